@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from schemas.errors import ConflictError, ExamError, GateError
 from schemas.settings import Settings
-from warehouse.ledger import approvals, users
-from warehouse.ledger.approvals import Approval
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import Ledger, write_moment
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.trust import approvals, users
+from warehouse.ledger.trust.approvals import Approval
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

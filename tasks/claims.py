@@ -19,7 +19,7 @@ from typing import Self
 from uuid import uuid4
 
 from schemas.errors import StoreError
-from warehouse.ledger.claims import (
+from warehouse.ledger.engine.claims import (
     Claim,
     list_claims,
     read_claim,
@@ -28,9 +28,9 @@ from warehouse.ledger.claims import (
     renew_claims,
     take_free,
 )
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.renewal import Renewal
-from warehouse.ledger.writer import Operation, name_claim_row
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.renewal import Renewal
+from warehouse.ledger.engine.writer import Operation, name_claim_row
 
 LEASE_S = 90.0
 # How often who waits for a piece of work asks again.

@@ -21,7 +21,7 @@ def hold_work(settings: Settings, kind: str, name: str, *, what: str, wait_s: fl
     """
     if settings.ledger_url is not None:
         from tasks.claims import claim_work
-        from warehouse.ledger.engine import open_ledger
+        from warehouse.ledger.engine.opening import open_ledger
 
         with (
             open_ledger(settings.ledger_address) as ledger,

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAMS = ("deployments", "flows")
 LIBRARIES = ("tasks", "warehouse")
 # Found by alembic in its folder.
-MIGRATIONS = "warehouse.ledger.migrations"
+MIGRATIONS = "warehouse.ledger.engine.migrations"
 
 
 class Waiting(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Final
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.lake.catalog_door import ask_catalog
-from warehouse.ledger.sides import find_ledger_file, is_exam_file, name_exam_file
+from warehouse.ledger.engine.sides import find_ledger_file, is_exam_file, name_exam_file
 from warehouse.secrets import create_secret_file
 from warehouse.store_files import WAY_BACK, StoreFile, find_store_fault
 

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Final
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from warehouse.ledger.sides import find_ledger_file
+from warehouse.ledger.engine.sides import find_ledger_file
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from warehouse.ledger.engine import Ledger
-    from warehouse.ledger.shared_files import NotedFile
+    from warehouse.ledger.engine.ledger import Ledger
+    from warehouse.ledger.engine.shared_files import NotedFile
 
 EXAM_KEYS: Final = "exam-keys.json"
 REGISTRY: Final = "models.yaml"
@@ -115,7 +115,7 @@ def find_differences(
     settings: Settings, connection: Connection, names: Collection[str] = tuple(_HARM)
 ) -> list[Difference]:
     """The noted files of that name that this host has otherwise, or not."""
-    from warehouse.ledger.shared_files import read_noted_files
+    from warehouse.ledger.engine.shared_files import read_noted_files
 
     noted = read_noted_files(connection)
     return [
@@ -127,7 +127,7 @@ def find_differences(
 
 def note_shared_files(settings: Settings, connection: Connection, *, without: Collection[str] = ()) -> None:
     """Note what this host has and nobody has noted yet, those named in `without` left out."""
-    from warehouse.ledger.shared_files import note_file, read_noted_files
+    from warehouse.ledger.engine.shared_files import note_file, read_noted_files
 
     noted = read_noted_files(connection)
     for file in _iter_files(settings):
@@ -137,7 +137,7 @@ def note_shared_files(settings: Settings, connection: Connection, *, without: Co
 
 def accept_shared_file(settings: Settings, connection: Connection, name: str) -> SharedFile:
     """Let a file hold as this host has it, for all hosts. Raises UsageError for another name, or where it is missing."""
-    from warehouse.ledger.shared_files import replace_noted_file
+    from warehouse.ledger.engine.shared_files import replace_noted_file
 
     if name not in _HARM:
         raise UsageError(f"{name!r} is none of what hosts share: {', '.join(_HARM)}.")

@@ -68,8 +68,8 @@ def adopt_stores(settings: Settings, *, may_join: bool = False) -> str:
     `may_join` takes over a ledger that belongs to another home already, on a server or put in place on purpose, and gives
     this home and its lake that ledger's id. Raises StoreError otherwise.
     """
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.installation import give_installation_id, read_ledger_id
+    from warehouse.ledger.engine.installation import give_installation_id, read_ledger_id
+    from warehouse.ledger.engine.opening import open_ledger
 
     embedded = catalog_file(settings.catalog_address)
     catalog_id = None if embedded is None else read_installation_id(embedded)

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from schemas.settings import Settings
-from warehouse.ledger import web
-from warehouse.ledger.engine import Ledger, write_moment
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.trust import web_sessions
 from warehouse.secrets import read_home_key
 
 # A working day: who comes back tomorrow signs in again.
@@ -53,7 +54,7 @@ class Sessions:
         session_id, now = secrets.token_urlsafe(32), self._clock()
         expires = int(now + SESSION_S)
         with self._ledger.write() as connection:
-            web.insert_session(
+            web_sessions.insert_session(
                 connection, _hash(session_id), user_id, write_moment(now), write_moment(expires)
             )
         signed = f"{session_id}.{expires}"
@@ -70,13 +71,13 @@ class Sessions:
         if int(expires) < now:
             return None
         with self._ledger.read() as connection:
-            row = web.read_session(connection, _hash(session_id), write_moment(now))
+            row = web_sessions.read_session(connection, _hash(session_id), write_moment(now))
         return None if row is None else SignedIn(row["user_id"], row["role"], session_id)
 
     def end(self, session_id: str) -> None:
         """End a session."""
         with self._ledger.write() as connection:
-            web.delete_session(connection, _hash(session_id))
+            web_sessions.delete_session(connection, _hash(session_id))
 
     def remember_device(self, user_id: str) -> str:
         """The value of a cookie that says that a browser has signed in with an account; it signs nobody in."""

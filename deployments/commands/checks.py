@@ -18,7 +18,7 @@ def check_run(run_id: str) -> None:
     """Refuse a run that does not exist before anything is started; an empty id means every run."""
     from tasks.exam import month
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     if not run_id:
         return

@@ -150,7 +150,7 @@ def _review(settings: Settings) -> list[Path]:
     from schemas.errors import WorkbookError
     from tasks.review.channels.workbook.reading import read_workbooks
     from tasks.review.channels.workbook.writing import export_open_batches
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     folder = settings.home / "demo" / "workbooks"
     verdicts = read_verdicts(HERE / "questions" / "review.yaml")

@@ -10,7 +10,7 @@ from schemas.settings import Settings
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 _SHOWN_MONTHS: Final = 5
 _FROM_ONE: Final = (
@@ -69,7 +69,7 @@ def examine_rows(settings: Settings, lake: Lake, note: Note) -> None:
 
 def examine_backups(ledger: Ledger, note: Note) -> None:
     """When the newest backup was begun."""
-    from warehouse.ledger.backups import list_backups
+    from warehouse.ledger.engine.backups import list_backups
 
     with ledger.read() as connection:
         backups = list_backups(connection)
@@ -84,7 +84,7 @@ def examine_backups(ledger: Ledger, note: Note) -> None:
 
 def examine_sides(ledger: Ledger, note: Note) -> None:
     """Whether the ledger and the exam's database are of one moment."""
-    from warehouse.ledger.integrity import find_strays
+    from warehouse.ledger.engine.integrity import find_strays
 
     with ledger.read() as connection:
         strays = find_strays(connection)
@@ -152,8 +152,8 @@ def examine_public_log(settings: Settings, ledger: Ledger, note: Note) -> None:
     from tasks.exam.public.heads import SIGN
     from tasks.exam.public.log_file import name_log_file
     from tasks.progress import Progress
-    from warehouse.ledger.access import iter_targets
-    from warehouse.ledger.public_log import read_public_head
+    from warehouse.ledger.engine.public_log import read_public_head
+    from warehouse.ledger.trust.access import iter_targets
 
     with ledger.read() as connection:
         written = read_public_head(connection).number
@@ -198,7 +198,7 @@ def examine_disclosure(settings: Settings, ledger: Ledger, note: Note) -> None:
 def examine_editions(ledger: Ledger, lake: Lake, note: Note) -> None:
     """Whether editions are as they were published."""
     from tasks.editions.verify import find_changed_editions
-    from warehouse.ledger.editions import read_roots
+    from warehouse.ledger.trust.editions import read_roots
 
     with ledger.read() as connection:
         roots = read_roots(connection)
@@ -216,7 +216,7 @@ def examine_editions(ledger: Ledger, lake: Lake, note: Note) -> None:
 def examine_retention(settings: Settings, ledger: Ledger, lake: Lake, note: Note) -> None:
     """How long texts of answers are kept, what is due, and whether an erasure was interrupted."""
     from tasks.erasure.scope import list_due
-    from warehouse.ledger.erasures import list_erasures
+    from warehouse.ledger.trust.erasures import list_erasures
 
     with ledger.read() as connection:
         unfinished = list_erasures(connection, is_unfinished=True)

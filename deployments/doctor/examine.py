@@ -13,7 +13,7 @@ from schemas.settings import Settings, is_home
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 T = TypeVar("T")
 
@@ -80,7 +80,7 @@ def _examine_stores(settings: Settings, found: Findings) -> set[str]:
 
 def _make_ledger(settings: Settings) -> Callable[[], Ledger]:
     def make() -> Ledger:
-        from warehouse.ledger.engine import open_ledger
+        from warehouse.ledger.engine.opening import open_ledger
 
         return open_ledger(settings.ledger_address)
 

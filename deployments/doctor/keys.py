@@ -9,7 +9,7 @@ from deployments.doctor.findings import Note
 from schemas.settings import Settings
 
 if TYPE_CHECKING:
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 
 def examine_keys(settings: Settings, note: Note) -> None:
@@ -57,7 +57,7 @@ def examine_lost_keys(settings: Settings, ledger: Ledger, note: Note) -> None:
     """Whether the keys are there, and are those, with which something was sealed or signed."""
     from tasks.exam.log.signing import name_key_file, name_place
     from tasks.exam.public.blinding import find_blinding_fault
-    from warehouse.ledger import access
+    from warehouse.ledger.trust import access
 
     with ledger.read() as connection:
         blinding = find_blinding_fault(connection, settings)

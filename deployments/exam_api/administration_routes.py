@@ -22,10 +22,11 @@ from schemas.settings import Settings
 from tasks.exam.log.signing import LogSigner, read_public_key
 from tasks.exam.protocol.keys import KeyFile
 from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
-from warehouse.ledger import exam, users
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.clock import read_lease_time
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.clock import read_lease_time
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import sittings
+from warehouse.ledger.trust import users
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, RowMapping
@@ -185,7 +186,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         """Runs and how far they are. A page at a time."""
         await run_in_threadpool(protocol.check_token, token, "read_runs", "list_runs")
         found = await run_in_threadpool(
-            _read, ledger, lambda c: exam.list_run_page(c, after=after, limit=limit + 1)
+            _read, ledger, lambda c: sittings.list_run_page(c, after=after, limit=limit + 1)
         )
         page, next_after = cut_page(found, limit, lambda run: str(run[0]["run_id"]))
         return bodies.RunList(runs=[_describe_run(*run) for run in page], next_after=next_after)
@@ -194,7 +195,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
     async def read_run(run_id: bodies.Name, token: Token, protocol: Exam, ledger: Store) -> bodies.RunBody:
         """One run and how far it is."""
         await run_in_threadpool(protocol.check_token, token, "read_runs", "read_run")
-        found = await run_in_threadpool(_read, ledger, lambda c: exam.list_run_page(c, run_id=run_id))
+        found = await run_in_threadpool(_read, ledger, lambda c: sittings.list_run_page(c, run_id=run_id))
         if found:
             return _describe_run(*found[0])
         raise ExamError(404, "run_unknown", "There is no such run.")
@@ -240,7 +241,7 @@ def _issue(
         if checked_hash is not None and stored != checked_hash:
             raise _wrong_password()
         if session_id is not None:
-            found = exam.list_sessions(connection, session_id=session_id, user_id=user_id)
+            found = sittings.list_sessions(connection, session_id=session_id, user_id=user_id)
             if not found:
                 raise ExamError(403, "session_invalid", "The session is not one of this user.")
         permissions = PERMISSIONS[user.role]

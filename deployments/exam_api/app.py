@@ -31,8 +31,9 @@ from schemas.settings import Settings
 from tasks.exam.log.heads import HeadKeeper
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.machine import make_protocol
-from warehouse.ledger.engine import Ledger, open_exam_database
-from warehouse.ledger.sides import find_exam_address
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_exam_database
+from warehouse.ledger.engine.sides import find_exam_address
 
 # A response and its reasoning at their longest, every character escaped; longer responses are cut, not refused.
 LARGEST_ANSWER_BYTES = 32_000_000

@@ -15,8 +15,8 @@ from deployments.exam_api import bodies
 from schemas.errors import ExamError
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.words import Lease
-from warehouse.ledger.chain import CALLER, Caller
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.chain import CALLER, Caller
+from warehouse.ledger.engine.ledger import Ledger
 
 _bearer = HTTPBearer(auto_error=False, bearerFormat="JWT", description="A token of the exam.")
 

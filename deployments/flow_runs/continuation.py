@@ -18,7 +18,7 @@ from schemas.settings import PREFIX, Settings, load_settings
 
 if TYPE_CHECKING:
     from tasks.review.desk import DeskReport, Refusal, Submission
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 EVENT = "proctor.review.complete"
 
@@ -41,7 +41,8 @@ def record_and_continue(
         starts_next: false only records; the next import, or the daily sweep, starts what follows.
     """
     from tasks.review.desk import record
-    from warehouse.ledger.engine import now_text, open_ledger
+    from warehouse.ledger.engine.moments import now_text
+    from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(load_settings().ledger_address) as ledger:
         report = record(ledger, read(ledger), now_text())

@@ -150,8 +150,8 @@ def check_budget(settings: Settings) -> None:
 
 def note_schedules(settings: Settings) -> None:
     """Note in the ledger what is to run when, so that a run that does not happen is noticed."""
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.flow_runs import FlowSchedule, write_flow_schedules
+    from warehouse.ledger.engine.flow_runs import FlowSchedule, write_flow_schedules
+    from warehouse.ledger.engine.opening import open_ledger
 
     schedules = [
         FlowSchedule(one.name, one.flow, one.cron, one.timezone)

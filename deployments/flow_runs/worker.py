@@ -20,7 +20,7 @@ from schemas.settings import Settings
 from tasks.flow_runs import WORK_POOL
 from tasks.notices.notices import read_recipients
 from tasks.sharing.names import WORKER_VARIABLE
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 ALL_WORKERS = "default"
 

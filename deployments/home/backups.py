@@ -41,7 +41,7 @@ def backup_home(
     from warehouse.encryption.keys import read_key_ring, require_key_ring
     from warehouse.installation import read_home_id
     from warehouse.lake.provenance import read_code_version
-    from warehouse.ledger.engine import now_text
+    from warehouse.ledger.engine.moments import now_text
 
     if not settings.home.exists():
         raise UsageError(f"PROCTOR_HOME {settings.home} does not exist; there is nothing to back up.")
@@ -95,9 +95,9 @@ def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str, key_i
     """Let the ledger know of a backup, before anything is copied: a killed one holds content as well."""
     import socket
 
-    from warehouse.ledger.backup import check_source
-    from warehouse.ledger.backups import Backup, note_backup
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.backup import check_source
+    from warehouse.ledger.engine.backups import Backup, note_backup
+    from warehouse.ledger.engine.opening import open_ledger
 
     check_source(settings.ledger_address)
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
@@ -133,7 +133,7 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
     from tasks.exam.public.folder import copy_logs, list_published, name_public_folder
     from warehouse.lake.backup import backup_lake
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.backup import backup_ledger
+    from warehouse.ledger.engine.backup import backup_ledger
 
     with open_lake(settings) as lake:
         backup_lake(lake, target.staging / "lake", target)
@@ -171,7 +171,7 @@ def _list_own_keys(settings: Settings) -> list[Path]:
 def _name_stores(settings: Settings) -> dict[str, str]:
     """On what each store lies, without its address."""
     from warehouse.lake.attach import is_postgres, is_remote
-    from warehouse.ledger.sides import find_ledger_file
+    from warehouse.ledger.engine.sides import find_ledger_file
 
     return {
         "ledger": "PostgreSQL" if find_ledger_file(settings.ledger_address) is None else "SQLite",
@@ -288,9 +288,9 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
     from deployments.home.whole import mark_home
     from tasks.exam.public.folder import name_public_folder
     from warehouse.lake.backup import check_empty_lake, restore_lake
-    from warehouse.ledger.backup import restore_ledger
-    from warehouse.ledger.server_backup import fill_server_ledger
-    from warehouse.ledger.sides import find_ledger_file
+    from warehouse.ledger.engine.files import restore_ledger
+    from warehouse.ledger.engine.server_backup import fill_server_ledger
+    from warehouse.ledger.engine.sides import find_ledger_file
 
     places = {
         "archive": settings.archive_dir,
@@ -352,7 +352,7 @@ def _restore_logs(settings: Settings) -> None:
     from tasks.exam.log.heads import copy_heads
     from tasks.exam.log.signing import name_key_file
     from tasks.exam.public.log_file import write_public_log
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(settings.ledger_address) as ledger:
         if name_key_file(settings).exists():

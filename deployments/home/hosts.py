@@ -26,7 +26,7 @@ from warehouse.shared_files import (
 
 if TYPE_CHECKING:
     from deployments.doctor.findings import Note
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
     from warehouse.shared_files import SharedFile
 
 TEMPLATE = Path(__file__).parent / "templates" / "models.yaml"
@@ -36,7 +36,7 @@ def check_host(settings: Settings) -> None:
     """Pass when this host has what its installation shares, and note what nobody has noted yet; raises UsageError."""
     if not has_hosts(settings):
         return
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(settings.ledger_address) as ledger:
         check_shared_files(settings, ledger)
@@ -51,8 +51,8 @@ def prepare_host(settings: Settings) -> None:
     if not has_hosts(settings):
         return
     from tasks.exam.protocol.keys import open_keys
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.shared_files import read_noted_files
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.engine.shared_files import read_noted_files
     from warehouse.secrets import create_secret_file, read_home_key
 
     with open_ledger(settings.ledger_address) as ledger:
@@ -75,8 +75,8 @@ def prepare_host(settings: Settings) -> None:
 
 def list_shared(settings: Settings) -> list[dict[str, Any]]:
     """What hosts share, as this one has it and as it was noted."""
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.shared_files import read_noted_files
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.engine.shared_files import read_noted_files
 
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
         noted = read_noted_files(connection)
@@ -85,8 +85,8 @@ def list_shared(settings: Settings) -> list[dict[str, Any]]:
 
 def accept_files(settings: Settings, names: list[str]) -> list[SharedFile]:
     """Let these files hold for all hosts as this one has them; the audit log says who did so."""
-    from warehouse.ledger.chain import Entry, add_entry
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.chain import Entry, add_entry
+    from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         accepted = [accept_shared_file(settings, connection, name) for name in names]

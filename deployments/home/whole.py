@@ -70,8 +70,8 @@ def mark_home(settings: Settings) -> None:
 
 def _create_stores(settings: Settings, *, joins: bool) -> None:
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.clock import check_clock
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.clock import check_clock
+    from warehouse.ledger.engine.opening import open_ledger
     from warehouse.stores import adopt_stores
 
     with open_ledger(settings.ledger_address) as ledger:
@@ -86,8 +86,9 @@ def describe_home(settings: Settings) -> dict[str, Any]:
     """Server, stores and open work; reads only."""
     from deployments.flow_runs.local_server import is_healthy, read_state
     from warehouse.lake.reading import LakeReader
-    from warehouse.ledger import exam, review
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.exam import sittings
+    from warehouse.ledger.review import assigning
 
     state = read_state(settings)
     description: dict[str, Any] = {
@@ -97,8 +98,8 @@ def describe_home(settings: Settings) -> dict[str, Any]:
         "api_url": None if state is None else state.api_url,
     }
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
-        description["open_review_batches"] = review.count_open_batches(connection)
-        description["open_runs"] = exam.list_open_runs(connection)
+        description["open_review_batches"] = assigning.count_open_batches(connection)
+        description["open_runs"] = sittings.list_open_runs(connection)
     with LakeReader(settings) as lake:
         landed = lake.read("landed_row_counts")
         quarantined = lake.read("quarantined_count")

@@ -14,8 +14,8 @@ from deployments.flow_runs.environment import read_key_variables, start_again
 from deployments.home.hosts import check_token_keys
 from deployments.http.server import check_free, serve_app
 from schemas.settings import PREFIX, Settings
-from warehouse.ledger.engine import open_exam_database
-from warehouse.ledger.sides import find_exam_address, show_address
+from warehouse.ledger.engine.opening import open_exam_database
+from warehouse.ledger.engine.sides import find_exam_address, show_address
 
 _NAME = "The exam API"
 # Variables with such endings are taken for secrets, whoever they belong to.

@@ -30,7 +30,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 
 if TYPE_CHECKING:
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[Any], Awaitable[None]]
@@ -103,7 +103,7 @@ class RunMetrics(Collector):
     def collect(self) -> Iterator[Metric]:
         """Every family with what the ledger says now."""
         from tasks.flow_runs.missed import find_missed_runs
-        from warehouse.ledger.flow_runs import count_flow_runs, list_last_ends
+        from warehouse.ledger.engine.flow_runs import count_flow_runs, list_last_ends
 
         with self._ledger.read() as connection:
             counts = count_flow_runs(connection)

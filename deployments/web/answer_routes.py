@@ -23,7 +23,7 @@ from tasks.watching.access import Look, may_read_references, note_look
 from tasks.watching.answers import find_text, list_answers, read_answer, read_excerpts
 from tasks.watching.lines import DISPUTES, STARS, STATUSES, AnswerFilter, AnswerLine, cut_page, filter_lines
 from tasks.watching.runs import WatchedRun
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 _LONGEST_SEARCH = 200
 _FIELDS = ("session", "style", "discipline", "status", "stars", "dispute")

@@ -36,7 +36,8 @@ from deployments.web.visitor import FORM_HEADER, SignInNeeded, read_visitor
 from schemas.settings import Settings
 from tasks.review.batch import list_open_batches
 from tasks.watching.progress import ProgressReading
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 # A person is told after so long that the ledger is locked.
 LONGEST_WAIT_S = 5.0

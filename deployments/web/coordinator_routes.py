@@ -17,7 +17,8 @@ from tasks.review.closing import close_batch
 from tasks.review.coordination import BatchDetail, list_batch_summaries, read_batch_detail
 from tasks.review.reassignment import reassign
 from tasks.review.votes import read_votes
-from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
 
 # With more decisions than these agreement is computed when it is asked for: it takes a second for each 20,000.
 MOST_VOTES_AT_ONCE = 5_000

@@ -30,7 +30,7 @@ from tasks.marking.desk import (
 )
 from tasks.marking.work import MarkItem, Work, WorkSummary
 from tasks.review.words import Language
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 # A work's texts are read once and kept this long; what waits in a league changes while others decide.
 _MOST_KEPT, _SECONDS = 16, 600.0

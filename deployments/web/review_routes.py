@@ -49,7 +49,8 @@ from tasks.review.queue import (
     save_draft,
 )
 from tasks.watching.access import WATCHERS
-from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
 
 ROWS_PER_PAGE = 500
 SOURCE = "web page"

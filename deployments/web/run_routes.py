@@ -23,7 +23,7 @@ from tasks.watching.progress import ProgressReading
 from tasks.watching.results import list_published_months, read_month
 from tasks.watching.runs import RUNS_PER_PAGE, WatchedRun, find_run, list_landed_runs, list_sessions
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 SESSIONS_PER_PAGE = 100
 _MOST_KEPT, _KEPT_S = 32, 60.0

@@ -27,9 +27,9 @@ from deployments.web.visitor import (
 )
 from deployments.web.wording import LANGUAGE_COOKIE
 from tasks.review.words import LANGUAGES
-from warehouse.ledger import users
-from warehouse.ledger.chain import CALLER, Caller, Entry, add_entry
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.chain import CALLER, Caller, Entry, add_entry
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust import users
 
 _FORM_COOKIE = "proctor_form"
 _DEVICE_COOKIE = "proctor_device"

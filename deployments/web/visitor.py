@@ -15,7 +15,7 @@ from deployments.auth.guard import has_zero
 from deployments.auth.sessions import Sessions, SignedIn
 from schemas.settings import Settings
 from tasks.watching.access import WATCHERS
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 SESSION_COOKIE = "proctor_session"
 FORM_HEADER = "x-proctor-form"

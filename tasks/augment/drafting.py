@@ -22,7 +22,8 @@ from tasks.models.registry import RegisteredModel, check_callable
 from tasks.progress import Progress
 from tasks.questions.draws import draw_share
 from warehouse.lake.store import Batch, Lake
-from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
 
 
 @dataclass

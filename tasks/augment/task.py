@@ -13,7 +13,7 @@ from tasks.faults import hide_content
 from tasks.flow_runs.task import sign_landings
 from tasks.models.registry import read_registry
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="augment_accepted")

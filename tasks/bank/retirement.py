@@ -11,7 +11,7 @@ from schemas.tables import get_table
 from tasks.approvals import Request, check_approved, finish
 from tasks.dedupe.landing import land_bank
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES, LANGUAGES, QUESTION_TYPES
 from tasks.questions.draws import draw_order
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.users import read_user
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust.users import read_user
 
 # Roles that see answers: those who run the exam.
 ANSWER_ROLES = ("admin", "examiner")

@@ -26,7 +26,7 @@ from tasks.models.client import CallFailed, CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.statistics.drift import compute_drift
 from warehouse.lake.store import Batch, Lake
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 PURPOSE = "drift"
 # In its first month a judge is asked several times: what later months are compared with must not be one month's luck.

@@ -25,7 +25,7 @@ from tasks.judging.workbooks import (
     write_workbook,
 )
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 FORM = Form(
     command="proctor calibrate export",

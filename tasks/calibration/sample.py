@@ -18,7 +18,7 @@ from tasks.calibration.agreement import FIRST_OCCASION, LEAST_RATERS
 from tasks.judging.persons import check_persons
 from tasks.questions.draws import compute_rank
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

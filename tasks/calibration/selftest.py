@@ -10,7 +10,7 @@ from tasks.judging.parsing import parse_judgement
 from tasks.judging.prompts import REPLY_SCHEMA, VERSION, render_judging_prompt
 from tasks.models.client import CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 PURPOSE = "judge_trial"
 

@@ -15,7 +15,7 @@ from tasks.faults import hide_content
 from tasks.flow_runs.task import RETRIED, sign_landings
 from tasks.models.registry import read_registry
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="compare_judges")

@@ -25,7 +25,8 @@ from tasks.models.client import CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
 from tasks.questions.draws import draw_order
 from warehouse.lake.store import Batch, Lake
-from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
 
 PURPOSE = "contamination"
 COMPLETIONS = 3

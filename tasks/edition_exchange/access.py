@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import UsageError
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.users import read_user
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.trust.users import read_user
 
 if TYPE_CHECKING:
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 ROLES: Final = ("admin", "examiner")
 ACTION: Final = "export_edition"

@@ -22,16 +22,16 @@ from tasks.exam.public.blinding import read_blinding_secret
 from tasks.exam.public.folder import name_public_folder
 from tasks.faults import log
 from warehouse.lake.integrity import read_unit
-from warehouse.ledger import editions
-from warehouse.ledger.answer_hashes import read_answer_hashes
-from warehouse.ledger.public_log import add_public_entry, read_public_entries
+from warehouse.ledger.engine.public_log import add_public_entry, read_public_entries
+from warehouse.ledger.trust import editions
+from warehouse.ledger.trust.answer_hashes import read_answer_hashes
 
 if TYPE_CHECKING:
     import polars as pl
     from sqlalchemy import Connection
 
     from warehouse.lake.store import Lake
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 KIND: Final = "edition"
 _SESSIONS_AT_ONCE: Final = 40

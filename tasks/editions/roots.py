@@ -17,11 +17,12 @@ from tasks.exam.log.heads import note_keys
 from tasks.exam.log.signing import open_signer
 from tasks.exam.public.heads import keep_public_head
 from tasks.holds import hold_work
-from warehouse.ledger import editions, exam
+from warehouse.ledger.exam import sittings
+from warehouse.ledger.trust import editions
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 
 def publish_and_keep_root(
@@ -82,5 +83,5 @@ def publish_and_keep_root(
 def read_disciplines(ledger: Ledger, settings: Settings, run_id: str) -> Sequence[str]:
     """The disciplines of the run's plan; those of the settings for a run unknown to this ledger."""
     with ledger.read() as connection:
-        run = exam.read_run(connection, run_id)
+        run = sittings.read_run(connection, run_id)
     return settings.disciplines if run is None else tuple(run["plan"]["shares"])

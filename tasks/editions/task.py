@@ -14,7 +14,7 @@ from tasks.faults import hide_content
 from tasks.flow_runs.task import sign_landings
 from tasks.progress import Progress
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="publish_edition")

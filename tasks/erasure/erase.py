@@ -23,12 +23,14 @@ from tasks.exam.public.heads import keep_public_head
 from tasks.exam.public.sessions import CLOSE
 from warehouse.lake.rewriting import purge_catalog, purge_files, without_texts
 from warehouse.lake.store import Batch, Lake, open_lake
-from warehouse.ledger import erasures
-from warehouse.ledger.clock import Time, read_time
-from warehouse.ledger.engine import Ledger, now_text, open_ledger
-from warehouse.ledger.erasures import Erasure
-from warehouse.ledger.public_log import add_public_entry, read_public_entries
-from warehouse.ledger.purging import purge_ledger
+from warehouse.ledger.engine.clock import Time, read_time
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.public_log import add_public_entry, read_public_entries
+from warehouse.ledger.engine.purging import purge_ledger
+from warehouse.ledger.trust import erasures
+from warehouse.ledger.trust.erasures import Erasure
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

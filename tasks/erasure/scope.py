@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import GateError, UsageError
 from tasks.faults import log
-from warehouse.ledger import erasures, public_log
-from warehouse.ledger.batches import list_call_batches
-from warehouse.ledger.claims import list_claims
-from warehouse.ledger.clock import Time, check_clock, read_time
-from warehouse.ledger.engine import write_moment
-from warehouse.ledger.erasures import ErasableSession
+from warehouse.ledger.engine import public_log
+from warehouse.ledger.engine.claims import list_claims
+from warehouse.ledger.engine.clock import Time, check_clock, read_time
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.money.batches import list_call_batches
+from warehouse.ledger.trust import erasures
+from warehouse.ledger.trust.erasures import ErasableSession
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from schemas.settings import Settings
     from warehouse.lake.store import Lake
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 # Work that reads texts, by the kind of its claims.
 _READERS: Final = ("judge", "errors", "drift")

@@ -9,8 +9,8 @@ from tasks.erasure.erase import erase_texts, finish_erasures
 from tasks.erasure.scope import Scope, list_due, read_policy_time
 from tasks.faults import hide_content
 from warehouse.lake.store import open_lake
-from warehouse.ledger.chain import name_account
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.chain import name_account
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="erase_what_is_due")

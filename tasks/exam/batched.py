@@ -13,7 +13,7 @@ from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingFailure, SittingReport, sit_sessions
 from tasks.models.batching import BatchClient
 from tasks.models.registry import Registry
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 async def sit_in_batches(

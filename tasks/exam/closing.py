@@ -14,10 +14,11 @@ from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.exam.protocol.deadlines import Deadlines
 from tasks.exam.public.sessions import add_closing
-from warehouse.ledger import deadlines, exam, seats
-from warehouse.ledger.clock import Time, check_clock, read_time
-from warehouse.ledger.engine import Ledger, now_text, write_moment
-from warehouse.ledger.seals import seal_closing
+from warehouse.ledger.engine.clock import Time, check_clock, read_time
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text, write_moment
+from warehouse.ledger.exam import deadlines, seats, sittings
+from warehouse.ledger.trust.seals import seal_closing
 
 LONGEST_REASON = 200
 BY_FORCE = "forced"
@@ -47,9 +48,9 @@ def close_run(ledger: Ledger, run_id: str) -> bool:
     Raises UsageError for an unknown run and GateError when sessions are still to be sat.
     """
     with ledger.write() as connection:
-        if exam.read_run(connection, run_id) is None:
+        if sittings.read_run(connection, run_id) is None:
             raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
-        counts = exam.count_sessions(connection, run_id)
+        counts = sittings.count_sessions(connection, run_id)
         unfinished = sum(count for status, count in counts.items() if status != "closed")
         if unfinished:
             raise GateError(
@@ -164,7 +165,7 @@ def _close_session(ledger: Ledger, session_id: str, reason: str, code: str) -> _
 def _close_if_done(ledger: Ledger, run_id: str) -> bool:
     """Close a run when none of its sessions is left; false when some are, or when it was closed before."""
     with ledger.write() as connection:
-        counts = exam.count_sessions(connection, run_id)
+        counts = sittings.count_sessions(connection, run_id)
         if set(counts) != {"closed"}:
             return False
         return seats.write_run_closed(connection, run_id, now_text())

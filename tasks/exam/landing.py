@@ -28,8 +28,10 @@ from tasks.exam.lake_rows import (
 )
 from tasks.exam.log.heads import keep_head
 from tasks.exam.public.heads import keep_public_head
-from warehouse.ledger import access, calls, closed, exam
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import closed, sittings
+from warehouse.ledger.money import calls
+from warehouse.ledger.trust import access
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, RowMapping
@@ -56,7 +58,7 @@ def iter_landings(
     the lake knows as closed is there as a whole. Raises UsageError for an unknown run.
     """
     with ledger.read() as connection:
-        run = exam.read_run(connection, run_id)
+        run = sittings.read_run(connection, run_id)
         if run is None:
             raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
         sessions = closed.list_closed_sessions(connection, run_id)

@@ -20,8 +20,8 @@ from tasks.exam.public.bank_rows import NO_BANK, LakeRows
 from tasks.judging.prompts import VERSION as JUDGE_PROMPT
 from tasks.models.registry import Registry, check_callable, read_registry
 from warehouse.lake.store import Lake
-from warehouse.ledger import exam
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import sittings
 
 
 def read_current_bank(lake: Lake) -> pl.DataFrame:
@@ -120,7 +120,7 @@ def preview_month(
 def check_run(ledger: Ledger, lake: Lake, run_id: str) -> None:
     """Raise UsageError naming the runs there are, unless `run_id` is one of them."""
     with ledger.read() as connection:
-        known = set(exam.list_run_ids(connection))
+        known = set(sittings.list_run_ids(connection))
     if run_id in known:
         return
     known |= set(lake.read("landed_runs")["run_id"])
@@ -156,5 +156,5 @@ def _choose_kind(registry: Registry, names: Sequence[str] | None) -> bool:
 
 def _read_published(ledger: Ledger, run_id: str) -> RunPlan | None:
     with ledger.read() as connection:
-        row = exam.read_run(connection, run_id)
+        row = sittings.read_run(connection, run_id)
     return None if row is None else parse_published(row)

@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from schemas.errors import UsageError
-from warehouse.ledger import exam
-from warehouse.ledger.calls import read_spent_usd
-from warehouse.ledger.engine import Ledger, write_moment
-from warehouse.ledger.progress import read_call_sums, read_session_paces
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.exam import sittings
+from warehouse.ledger.exam.progress import read_call_sums, read_session_paces
+from warehouse.ledger.money.calls import read_spent_usd
 
 FILE_NAME: Final = "progress.json"
 # How often the file is written, and how many times longer than the reading takes it waits at least.
@@ -92,7 +93,7 @@ def read_run_progress(ledger: Ledger, run_id: str, *, now: float | None = None) 
     """How far a run is at this moment; raises UsageError for an unknown run."""
     moment = time.time() if now is None else now
     with ledger.read() as connection:
-        run = exam.read_run(connection, run_id)
+        run = sittings.read_run(connection, run_id)
         if run is None:
             raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
         rows = read_session_paces(connection, run_id)
@@ -139,7 +140,7 @@ def read_run_progress(ledger: Ledger, run_id: str, *, now: float | None = None) 
 def list_runs_under_way(ledger: Ledger) -> list[str]:
     """The ids of the runs that are not closed, in the order in which they were planned."""
     with ledger.read() as connection:
-        return exam.list_open_runs(connection)
+        return sittings.list_open_runs(connection)
 
 
 @asynccontextmanager

@@ -23,9 +23,9 @@ from tasks.exam.http_calls import PATIENCE_S
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.sitter import Client, Sitter, SittingProgress, is_pending
-from warehouse.ledger import deadlines, exam
-from warehouse.ledger.clock import clock_of
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.clock import clock_of
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import deadlines, sittings
 
 if TYPE_CHECKING:
     from tasks.models.registry import RegisteredModel, Registry
@@ -162,7 +162,7 @@ async def sit_sessions(
 
         faults, failures = await _sit_in_rounds(ledger, run_id, waiting, sit, claims, stop)
     with ledger.read() as connection:
-        counts = exam.count_sessions(connection, run_id)
+        counts = sittings.count_sessions(connection, run_id)
     left = {row["session_id"] for row in _list_open(ledger, run_id, rows)}
     stayed = [failure for failure in failures if failure.session_id in left]
     report.failures = [failure for failure in stayed if not failure.is_pending]
@@ -239,10 +239,12 @@ def _read_sessions(
     ledger: Ledger, run_id: str, models: Sequence[str] | None
 ) -> tuple[list[Mapping[str, Any]], frozenset[str]]:
     with ledger.read() as connection:
-        run = exam.read_run(connection, run_id)
+        run = sittings.read_run(connection, run_id)
         if run is None:
             raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
-        rows: list[Mapping[str, Any]] = [dict(row) for row in exam.list_sessions(connection, run_id=run_id)]
+        rows: list[Mapping[str, Any]] = [
+            dict(row) for row in sittings.list_sessions(connection, run_id=run_id)
+        ]
     if models is not None:
         rows = [row for row in rows if row["model"] in set(models)]
     return rows, frozenset(run["plan"]["outside"])

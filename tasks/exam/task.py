@@ -31,7 +31,8 @@ from tasks.models.client import ModelClient
 from tasks.models.registry import read_registry
 from tasks.progress import Progress
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="plan_month")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from schemas.tables import get_table
 from tasks.exam.landing import iter_landings
 from warehouse.lake.frames import conform_frame, hash_rows
-from warehouse.ledger import exam
+from warehouse.ledger.exam import sittings
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 # What a closed session never changes; a run and its models follow the run's state, and calls may be billed later.
 _SETTLED = ("sets", "sessions", "allocations", "responses")
@@ -26,7 +26,7 @@ def find_changed_sessions(
     Reads run by run and chunk by chunk. What the lake does not have yet is no difference: it is landed by the next flow.
     """
     with ledger.read() as connection:
-        run_ids = exam.list_run_ids(connection)
+        run_ids = sittings.list_run_ids(connection)
     changed: list[str] = []
     for run_id in run_ids:
         for batches in iter_landings(ledger, run_id, lambda _table, _units: frozenset()):

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from tasks.flow_runs.lost import is_lost
-from warehouse.ledger.flow_runs import FlowRun, list_flow_runs
+from warehouse.ledger.engine.flow_runs import FlowRun, list_flow_runs
 
 if TYPE_CHECKING:
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 # A run whose process was killed could say nothing any more.
 LOST = "lost"

@@ -15,7 +15,7 @@ from warehouse.ledger.flow_runs import FlowRun, end_lost_run, list_unended_runs
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 log = logging.getLogger("proctor.runs")
 

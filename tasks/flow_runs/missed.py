@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
 from tasks.flow_runs.cron import find_last_due
-from warehouse.ledger.engine import write_moment
-from warehouse.ledger.flow_runs import FlowSchedule, list_flow_schedules, list_run_starts
+from warehouse.ledger.engine.flow_runs import FlowSchedule, list_flow_schedules, list_run_starts
+from warehouse.ledger.engine.moments import write_moment
 
 if TYPE_CHECKING:
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 # A worker that is busy or was just started takes so long to get to a run.
 GRACE = timedelta(minutes=30)

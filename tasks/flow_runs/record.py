@@ -17,9 +17,9 @@ from tasks.claims import LEASE_S, name_host
 from tasks.counts import compute_counts
 from tasks.log_lines import RunName, find_run, running
 from tasks.notices.delivery import deliver
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.flow_runs import begin_flow_run, end_flow_run, note_flow_counts, renew_flow_run
-from warehouse.ledger.renewal import Renewal
+from warehouse.ledger.engine.flow_runs import begin_flow_run, end_flow_run, note_flow_counts, renew_flow_run
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.renewal import Renewal
 
 log = logging.getLogger("proctor.runs")
 # A process that was asked for a run of a deployment; Prefect knows nothing of it there.

@@ -27,7 +27,7 @@ from tasks.log_lines import RunName, add_run_finder
 from tasks.orchestrator.task import wait_for_server
 from tasks.progress import read_last_progress
 from warehouse.lake.provenance import landing_provenance
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 from warehouse.shared_files import check_shared_files, has_hosts
 
 P = ParamSpec("P")

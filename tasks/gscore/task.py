@@ -16,7 +16,7 @@ from tasks.gscore.cgeval.landing import answer_and_land, score_and_land
 from tasks.progress import Progress
 from tasks.spreading import open_cluster
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="answer_cgeval")

@@ -19,14 +19,14 @@ from schemas.vocabulary import QUESTION_TYPES
 from tasks.ingest.documents import ParsedDocument
 from tasks.ingest.located_questions import Located, locate_questions, make_rows
 from tasks.ingest.stretches import find_stretches, merge_rows
-from warehouse.ledger.engine import now_text
+from warehouse.ledger.engine.moments import now_text
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
     from tasks.models.budget import Budget
     from tasks.models.client import ModelClient
     from tasks.models.registry import RegisteredModel
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 
 PROMPT_VERSION = "ingest-assist/1"

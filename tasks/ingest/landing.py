@@ -38,7 +38,7 @@ from warehouse.lake.store import Batch, Lake, open_lake
 if TYPE_CHECKING:
     from tasks.ingest.assistance import AssistanceSummary, Assistant
     from warehouse.encryption.keys import EncryptionKey
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 # A landing costs about as much as parsing a paper; a chunk keeps it below a tenth, and a kill repeats only a chunk.
 DOCUMENTS_PER_LANDING = 100

@@ -15,8 +15,8 @@ from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
 from schemas.errors import GateError, UsageError
 from schemas.questions import QUESTIONS
 from warehouse.lake.store import Batch, Lake
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.withdrawal import delete_work, read_open_work
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review.withdrawal import delete_work, read_open_work
 
 REMOVED = "removed"
 

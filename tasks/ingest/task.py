@@ -15,7 +15,7 @@ from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
 from tasks.spreading import open_cluster
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="ingest_documents")

@@ -11,7 +11,7 @@ from tasks.models.batch_collection import Collected, collect_batches
 from tasks.models.registry import read_registry
 from tasks.progress import Progress
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 # A provider that says nothing so often in succession is waited for no longer; the command continues when it is run again.
 MOST_SILENT_LOOKS = 20

@@ -26,7 +26,7 @@ from tasks.models.client import ModelClient
 from tasks.models.registry import RegisteredModel
 from tasks.statistics.agreement import Bounded, compute_kappa_interval
 from warehouse.lake.store import Batch, Lake
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 FORM = Form(
     command="proctor errors export",

@@ -32,7 +32,7 @@ from tasks.models.client import ModelClient
 from tasks.models.registry import RegisteredModel, Registry, read_registry
 from tasks.progress import Progress
 from warehouse.lake.store import Batch, Lake
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 # Landing costs about 0.1 CPU seconds whatever it holds; a kill repeats no paid call, only the landing.
 ROWS_PER_LANDING = 20_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from schemas.errors import UsageError
-from warehouse.ledger import users
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust import users
 
 ROLES = ("annotator", "examiner", "admin")
 

@@ -12,7 +12,7 @@ from tasks.flow_runs.task import show_progress, sign_landings
 from tasks.judging.batched import judge_collected
 from tasks.progress import Progress
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="judge_run")

@@ -30,8 +30,8 @@ from tasks.models.client import ModelClient
 from tasks.models.registry import RegisteredModel, check_callable, read_registry
 from tasks.statistics.elo import EntryRating, compute_bradley_terry, compute_entry_rating
 from warehouse.lake.store import Batch, Lake
-from warehouse.ledger.calls import read_call_months
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.money.calls import read_call_months
 
 OCCASION = "entry"
 

@@ -17,8 +17,8 @@ from schemas.errors import UsageError, WorkbookError
 from schemas.tables import get_table
 from tasks.review.channels.workbook.opening import open_workbook
 from warehouse.lake.store import Batch, Lake
-from warehouse.ledger import users
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust import users
 
 if TYPE_CHECKING:
     from openpyxl import Workbook

@@ -46,8 +46,8 @@ from tasks.models.call_frames import read_call_frames
 from tasks.models.client import CallFailed, ModelClient
 from tasks.models.registry import RegisteredModel, check_callable, read_registry
 from warehouse.lake.store import Batch, Lake
-from warehouse.ledger.calls import read_call_months
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.money.calls import read_call_months
 
 if TYPE_CHECKING:
     from tasks.league.originality import Encode

@@ -17,7 +17,7 @@ from tasks.league.season import name_season
 from tasks.models.registry import Registry, read_registry
 from tasks.progress import Progress
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="claim_season")

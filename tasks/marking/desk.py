@@ -12,8 +12,9 @@ from schemas.errors import UsageError
 from tasks.judging.persons import check_persons
 from tasks.marking.work import Work, WorkSummary
 from warehouse.lake.store import Lake
-from warehouse.ledger import desk_marks
-from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.review import desk_marks
 
 # A landing writes a file: so many marks are landed together, and what is left when a work is done or handed in.
 MARKS_PER_LANDING = 20

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from schemas.errors import UsageError
-from warehouse.ledger.budgets import Account, Limit, insert_limit, list_accounts, read_account
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.money.budgets import Account, Limit, insert_limit, list_accounts, read_account
 
 _MOST_NAMED = 8
 

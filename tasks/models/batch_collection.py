@@ -29,9 +29,7 @@ from warehouse.ledger.batches import (
     note_status,
     read_batch,
 )
-from warehouse.ledger.calls import FinishedCall
-from warehouse.ledger.clock import read_time
-from warehouse.ledger.engine import Ledger, write_moment
+from warehouse.ledger.money.calls import FinishedCall
 
 T = TypeVar("T")
 

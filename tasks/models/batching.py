@@ -38,9 +38,8 @@ from warehouse.ledger.batches import (
     open_call_batch,
     read_batch,
 )
-from warehouse.ledger.budgets import read_limit
-from warehouse.ledger.calls import BATCH_PREFIX, NewCall, find_call
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.money.budgets import read_limit
+from warehouse.ledger.money.calls import BATCH_PREFIX, NewCall, find_call
 
 # A call whose batches expired or failed so often is sent no further: nobody asked for single calls at full price.
 MOST_FAILED_BATCHES = 3

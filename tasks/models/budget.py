@@ -29,8 +29,6 @@ from warehouse.ledger.budgets import (
     reserve_usd,
     settle_usd,
 )
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.writer import name_budget_row
 
 _ROUNDING_USD = 1e-9
 # How often a call that waits for others in flight asks again.

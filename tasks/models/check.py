@@ -13,7 +13,7 @@ from schemas.errors import ProctorError
 from schemas.settings import Settings
 from tasks.models.client import CallFailed, CallReply, CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 _QUESTION: Final = "Reply with the single word: ready"
 # Enough for a word, and for the few that a model may think before it.

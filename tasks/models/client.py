@@ -46,8 +46,6 @@ from warehouse.ledger.calls import (
     finish_call,
     start_call,
 )
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.writer import LockedRow, Operation, name_call_row
 
 # How often a call that another process has under way is looked at.
 WAIT_S = 0.5

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tasks.models.registry import Registry
-from warehouse.ledger import organisations as ledger_organisations
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.organisations import make_key
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust import organisations as ledger_organisations
+from warehouse.ledger.trust.organisations import make_key
 
 
 def collect_owners(registry: Registry, *, is_simulated: bool) -> tuple[dict[str, str], dict[str, str]]:

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from tasks.models.limits import BURST_S, Limiter
 from tasks.models.registry import RegisteredModel
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.paces import pause_provider, read_pauses, take_moment
-from warehouse.ledger.writer import name_pace_row
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.writer import name_pace_row
+from warehouse.ledger.money.paces import pause_provider, read_pauses, take_moment
 
 # How old may be what a process knows of pauses that another was asked for.
 FRESH_S = 0.5

@@ -7,9 +7,9 @@ import threading
 from uuid import uuid4
 
 from tasks.claims import LEASE_S, name_host
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.processes import close_lease, open_lease, renew_lease
-from warehouse.ledger.renewal import Renewal
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.processes import close_lease, open_lease, renew_lease
+from warehouse.ledger.engine.renewal import Renewal
 
 
 class Presence:

@@ -41,7 +41,7 @@ from warehouse.ledger.flow_runs import end_flow_run, read_flow_runs
 from warehouse.ledger.notices import add_notice, list_noticed
 
 if TYPE_CHECKING:
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 log = logging.getLogger("proctor.runs")
 

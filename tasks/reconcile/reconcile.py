@@ -10,7 +10,7 @@ from tasks.marking.desk import land_marks
 from tasks.models.call_frames import land_paid_calls
 from tasks.review.landing import land_missing_batches
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 def reconcile(ledger: Ledger, lake: Lake) -> dict[str, int]:

@@ -9,8 +9,8 @@ from tasks.faults import hide_content
 from tasks.flow_runs.task import RETRIED, sign_landings
 from tasks.reconcile.reconcile import reconcile
 from warehouse.lake.store import open_lake
-from warehouse.ledger.clock import check_clock
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.clock import check_clock
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="reconcile_stores", **RETRIED)

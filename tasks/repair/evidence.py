@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from warehouse.lake.store import Lake
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 _MOST_IDS: Final = 50
 # Findings of the audit that are of keys and files of the home, and say nothing of what the ledger has.
@@ -113,12 +113,12 @@ def find_held(ledger: Ledger, lake: Lake) -> list[Gap]:
 
 def describe_unproved(ledger: Ledger, side: str, count: int) -> Gap:
     """What commits that nothing proves can have held: the tables of their file, and the sessions that were open."""
-    from warehouse.ledger.sides import EXAM_TABLES
+    from warehouse.ledger.engine.sides import EXAM_TABLES
 
     commits = "1 commit" if count == 1 else f"{count} commits"
     with ledger.read() as connection:
         if side == "ledger":
-            runs = exam.list_open_runs(connection)
+            runs = sittings.list_open_runs(connection)
             what = (
                 f"{commits} of the ledger cannot be proved: rows of plans, reviews, replies of models, claims, budgets, marks or "
                 "runs of flows, or nothing but their count. A step that is run again does again what is missing. Open runs"

@@ -257,7 +257,7 @@ def _save_held(found: Repair, files: Sequence[StoreFile], folder: Path) -> None:
 def _weigh(settings: Settings, found: Repair, files: Sequence[StoreFile], stage: _Stage) -> None:
     """Fill in what is missing, unproved and held, of files that no log gives back."""
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     left = [file for file in files if str(file.path) not in found.logs]
     if not left or found.used_by:
@@ -344,8 +344,8 @@ def _check_room(folder: Path, files: Sequence[StoreFile], lost_logs: Sequence[Pa
 def _finish(settings: Settings, found: Repair, files: Sequence[StoreFile], name: str, digest: str) -> None:
     """The entry first, the marks last: a kill in between leaves the stores refused, or an entry too many."""
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.chain import Entry, add_entry
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.chain import Entry, add_entry
+    from warehouse.ledger.engine.opening import open_ledger
 
     kind = "unproved" if found.unproved else "whole"
     with pardoning([file.path for file in files]), open_ledger(settings.ledger_address) as ledger:

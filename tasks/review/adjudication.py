@@ -10,8 +10,8 @@ from tasks.review.annotators import NO_DISCIPLINE, Annotator, find_annotators
 from tasks.review.assignment import compute_due
 from tasks.review.batch import Assignment, read_assignments, read_batch
 from tasks.review.progress import read_outcomes
-from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning
 
 ADJUDICATION_DAYS = 7
 
@@ -72,7 +72,7 @@ def assign_adjudicators(
             readers.setdefault(assignment.question_uuid, set()).add(assignment.annotator)
             if assignment.role == "adjudicator":
                 given.add(assignment.question_uuid)
-        loads = Counter(review.count_open_work(connection))
+        loads = Counter(assigning.count_open_work(connection))
         for outcome in disputed:
             question_uuid = outcome.item.question_uuid
             if question_uuid in given:
@@ -90,7 +90,7 @@ def assign_adjudicators(
             name = min(experts or free, key=lambda user_id: (loads[user_id], user_id))
             loads[name] += 1
             assignments.append(Assignment(question_uuid, name, "adjudicator", now, due_at))
-        review.insert_assignments(connection, [assignment.as_row(batch_id) for assignment in assignments])
+        assigning.insert_assignments(connection, [assignment.as_row(batch_id) for assignment in assignments])
         if assignments:
-            review.update_batch(connection, batch_id, status="open", due_at=max(batch.due_at, due_at))
+            assigning.update_batch(connection, batch_id, status="open", due_at=max(batch.due_at, due_at))
     return AdjudicationSummary(batch_id, len(assignments), dict(sorted(unassigned.items())))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.vocabulary import DISCIPLINES, LANGUAGES
-from warehouse.ledger import review, review_people
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning, people
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -92,8 +92,8 @@ def find_annotators(connection: Connection, annotators: Sequence[Annotator] | No
         UsageError: one of those asked for is no active user.
     """
     if annotators is None:
-        return [Annotator.from_row(row) for row in review_people.read_annotators(connection)]
-    if unknown := review.read_unknown_users(connection, {annotator.user_id for annotator in annotators}):
+        return [Annotator.from_row(row) for row in people.read_annotators(connection)]
+    if unknown := assigning.read_unknown_users(connection, {annotator.user_id for annotator in annotators}):
         raise UsageError(
             f"These annotators are not active users: {', '.join(sorted(unknown))}. Register them first, or correct "
             "their names."
@@ -120,7 +120,7 @@ def write_annotator(
     """
     _check_profile(levels or {}, language, email)
     with ledger.write() as connection:
-        rows = {row["user_id"]: row for row in review_people.read_annotators(connection, with_inactive=True)}
+        rows = {row["user_id"]: row for row in people.read_annotators(connection, with_inactive=True)}
         if user_id not in rows:
             raise UsageError(
                 f"There is no annotator {user_id!r}. Add them with `proctor exam user add {user_id} --role annotator`."
@@ -134,7 +134,7 @@ def write_annotator(
             "levels": {**before.levels, **(levels or {})},
         }
         if any((levels, language, email, daily_quota is not None, due_days is not None)):
-            review_people.write_profile(connection, user_id, profile)
+            people.write_profile(connection, user_id, profile)
         return Annotator.from_row(rows[user_id] | profile)
 
 
@@ -153,6 +153,6 @@ def _check_profile(levels: Mapping[str, str], language: str | None, email: str |
 def read_daily_quota(ledger: Ledger, settings: Settings, annotator: str) -> int:
     """Questions per day of somebody's window: their own where one is registered, else the setting."""
     with ledger.read() as connection:
-        rows = review_people.read_annotators(connection)
+        rows = people.read_annotators(connection)
     own = next((row["daily_quota"] for row in rows if row["user_id"] == annotator), None)
     return own or settings.review_daily_quota

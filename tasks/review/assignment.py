@@ -19,8 +19,9 @@ from tasks.review.batch import Assignment, ReviewBatch, read_assignments, read_b
 from tasks.review.gold import NO_GOLD, GoldSupply, Planted, plant
 from tasks.review.item import encode_items
 from tasks.review.plan import LeftOut, Waiting, plan_assignments
-from warehouse.ledger import review, review_gold
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning
+from warehouse.ledger.review import gold as review_gold
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -85,7 +86,7 @@ def assign_batch(
         .collect()
     )
     with ledger.write() as connection, without_collecting():
-        review.lock_assigning(connection)
+        assigning.lock_assigning(connection)
         people = find_annotators(connection, annotators)
         if not people:
             raise GateError(
@@ -96,7 +97,7 @@ def assign_batch(
         fresh = first.filter(~pl.col("question_uuid").is_in(list(taken))) if taken else first
         if fresh.is_empty():
             return _summarise_existing(connection, set(taken.values()), first.height)
-        if batch_id is not None and review.read_batch(connection, batch_id) is not None:
+        if batch_id is not None and assigning.read_batch(connection, batch_id) is not None:
             raise UsageError(
                 f"Review batch {batch_id!r} exists already and does not hold {fresh.height} of the {first.height} "
                 "questions. Give the new ones a batch of their own."
@@ -109,8 +110,8 @@ def assign_batch(
             settings.review_count,
             # Room is kept for what is put among the work.
             {name: int(most / (1 + gold.share)) for name, most in capacities.items()},
-            loads=review.count_open_work(connection),
-            past=review.read_past_decisions(connection, [one.question_uuid for one in waiting]),
+            loads=assigning.count_open_work(connection),
+            past=assigning.read_past_decisions(connection, [one.question_uuid for one in waiting]),
             salt=batch_id or now[:7],
         )
         if not plan.annotators or (plan.left_out and all_or_nothing):
@@ -132,10 +133,10 @@ def assign_batch(
         batch = ReviewBatch(
             name, "open", settings.review_count, now, max(due[one] for one in loads), closed_at=None
         )
-        review.insert_batch(connection, batch.as_row())
+        assigning.insert_batch(connection, batch.as_row())
         for part in chosen["place"].rechunk().to_frame().iter_slices(CHUNK):
-            review.insert_question_tuples(connection, encode_items(questions[part["place"]], name))
-        review.insert_questions(connection, [one.gold.item.as_row(name) for one in planted])
+            assigning.insert_question_tuples(connection, encode_items(questions[part["place"]], name))
+        assigning.insert_questions(connection, [one.gold.item.as_row(name) for one in planted])
         review_gold.insert_gold(connection, [one.as_row(name) for one in planted])
         places = _place(questions, chosen, planted)
         _write_assignments(connection, name, plan.annotators, planted, places, now, due)
@@ -194,9 +195,9 @@ def _write_assignments(
             # In the order of ASSIGNMENT_COLUMNS.
             rows.append((batch_id, uuid, name, "reviewer", now, due[name], place, has_answer))
         if len(rows) >= CHUNK:
-            review.insert_assignment_tuples(connection, rows)
+            assigning.insert_assignment_tuples(connection, rows)
             rows.clear()
-    review.insert_assignment_tuples(connection, rows)
+    assigning.insert_assignment_tuples(connection, rows)
 
 
 def _place(
@@ -243,16 +244,16 @@ def _place(
 
 def _read_taken(connection: Connection, question_uuids: Sequence[str], *, again: bool) -> dict[str, str]:
     """Those of the questions that are not to be assigned, with their batch; `again` leaves out those of closed batches."""
-    taken = review.read_batched_questions(connection, question_uuids)
+    taken = assigning.read_batched_questions(connection, question_uuids)
     if not again or not taken:
         return taken
-    closed = {row["batch_id"] for row in review.read_batches(connection) if row["status"] == "closed"}
+    closed = {row["batch_id"] for row in assigning.read_batches(connection) if row["status"] == "closed"}
     return {uuid: name for uuid, name in taken.items() if name not in closed}
 
 
 def _find_free_name(connection: Connection, name: str) -> str:
     """The name, with a number added where a closed batch of the same questions has it already."""
-    taken = {row["batch_id"] for row in review.read_batches(connection)}
+    taken = {row["batch_id"] for row in assigning.read_batches(connection)}
     return next(
         one
         for number in range(1, len(taken) + 2)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from schemas.errors import UsageError
 from tasks.review.decision import Decision
 from tasks.review.item import Item
-from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -94,7 +94,7 @@ class Assignment:
 def list_batches(ledger: Ledger) -> list[ReviewBatch]:
     """Every batch, oldest first."""
     with ledger.read() as connection:
-        return [ReviewBatch.from_row(row) for row in review.read_batches(connection)]
+        return [ReviewBatch.from_row(row) for row in assigning.read_batches(connection)]
 
 
 def list_open_batches(ledger: Ledger) -> list[ReviewBatch]:
@@ -108,7 +108,7 @@ def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> 
     Raises:
         UsageError: there is no such batch.
     """
-    row = review.lock_batch(connection, batch_id) if lock else review.read_batch(connection, batch_id)
+    row = assigning.lock_batch(connection, batch_id) if lock else assigning.read_batch(connection, batch_id)
     if row is None:
         raise UsageError(
             f"There is no review batch {batch_id!r}. See `proctor review status` for those there are."
@@ -121,7 +121,8 @@ def read_items(
 ) -> list[Item]:
     """Questions of the batch that are to be reviewed, by UUID; `question_uuids` takes only these."""
     return [
-        Item.from_row(row) for row in review.read_items(connection, batch_id, question_uuids=question_uuids)
+        Item.from_row(row)
+        for row in assigning.read_items(connection, batch_id, question_uuids=question_uuids)
     ]
 
 
@@ -132,7 +133,7 @@ def read_given_items(
 
     `question_uuids` takes only these.
     """
-    rows = review.read_items(connection, batch_id, annotator, question_uuids, with_gold=True)
+    rows = assigning.read_items(connection, batch_id, annotator, question_uuids, with_gold=True)
     return {row["question_uuid"]: Item.from_row(row) for row in rows}
 
 
@@ -149,7 +150,9 @@ def read_assignments(
 
     `question_uuids` takes only these.
     """
-    rows = review.read_assignments(connection, batch_id, annotator, role, question_uuids, with_gold=with_gold)
+    rows = assigning.read_assignments(
+        connection, batch_id, annotator, role, question_uuids, with_gold=with_gold
+    )
     return [Assignment.from_row(row) for row in rows]
 
 
@@ -160,5 +163,5 @@ def read_decisions(
     question_uuids: Collection[str] | None = None,
 ) -> list[Decision]:
     """Decisions of the batch, by question and annotator; `question_uuids` takes only these."""
-    rows = review.read_decisions(connection, batch_id, annotator, question_uuids)
+    rows = assigning.read_decisions(connection, batch_id, annotator, question_uuids)
     return [Decision.from_row(row) for row in rows]

@@ -18,8 +18,8 @@ from tasks.review.decision import Decision
 from tasks.review.gate import Outcome
 from tasks.review.gold_results import read_gold_rows
 from tasks.review.progress import read_outcomes
-from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def close_batch(ledger: Ledger, batch_id: str, now: str, *, early: bool = False)
                     f"Review batch {batch_id} is not complete: {open_count} of {len(outcomes)} questions are not "
                     f"settled and it is due at {batch.due_at}. Wait for the decisions (`proctor review status`)."
                 )
-            review.update_batch(connection, batch_id, status="closed", closed_at=now)
+            assigning.update_batch(connection, batch_id, status="closed", closed_at=now)
         closed_at = batch.closed_at or now
         assignments = read_assignments(connection, batch_id, with_gold=False)
         gold = read_gold_rows(connection, batch_id)

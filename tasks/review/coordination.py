@@ -9,8 +9,8 @@ from typing import Any
 from tasks.review.annotators import NO_DISCIPLINE
 from tasks.review.batch import read_batch
 from tasks.review.progress import read_outcomes
-from warehouse.ledger import coordination
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import coordination
 
 Row = Mapping[str, Any]
 

@@ -16,8 +16,8 @@ from tasks.review.batch import read_assignments, read_batch, read_decisions, rea
 from tasks.review.decision import Decision, GivenDecision
 from tasks.review.faults import find_faults
 from tasks.review.progress import is_complete, is_settled
-from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning
 
 
 @dataclass(frozen=True)
@@ -198,11 +198,11 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Recei
             if submission.seen.get(given.question_uuid, moment) != moment:
                 raise StaleError(one)
         channel = "adjudication" if role == "adjudicator" else submission.channel
-        review.replace_decisions(
+        assigning.replace_decisions(
             connection, [Decision(given, annotator, channel, now).as_row(batch_id) for given in changed]
         )
         is_done = is_settled(connection, batch)
-        review.update_batch(connection, batch_id, status="complete" if is_done else "open")
+        assigning.update_batch(connection, batch_id, status="complete" if is_done else "open")
     new_count = sum(given.question_uuid not in before for given in changed)
     return Receipt(
         source=submission.source,

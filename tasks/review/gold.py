@@ -19,7 +19,7 @@ from tasks.review.annotators import NO_DISCIPLINE, Annotator
 from tasks.review.decision import GivenDecision
 from tasks.review.edit import Edit
 from tasks.review.item import Item
-from warehouse.ledger import review
+from warehouse.ledger.review import assigning
 from warehouse.secrets import read_home_key
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def plant(
         return []
     golds = [make_gold(row, supply.key, batch_id) for row in supply.rows]
     golds = [gold for gold in golds if gold.item.question_uuid not in work]
-    past = review.read_past_decisions(
+    past = assigning.read_past_decisions(
         connection, sorted({one for gold in golds for one in (gold.source_uuid, gold.item.question_uuid)})
     )
     counts: dict[str, int] = {}

@@ -12,8 +12,8 @@ from tasks.review.decision import GivenDecision
 from tasks.review.edit import Edit
 from tasks.review.gold import judge_gold
 from tasks.statistics.agreement import compute_share
-from warehouse.ledger import review_gold
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import gold
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -47,7 +47,7 @@ class GoldScore:
 
 def read_gold_rows(connection: Connection, batch_id: str | None = None) -> list[dict[str, Any]]:
     """Rows of the table `gold_reviews`, of one batch or of all, open ones too; `decision` and `gold_result` null until decided."""
-    return [_build_row(row) for row in review_gold.read_gold_reviews(connection, batch_id)]
+    return [_build_row(row) for row in gold.read_gold_reviews(connection, batch_id)]
 
 
 def read_gold_scores(ledger: Ledger, batch_id: str | None = None) -> list[GoldScore]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from schemas.questions import CONTENT
 from tasks.questions.question import QuestionContent
-from warehouse.ledger.review import QUESTION_COLUMNS
+from warehouse.ledger.review.assigning import QUESTION_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from tasks.review.assignment import assign_batch
 from tasks.review.gold import read_gold_supply
 from tasks.review.landing import read_unreviewed
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def open_waiting_batch(settings: Settings) -> dict[str, object]:

@@ -20,8 +20,9 @@ from tasks.review.batch import (
     read_items,
 )
 from tasks.review.gate import Outcome, compute_outcomes
-from warehouse.ledger import review, review_people
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning
+from warehouse.ledger.review import people as review_people
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -109,10 +110,10 @@ def is_ready_to_close(ledger: Ledger, batch_id: str, now: str) -> bool:
 def is_settled(connection: Connection, batch: ReviewBatch) -> bool:
     """Whether nothing is waited for: every review is in and no dispute is left."""
     # To look for one that is missing is cheap; the gate reads every question of the batch.
-    if review.read_pending(connection, batch.batch_id, "reviewer", 1):
+    if assigning.read_pending(connection, batch.batch_id, "reviewer", 1):
         return False
     # An adjudication may no longer be needed: the reviewers have come to agree since.
-    owed = review.read_pending(connection, batch.batch_id, "adjudicator", _MOST_LOOKED_AT)
+    owed = assigning.read_pending(connection, batch.batch_id, "adjudicator", _MOST_LOOKED_AT)
     if not all(outcome.is_settled for outcome in read_outcomes(connection, batch, owed)):
         return False
     return all(outcome.is_settled for outcome in read_outcomes(connection, batch))

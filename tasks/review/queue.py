@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 from tasks.review.batch import Assignment, ReviewBatch, read_batch, read_decisions, read_given_items
 from tasks.review.work import WorkItem
-from warehouse.ledger import web
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.web import Queue as Queue
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import desk
+from warehouse.ledger.review.desk import Queue as Queue
 
 QUEUES: tuple[Queue, ...] = get_args(Queue)
 
@@ -76,7 +76,7 @@ class ListedQuestion:
 def list_work(ledger: Ledger, annotator: str) -> list[BatchWork]:
     """What somebody has to do, by batch; what is due first comes first."""
     with ledger.read() as connection:
-        rows = web.count_work(connection, annotator)
+        rows = desk.count_work(connection, annotator)
     return [
         BatchWork(
             row["batch_id"],
@@ -92,32 +92,32 @@ def list_work(ledger: Ledger, annotator: str) -> list[BatchWork]:
 def count_batch_work(ledger: Ledger, batch_id: str, annotator: str) -> tuple[int, int]:
     """How many questions of an open batch were given to somebody, and how many of them are decided; 0 and 0 where none was."""
     with ledger.read() as connection:
-        assigned, decided = web.count_batch_work(connection, batch_id, annotator)
+        assigned, decided = desk.count_batch_work(connection, batch_id, annotator)
     return assigned, min(assigned, decided)
 
 
 def count_decided_since(ledger: Ledger, annotator: str, moment: str) -> int:
     """How many decisions somebody gave since a moment (ISO text in UTC), in any batch."""
     with ledger.read() as connection:
-        return web.count_decided_since(connection, annotator, moment)
+        return desk.count_decided_since(connection, annotator, moment)
 
 
 def read_first(ledger: Ledger, batch_id: str, annotator: str, queue: Queue) -> str | None:
     """The UUID of the first question of a queue that waits for a decision; null when none does."""
     with ledger.read() as connection:
-        return web.read_next(connection, batch_id, annotator, queue)
+        return desk.read_next(connection, batch_id, annotator, queue)
 
 
 def read_last_decided(ledger: Ledger, batch_id: str, annotator: str, before: str | None = None) -> str | None:
     """The UUID of the question that somebody decided last in the batch, before a moment if one is given."""
     with ledger.read() as connection:
-        return web.read_last_decided(connection, batch_id, annotator, before)
+        return desk.read_last_decided(connection, batch_id, annotator, before)
 
 
 def open_question(ledger: Ledger, batch_id: str, question_uuid: str, annotator: str) -> OpenQuestion | None:
     """The question, if it was given to this annotator in this batch; null otherwise."""
     with ledger.read() as connection:
-        row = web.read_assignment(connection, batch_id, question_uuid, annotator)
+        row = desk.read_assignment(connection, batch_id, question_uuid, annotator)
         if row is None:
             return None
         queue = find_queue(row["role"], has_answer=row["has_answer"])
@@ -136,8 +136,8 @@ def open_question(ledger: Ledger, batch_id: str, question_uuid: str, annotator: 
                 # A reviewer judges without knowing what the others decided.
                 [one for one in decisions if one.annotator != annotator] if is_adjudicator else (),
             ),
-            draft=web.read_draft(connection, batch_id, question_uuid, annotator),
-            next_uuid=web.read_next(connection, batch_id, annotator, queue, row),
+            draft=desk.read_draft(connection, batch_id, question_uuid, annotator),
+            next_uuid=desk.read_next(connection, batch_id, annotator, queue, row),
         )
 
 
@@ -151,7 +151,7 @@ def find_queue(role: str, *, has_answer: bool) -> Queue:
 def count_listed(ledger: Ledger, batch_id: str, annotator: str) -> Mapping[Queue, int]:
     """How many questions of an open batch stand in each of somebody's queues, decided or not."""
     with ledger.read() as connection:
-        return web.count_listed(connection, batch_id, annotator)
+        return desk.count_listed(connection, batch_id, annotator)
 
 
 def list_queue(
@@ -160,7 +160,7 @@ def list_queue(
     """At most `count` lines of a queue from `start` (0 the first)."""
     with ledger.read() as connection:
         return [
-            _read_line(row) for row in web.list_queue(connection, batch_id, annotator, queue, start, count)
+            _read_line(row) for row in desk.list_queue(connection, batch_id, annotator, queue, start, count)
         ]
 
 
@@ -174,9 +174,9 @@ def save_draft(
 ) -> bool:
     """Keep what was begun (null: nothing any more); false when the question was not given to this annotator."""
     with ledger.write() as connection:
-        if web.read_assignment(connection, batch_id, question_uuid, annotator) is None:
+        if desk.read_assignment(connection, batch_id, question_uuid, annotator) is None:
             return False
-        web.replace_draft(connection, batch_id, question_uuid, annotator, draft, now)
+        desk.replace_draft(connection, batch_id, question_uuid, annotator, draft, now)
     return True
 
 

@@ -13,8 +13,8 @@ from tasks.review.adjudication import ADJUDICATION_DAYS
 from tasks.review.annotators import NO_DISCIPLINE, Annotator, find_annotators
 from tasks.review.assignment import compute_due
 from tasks.review.batch import read_batch
-from warehouse.ledger import review, review_gold, review_people
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning, gold, people
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -65,7 +65,7 @@ def reassign(
         UsageError: nobody has that name, `to` is no active annotator, or there is no such batch.
     """
     with ledger.write() as connection:
-        known = {row["user_id"] for row in review_people.read_annotators(connection, with_inactive=True)}
+        known = {row["user_id"] for row in people.read_annotators(connection, with_inactive=True)}
         if annotator not in known:
             raise UsageError(
                 f"There is no annotator {annotator!r}. `proctor review status` shows those there are."
@@ -76,9 +76,9 @@ def reassign(
             raise UsageError(f"{to!r} is no active annotator other than {annotator!r}. Nothing was moved.")
         if batch_id is not None:
             read_batch(connection, batch_id)
-        rows = review_people.read_undecided(connection, annotator, batch_id)
+        rows = people.read_undecided(connection, annotator, batch_id)
         names = list(dict.fromkeys(row["batch_id"] for row in rows))
-        loads = Counter(review.count_open_work(connection))
+        loads = Counter(assigning.count_open_work(connection))
         return [
             _move(
                 connection,
@@ -107,14 +107,14 @@ def _move(
     now: str,
 ) -> Reassignment:
     batch = read_batch(connection, batch_id, lock=True)
-    planted = review_gold.read_gold_uuids(connection, batch_id) & work.keys()
+    planted = gold.read_gold_uuids(connection, batch_id) & work.keys()
     uuids = sorted(work.keys() - planted)
     disciplines = {
         row["question_uuid"]: row["discipline"] or NO_DISCIPLINE
-        for row in review.read_assignments(connection, batch_id, annotator)
+        for row in assigning.read_assignments(connection, batch_id, annotator)
     }
-    readers = review_people.read_readers(connection, batch_id, uuids)
-    past = review.read_past_decisions(connection, uuids)
+    readers = people.read_readers(connection, batch_id, uuids)
+    past = assigning.read_past_decisions(connection, uuids)
     due_at = compute_due(now, ADJUDICATION_DAYS)
     taken: list[dict[str, str]] = []
     left: Counter[str] = Counter()
@@ -138,14 +138,14 @@ def _move(
         loads[name] += 1
         row = work[uuid]
         taken.append({**row, "annotator": name, "assigned_at": now, "due_at": max(row["due_at"], due_at)})
-    review_people.delete_assignments(
+    people.delete_assignments(
         connection, batch_id, annotator, planted | {row["question_uuid"] for row in taken}
     )
-    review.insert_assignments(connection, taken)
+    assigning.insert_assignments(connection, taken)
     earliest = min((row["due_at"] for row in taken), default=None)
     latest = max((row["due_at"] for row in taken), default=batch.due_at)
     if latest > batch.due_at:
-        review.update_batch(connection, batch_id, due_at=latest)
+        assigning.update_batch(connection, batch_id, due_at=latest)
     return Reassignment(
         batch_id=batch_id,
         moved=dict(sorted(Counter(row["annotator"] for row in taken).items())),

@@ -14,8 +14,8 @@ from tasks.review.annotators import Annotator
 from tasks.review.batch import read_batch
 from tasks.review.progress import Workload, list_workloads
 from tasks.review.words import LANGUAGES, Language
-from warehouse.ledger import review_people
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import people as review_people
 
 if TYPE_CHECKING:
     import smtplib

@@ -9,7 +9,8 @@ from schemas.settings import Settings
 from tasks.review.annotators import read_annotators
 from tasks.review.assignment import assign_batch
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def open_sample_batch(settings: Settings) -> dict[str, object]:

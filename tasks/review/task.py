@@ -11,7 +11,7 @@ from tasks.review.landing import land_closed_batches, read_review_time
 from tasks.review.opening import open_waiting_batch
 from tasks.review.sample import open_sample_batch
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="open_review_batch")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tasks.review.agreement import Vote
 from tasks.review.batch import list_batches, read_assignments, read_batch, read_decisions
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

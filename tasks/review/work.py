@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tasks.review.batch import read_assignments, read_decisions, read_given_items
 from tasks.review.decision import Decision
 from tasks.review.item import Item
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)

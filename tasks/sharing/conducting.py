@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.claims import hold_if_free, hold_if_orphaned
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 CLAIM = "month"
 

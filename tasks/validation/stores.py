@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from tasks.flow_runs.missed import MissedRun, find_missed_runs, select_unmade
 from warehouse.lake.checks import run_checks
-from warehouse.ledger.closed import count_closed_by_month
-from warehouse.ledger.engine import write_moment
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.exam.closed import count_closed_by_month
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 # From a session's end to its landing, where somebody lands it at once.
 ON_ITS_WAY = timedelta(hours=1)

@@ -13,7 +13,7 @@ from tasks.progress import Progress
 from tasks.validation.landed import BrokenRule, validate_landed
 from tasks.validation.stores import check_stores
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 BROKEN_NAMED = 20
 

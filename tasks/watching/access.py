@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.ledger import Ledger
 
 # Who sees runs, questions, answers and stars. Candidates and annotators see none of it.
 WATCHERS: Final = ("admin", "examiner", "analyst")

@@ -13,8 +13,8 @@ from tasks.questions.question import BareQuestion, QuestionContent
 from tasks.watching.lines import WAITING, AnswerLine, Key, Mark
 from tasks.watching.runs import WatchedRun
 from warehouse.lake.store import Lake
-from warehouse.ledger import watching
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import watching
 
 _EXCERPT = 240
 

@@ -11,7 +11,7 @@ import time
 from typing import Final
 
 from tasks.exam.run_progress import RunProgress, list_runs_under_way, read_run_progress
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 # Seconds for which a reading serves at least, and how many times longer than it took.
 _LEAST_S: Final = 2.0

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from warehouse.lake.store import Lake
-from warehouse.ledger import exam
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.watching import read_run_row
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import sittings
+from warehouse.ledger.exam.watching import read_run_row
 
 RUNS_PER_PAGE: Final = 24
 
@@ -85,7 +85,7 @@ def list_sessions(ledger: Ledger, lake: Lake | None, run: WatchedRun) -> list[di
         "question_count",
     )
     with ledger.read() as connection:
-        rows = exam.list_sessions(connection, run_id=run.run_id)
+        rows = sittings.list_sessions(connection, run_id=run.run_id)
     found = [{name: row[name] for name in names} | {"score": None} for row in rows]
     return sorted(found, key=lambda row: (row["model"], row["prompt_style"], row["repeat"]))
 

@@ -28,7 +28,7 @@ from tests.benchmarks.history_cost import _History
 from tests.benchmarks.history_rows import land_month
 from warehouse.encryption.keys import add_key
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores import check_stores
 
 MONTHS = 12

@@ -300,7 +300,7 @@ def _plan(size: int, candidates: int = 60) -> dict[str, Any]:
     """
     from tasks.exam.month import preview_month, publish_month
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     with tempfile.TemporaryDirectory() as folder:
         _in_child(f"from tests.benchmarks.bank_speed import _fill_and_publish as f; f({folder!r}, {size})")

@@ -24,7 +24,7 @@ from tasks.models.client import CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel, read_registry
 from tasks.questions.prompt_styles import render_prompt
 from tasks.questions.question import BareQuestion, Option
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 PROFILE = {"models": {"bench": {"kind": "candidate"}}}
 REGISTRY = {

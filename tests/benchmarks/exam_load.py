@@ -42,10 +42,11 @@ from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.tokens import issue_token
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import start_postgresql
-from warehouse.ledger import exam
-from warehouse.ledger.closed import read_response_rows
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.exam_role import grant_role
+from warehouse.ledger.engine.exam_role import grant_role
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.exam import sittings
+from warehouse.ledger.exam.closed import read_response_rows
 
 SERVER = """
 import sys
@@ -192,7 +193,7 @@ def _publish(
     plan = publish(ledger, settings, registry, make_bank({"Law": question_count}, variants=0))
     set_deadlines(ledger, settings, plan.run_id)  # as planning a month does
     with ledger.read() as connection:
-        rows = exam.list_sessions(connection, run_id=plan.run_id)
+        rows = sittings.list_sessions(connection, run_id=plan.run_id)
     keys = open_keys(settings)
     return [
         (row["session_id"], issue_token(keys, row["user_id"], row["session_id"], ["sit"], 7200).text)

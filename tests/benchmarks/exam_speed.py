@@ -24,8 +24,9 @@ from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.tokens import issue_token
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger import exam
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.exam import sittings
 
 RESPONSE = "true. Because every power of ten leaves one when it is divided by nine. " * 8
 
@@ -41,7 +42,7 @@ def measure_protocol(session_count: int, question_count: int, *, combined: bool 
         with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as ledger:
             plan = publish(ledger, settings, registry, make_bank(question_count, variants=0))
             with ledger.read() as connection:
-                rows = exam.list_sessions(connection, run_id=plan.run_id)
+                rows = sittings.list_sessions(connection, run_id=plan.run_id)
             sessions = [(row["session_id"], row["user_id"]) for row in rows if row["model"] != "rho"]
             cpu, wall = _cpu(), time.perf_counter()
             count = asyncio.run(_sit_all(ledger, settings, sessions, combined=combined))

@@ -28,7 +28,7 @@ from tasks.ingest.stretches import find_stretches
 from tests.benchmarks.ingest_mutations import fold, is_right, read_lines
 from tests.benchmarks.ingest_papers import MadePaper, MadeQuestion, make_paper
 from tests.tasks.models.simulation import make_model
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 LAYOUTS = (
     ("zh", "stacked", "behind"),

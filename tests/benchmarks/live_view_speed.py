@@ -22,9 +22,19 @@ from schemas.settings import Settings
 from tasks.watching.progress import ProgressReading
 from tests.benchmarks.measure import Row, print_rows
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger import users
-from warehouse.ledger.engine import Ledger, now_text, open_ledger
-from warehouse.ledger.tables import allocations, llm_calls, run_plans, runs, sessions, set_numbers, sets
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import (
+    allocations,
+    llm_calls,
+    run_plans,
+    runs,
+    sessions,
+    set_numbers,
+    sets,
+)
+from warehouse.ledger.trust import users
 
 CANDIDATES, SESSIONS_EACH, QUESTIONS, BANK = 60, 9, 1_000, 20_000
 RUN, MONTH, OPEN = "2026-11", "2026-11", "2026-12"

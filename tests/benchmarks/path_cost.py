@@ -85,7 +85,7 @@ def measure_path(url: str) -> dict[str, float]:
     from tasks.exam.landing import land_run
     from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)

@@ -35,8 +35,9 @@ from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.plan.shares import plan_shares
 from tasks.models.registry import RegisteredModel, Registry
 from tests.warehouse.bank_rows import BANK
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.tables import allocations, runs, sessions, sets
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import allocations, runs, sessions, sets
 
 LINEAGES = {
     "Engineering": 4926,

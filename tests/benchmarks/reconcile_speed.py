@@ -27,8 +27,9 @@ from tasks.review.landing import land_missing_batches
 from tests.benchmarks.lake_speed import measure
 from tests.tasks.exam.world import make_uuid
 from warehouse.lake.store import open_lake
-from warehouse.ledger import tables
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine import tables
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 Rows = Iterator[dict[str, object]]
 

@@ -28,8 +28,9 @@ from tasks.review.landing import read_unreviewed
 from tests.browser import CHROMIUM
 from tests.e2e.test_web_desk import PASSWORD, Server, wait_until_ready
 from warehouse.lake.store import open_lake
-from warehouse.ledger import users
-from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust import users
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", "../shared/data"))

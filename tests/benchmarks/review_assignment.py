@@ -54,8 +54,8 @@ def measure(name: str, count: int) -> dict[str, float]:
     from tasks.review.annotators import Annotator
     from tasks.review.assignment import assign_batch
     from tasks.review.progress import list_workloads
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.users import add_user
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.users import add_user
 
     mixer = random.Random(20)
     people = [

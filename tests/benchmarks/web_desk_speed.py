@@ -25,9 +25,11 @@ from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
 from tests.benchmarks.measure import Row, print_rows
 from tests.tasks.review.conftest import make_question
-from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger, now_text, open_ledger
-from warehouse.ledger.tables import users
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import users
+from warehouse.ledger.review import assigning
 
 QUESTIONS, ANNOTATORS, REVIEWS = 228_604, 40, 2
 BATCH, WHO = "2026-11-large", "annotator00"
@@ -102,12 +104,12 @@ def fill(ledger: Ledger, question_count: int) -> list[str]:
             "created_at": now,
             "due_at": DUE,
         }
-        review.insert_batch(connection, batch)
-        review.insert_questions(connection, items)
-        review.insert_assignments(connection, assignments)
+        assigning.insert_batch(connection, batch)
+        assigning.insert_questions(connection, items)
+        assigning.insert_assignments(connection, assignments)
         decided = [one for place, one in enumerate(assignments) if place < len(assignments) * DECIDED_SHARE]
         connection.execute(
-            insert(review.reviews),
+            insert(assigning.reviews),
             [
                 {
                     "batch_id": BATCH,

@@ -32,8 +32,9 @@ from tests.benchmarks.history_rows import number_uuid
 from tests.benchmarks.year_candidates import Sitter
 from tests.tasks.league_statistics.synthetic import Spec, build_league
 from warehouse.lake.store import Batch, Lake
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.users import add_user
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.users import add_user
 
 RATERS = ("ann", "bo", "cy", "dee")
 ANCHOR_SET = "anchors-1"

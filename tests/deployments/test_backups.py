@@ -32,8 +32,8 @@ from warehouse.encryption.keys import add_key
 from warehouse.installation import id_path
 from warehouse.lake import backup as lake_backup
 from warehouse.lake.store import open_lake
-from warehouse.ledger.backups import list_backups
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.backups import list_backups
+from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores import check_stores
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,8 +18,8 @@ from typer.testing import CliRunner, Result
 
 from deployments.command_line.listed_commands import COMMANDS
 from schemas.settings import load_settings
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.tokens import read_ended_tokens
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.exam.tokens import read_ended_tokens
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 
@@ -271,8 +271,8 @@ from tasks.exam.month import publish_month
 from tasks.exam.plan.planning import plan_run
 from tasks.models.registry import read_registry
 from tests.tasks.exam.world import make_bank, DISCIPLINES
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.exam import list_run_ids
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.exam.sittings import list_run_ids
 settings = load_settings()
 with open_ledger(settings.ledger_address) as ledger:
     plan = plan_run(ledger, settings, read_registry(settings.registry_path), make_bank(9), month="2026-11", is_simulated=False)

@@ -10,7 +10,7 @@ import yaml
 
 from schemas.tables import TABLES
 from warehouse.lake.queries import read_queries
-from warehouse.ledger.tables import metadata
+from warehouse.ledger.engine.tables import metadata
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

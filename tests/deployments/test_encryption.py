@@ -36,7 +36,7 @@ from warehouse.encryption.home import encrypt_home, read_state, renew_home
 from warehouse.encryption.keys import add_key, read_key_ring
 from warehouse.lake.maintenance import compact_lake
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores import check_stores
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -21,8 +21,8 @@ from deployments.http.exam_server import describe_environment, find_warnings
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke
-from warehouse.ledger.engine import open_exam_database, open_ledger
-from warehouse.ledger.sides import find_exam_address
+from warehouse.ledger.engine.opening import open_exam_database, open_ledger
+from warehouse.ledger.engine.sides import find_exam_address
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 REGISTRY = """

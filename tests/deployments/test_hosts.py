@@ -21,8 +21,8 @@ from schemas.settings import Settings
 from tasks.flow_runs.task import sign_landings
 from tests.deployments.test_cli import invoke as invoke_command
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.shared_files import read_noted_files
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.shared_files import read_noted_files
 from warehouse.shared_files import ARCHIVE, EXAM_KEYS, KEYS, REGISTRY, find_differences
 
 pytestmark = pytest.mark.service

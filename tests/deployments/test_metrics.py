@@ -22,8 +22,9 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.log_lines import ServerLines
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.flow_runs import FlowSchedule, begin_flow_run, end_flow_run, write_flow_schedules
+from warehouse.ledger.engine.flow_runs import FlowSchedule, begin_flow_run, end_flow_run, write_flow_schedules
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def read_samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -110,7 +111,7 @@ def test_runs_are_numbers_of_the_ledger_and_a_missed_one_is_among_them(
 ) -> None:
     from sqlalchemy import update
 
-    from warehouse.ledger.tables import flow_schedules
+    from warehouse.ledger.engine.tables import flow_schedules
 
     with ledger.write() as connection:
         begin_flow_run(

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from deployments.cli import app
 from schemas.settings import Settings
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 

@@ -25,8 +25,9 @@ from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_open_batches
 from tasks.review.desk import record
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import now_text, open_ledger
-from warehouse.ledger.users import add_user
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.users import add_user
 
 MONTH = "2026-11"
 SEED = "5eed" * 8

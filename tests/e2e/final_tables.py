@@ -10,8 +10,8 @@ from typing import Any
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.tables import metadata
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import metadata
 
 # Of both forms: every column that ends with `_at` is a moment. Besides, by name, with the reason:
 LEFT_ASIDE: Mapping[str, str] = {

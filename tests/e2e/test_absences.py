@@ -26,9 +26,9 @@ from tests.e2e.test_whole_system import Embedded, check_calls, let_both_work, ru
 from tests.e2e.whole_system import Process, WholeSystem, wait_until
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import start_object_store
-from warehouse.ledger.budgets import read_account
-from warehouse.ledger.calls import read_calls
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.budgets import read_account
+from warehouse.ledger.money.calls import read_calls
 
 pytestmark = [
     pytest.mark.prefect, pytest.mark.service, pytest.mark.long, pytest.mark.xdist_group("own-server"),

@@ -37,7 +37,7 @@ def planned(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
     """A home with a published run of a known seed, and the simulated models that answer it."""
     from deployments.demo.simulation import running_models
     from tasks.exam.month import preview_month, publish_month, read_current_bank
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     folder = tmp_path_factory.mktemp("planned") / "home"
     settings = Settings(home=folder, set_size=20, repeats=1, prompt_styles=("zero_shot", "few_shot"))

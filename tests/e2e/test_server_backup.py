@@ -21,8 +21,8 @@ from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, ObjectStore, start_object_store
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.users import add_user, list_users
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.users import add_user, list_users
 
 pytestmark = [pytest.mark.prefect, pytest.mark.service, pytest.mark.long]
 

@@ -28,8 +28,10 @@ from tasks.review.decision import Decision
 from tests.browser import CHROMIUM, needs_browser
 from tests.fresh import open_new_lake
 from tests.tasks.review.conftest import make_frame, make_question
-from warehouse.ledger import review, users
-from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.review import assigning
+from warehouse.ledger.trust import users
 
 pytestmark = [*needs_browser, pytest.mark.slow]
 
@@ -322,7 +324,7 @@ def test_two_annotators_and_an_adjudicator_finish_a_batch(
     while status != "closed" and time.monotonic() < deadline:
         time.sleep(0.2)
         with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
-            status = str((review.read_batch(connection, BATCH) or {})["status"])
+            status = str((assigning.read_batch(connection, BATCH) or {})["status"])
     assert status == "closed"
 
     channels = {key: one.channel for key, one in read_decided(settings).items()}

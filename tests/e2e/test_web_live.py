@@ -22,7 +22,7 @@ from tests.e2e.test_web_desk import (  # noqa: F401 - two of them are fixtures
     find_faults_of_access,
     server,
 )
-from warehouse.ledger.users import write_password_hash
+from warehouse.ledger.trust.users import write_password_hash
 
 pytestmark = [*needs_browser, pytest.mark.long]
 

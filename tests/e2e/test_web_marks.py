@@ -25,7 +25,7 @@ from tests.e2e.test_web_desk import (  # noqa: F401 - two of them are fixtures
 )
 from tests.tasks.calibration.rated_run import PEOPLE, RUN, open_rated_run
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger.users import write_password_hash
+from warehouse.ledger.trust.users import write_password_hash
 
 pytestmark = [*needs_browser, pytest.mark.slow, pytest.mark.long]
 

@@ -43,8 +43,8 @@ from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import start_object_store
 from warehouse.lake.store import open_lake
-from warehouse.ledger.calls import read_calls
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.calls import read_calls
 
 pytestmark = [pytest.mark.prefect, pytest.mark.service, pytest.mark.slow]
 

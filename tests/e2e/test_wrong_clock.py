@@ -15,9 +15,10 @@ from schemas.settings import Settings
 from tasks.exam.closing import set_deadlines
 from tests.e2e.conftest import BIN
 from tests.tasks.exam.world import DISCIPLINES, make_bank, make_model, make_registry, publish
-from warehouse.ledger import exam
-from warehouse.ledger.editions import read_roots
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.exam import sittings
+from warehouse.ledger.trust.editions import read_roots
 
 pytestmark = [
     pytest.mark.long,
@@ -80,7 +81,7 @@ class Month:
 
     def count(self) -> dict[str, int]:
         with self.open() as ledger, ledger.read() as connection:
-            return dict(exam.count_sessions(connection, self.run_id))
+            return dict(sittings.count_sessions(connection, self.run_id))
 
 
 @pytest.fixture

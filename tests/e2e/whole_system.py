@@ -29,9 +29,9 @@ from tasks.flow_runs import WORK_POOL
 from tests.e2e.exam_form import Exam, as_process_of, prepare, write_variables
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.object_store import BUCKET, ObjectStore
-from warehouse.ledger.calls import read_calls
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.exam_role import grant_role
+from warehouse.ledger.engine.exam_role import grant_role
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.calls import read_calls
 
 PASSWORD = "admin:QZXW-OF-THE-PREFECT-SERVER"
 BIN = Path(sys.executable).parent
@@ -255,7 +255,7 @@ class WholeSystem:
         """Which pieces of work each worker's processes hold a claim of, by its name."""
         from sqlalchemy import select
 
-        from warehouse.ledger.tables import work_claims
+        from warehouse.ledger.engine.tables import work_claims
 
         pids = {name: worker.list_pids() for name, worker in self.workers.items()}
         held: dict[str, set[str]] = {name: set() for name in self.workers}
@@ -274,7 +274,7 @@ class WholeSystem:
         """
         from sqlalchemy import select
 
-        from warehouse.ledger.tables import process_leases
+        from warehouse.ledger.engine.tables import process_leases
 
         pids = {name: worker.list_pids() for name, worker in self.workers.items()}
         leases = select(process_leases.c.holder, process_leases.c.process_id)

@@ -18,7 +18,7 @@ from tasks.models.registry import read_registry
 from tasks.progress import Progress
 from tests.tasks.models.simulation import make_model
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def main() -> None:

@@ -42,7 +42,8 @@ from tests.tasks.exam.world import DISCIPLINES, make_bank, publish
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 RUN = "2026-11"
 PRICE_IN, PRICE_OUT = 1.0, 2.0

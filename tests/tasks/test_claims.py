@@ -15,15 +15,15 @@ from schemas.errors import StoreError
 from tasks.claims import claim_work, hold_if_free, hold_if_orphaned
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
-from warehouse.ledger.claims import read_claim
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.claims import read_claim
+from warehouse.ledger.engine.opening import open_ledger
 
 __all__ = ["postgres"]
 
 HOLDER = """
 import sys, time
 from tasks.claims import claim_work
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 with open_ledger(sys.argv[1]) as ledger, claim_work(ledger, "judge", "run-1", what="judging run-1"):
     print("held", flush=True)
     time.sleep(600)

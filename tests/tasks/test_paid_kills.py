@@ -21,8 +21,8 @@ from tests.tasks.judging.test_unparsed import QUESTIONS, REGISTRY, land_session
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.lake.store import open_lake
-from warehouse.ledger.calls import count_calls
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.calls import count_calls
 
 pytestmark = pytest.mark.slow
 

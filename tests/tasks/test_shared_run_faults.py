@@ -28,9 +28,9 @@ from tests.tasks.shared_run import (
     start_worker,
 )
 from warehouse.lake.store import open_lake
-from warehouse.ledger.budgets import read_account
-from warehouse.ledger.calls import count_calls, read_calls, read_spent_usd
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.budgets import read_account
+from warehouse.ledger.money.calls import count_calls, read_calls, read_spent_usd
 
 pytestmark = pytest.mark.slow
 

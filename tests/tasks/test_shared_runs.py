@@ -26,9 +26,10 @@ from tests.tasks.shared_run import (
     start_worker,
 )
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger.budgets import list_shares
-from warehouse.ledger.calls import count_calls, read_spent_usd
-from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.budgets import list_shares
+from warehouse.ledger.money.calls import count_calls, read_spent_usd
 
 pytestmark = pytest.mark.slow
 

@@ -99,7 +99,8 @@ def test_ctrl_c_ends_a_wait_at_once(tmp_path: Path) -> None:
     """Also while coroutines wait for the writer, and clean up with further writes."""
     program = """
 import asyncio, sys
-from warehouse.ledger.engine import Ledger, create_ledger_engine
+from warehouse.ledger.engine.connections import create_ledger_engine
+from warehouse.ledger.engine.ledger import Ledger
 ledger = Ledger(create_ledger_engine("postgresql://nobody@/nothing?host=/nowhere"))
 async def work():
     try:

@@ -1,4 +1,4 @@
-"""A home that the first form wrote is opened by this version: nothing is lost, and nothing is said differently."""
+"""A lake that the first form wrote is opened by this version: nothing is lost, and nothing is said differently."""
 
 from __future__ import annotations
 
@@ -24,20 +24,9 @@ from warehouse.lake.migrations import FORM
 from warehouse.lake.queries import read_queries
 from warehouse.lake.reading import LakeReader
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.organisations import make_key
-from warehouse.ledger.sides import name_exam_file
 
 ROOT = Path(__file__).parents[2]
 SAID = read_said()
-RENAMED = {
-    "answers": "responses",
-    "access_anchors": "access_heads",
-    "review_decisions": "reviews",
-    "review_items": "review_questions",
-    "set_items": "sets",
-    "sets": "set_numbers",
-}
 DIES_HALF_WAY = """
 import os, sys
 from pathlib import Path
@@ -54,9 +43,6 @@ def half(form):
 upgrade.list_updates = half
 open_lake(Settings(home=Path(sys.argv[1])))
 """
-
-# Tables that name organisations, which have keys since.
-KEYED = ("exposures", "organisations", "sessions", "set_claims", "users")
 
 
 @pytest.fixture
@@ -80,48 +66,6 @@ def published_home(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         for run_id in lake.read("unpublished_runs")["run_id"]:
             publish_run(lake, settings, str(run_id), settings.disciplines, asked)
     return settings
-
-
-def test_every_row_of_the_ledger_is_there_under_its_new_name(settings: Settings) -> None:
-    path = settings.home / "ledger.sqlite"
-    before = {name: read_ledger_table(path, name) for name in SAID["ledger_rows"]}
-    assert {name: len(rows) for name, rows in before.items()} == SAID["ledger_rows"]
-
-    open_ledger(settings.ledger_address).close()
-
-    # Columns that came later stand behind the old ones; those of runs and their sittings are filled from what was known,
-    # and calls of before cost nothing beyond their bill.
-    widths = {name: len(rows[0]) if rows else 0 for name, rows in before.items()}
-    later = {name: read_ledger_table(path, RENAMED.get(name, name)) for name in before}
-    filled = {
-        name
-        for name, rows in later.items()
-        if any(value is not None for row in rows for value in row[widths[name] :])
-    }
-    assert filled == {
-        "llm_calls",
-        "organisations",
-        "review_assignments",
-        "runs",
-        "sessions",
-        "set_items",
-        "sets",
-    }
-    after = {name: sorted((row[: widths[name]] for row in rows), key=repr) for name, rows in later.items()}
-    changed = [name for name in before if before[name] != after[name]]
-    # Organisations have keys now, and what the reference sat counts as met: rows may be more, none is lost.
-    assert set(changed) == {"llm_calls", *KEYED}
-    assert all(len(after[name]) >= len(before[name]) for name in KEYED)
-    names = {row[0] for row in before["organisations"]}
-    keys = {name: make_key(str(name).removeprefix("sim:"), is_simulated=True) for name in names}
-    for name in KEYED:
-        said = {str(value) for row in after[name] for value in row}
-        assert not said & (names - set(keys.values())), name
-    columns = read_columns(path, "llm_calls")
-    unit, purpose = columns.index("unit"), columns.index("purpose")
-    for old, new in zip(before["llm_calls"], after["llm_calls"], strict=True):
-        ending = "/prompt-1" if old[purpose] == "judge" else ""
-        assert new == (*old[:unit], old[unit] + ending, *old[unit + 1 :])
 
 
 def test_once_published_the_leaderboard_says_what_it_said_value_by_value(published_home: Settings) -> None:
@@ -260,25 +204,6 @@ def test_a_lake_of_a_newer_version_is_refused(settings: Settings) -> None:
         lake.connection.execute("COMMENT ON TABLE landings IS 'Something new. [form 99]'")
     with pytest.raises(StoreError, match="newer version of Proctor"):
         open_lake(settings)
-
-
-def read_ledger_table(path: Path, name: str) -> list[tuple[Any, ...]]:
-    """The rows of a table, wherever it lies; those of runs with what has a table of its own since."""
-    with closing(sqlite3.connect(path)) as connection:
-        if name_exam_file(path).exists():
-            connection.execute("attach database ? as exam", (str(name_exam_file(path)),))
-        query = f'select * from "{name}"'
-        if name == "runs" and name_exam_file(path).exists():
-            query = (
-                "select run_id, month, season, bank_version, reference_model, set_size, policy, seed, budget_usd, status, "
-                "is_simulated, plan, planned_at, closed_at, bridged_reference, repetition from runs join run_plans using (run_id)"
-            )
-        return sorted(connection.execute(query).fetchall(), key=repr)
-
-
-def read_columns(path: Path, name: str) -> list[str]:
-    with closing(sqlite3.connect(path)) as connection:
-        return [row[1] for row in connection.execute(f"pragma table_info({name})")]
 
 
 def read_form_comment(settings: Settings) -> str:

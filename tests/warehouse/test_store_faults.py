@@ -20,8 +20,9 @@ from schemas.settings import Settings
 from tests.warehouse.test_stores import land, make_stores
 from warehouse.lake import data_files
 from warehouse.lake.store import open_lake
-from warehouse.ledger import users
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust import users
 from warehouse.stores import check_stores
 
 ROOT = Path(__file__).parents[2]
@@ -196,8 +197,8 @@ from schemas.errors import StoreError
 from schemas.settings import Settings
 from tests.warehouse.test_stores import land
 from warehouse.lake.store import open_lake
-from warehouse.ledger import users
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.trust import users
+from warehouse.ledger.engine.opening import open_ledger
 
 settings, limit = Settings(home=Path(sys.argv[1])), int(sys.argv[2])
 ledger, lake = open_ledger(settings.ledger_address), open_lake(settings)

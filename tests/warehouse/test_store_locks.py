@@ -20,14 +20,15 @@ from warehouse.lake.attach import catalog_path, read_mark, read_stored_comment, 
 from warehouse.lake.backup import backup_lake
 from warehouse.lake.data_files import find_file_faults
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger.engine import Ledger, open_exam_database, open_ledger
-from warehouse.ledger.users import add_user, list_users
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_exam_database, open_ledger
+from warehouse.ledger.trust.users import add_user, list_users
 from warehouse.stores import check_stores, list_store_faults
 
 OTHER = """
 import sys
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.users import list_users
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.users import list_users
 with open_ledger(sys.argv[1]) as ledger, ledger.read() as connection:
     print(len(list_users(connection)))
 """

@@ -22,9 +22,9 @@ from tests.warehouse.sample_rows import session_frame
 from warehouse.installation import expecting, id_path, read_home_id
 from warehouse.lake.backup import backup_lake, restore_lake
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger import users
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.installation import read_ledger_id
+from warehouse.ledger.engine.installation import read_ledger_id
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust import users
 from warehouse.store_files import read_mark
 from warehouse.stores import adopt_stores, check_stores, joining_stores, list_store_faults
 
@@ -216,8 +216,8 @@ WRITER = """
 import os, signal, sys
 from pathlib import Path
 from schemas.settings import Settings
-from warehouse.ledger import users
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.trust import users
+from warehouse.ledger.engine.opening import open_ledger
 ledger = open_ledger(Settings(home=Path(sys.argv[1])).ledger_address)
 ledger.writer.run(lambda connection: users.add_user(connection, user_id="ada", role="admin"))
 print("acknowledged", flush=True)

@@ -42,7 +42,7 @@ def audit(
     from tasks.exam.log.check import check_log
     from tasks.exam.log.story import read_language, tell_run
     from tasks.exam.public.check import check_public_log
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     chosen = read_language(language)

@@ -279,7 +279,7 @@ def disclose(
     from tasks.bank.retirement import find_question
     from tasks.exam.public.questions import disclose_question
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
@@ -297,7 +297,7 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
     from tasks.bank.retirement import find_question, restore_question, retire_question
     from tasks.exam.public.retirement import publish_retirement
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_lake(settings) as lake:

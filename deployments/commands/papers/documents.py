@@ -89,7 +89,7 @@ def remove(
     """
     from tasks.ingest.removal import find_document, remove_document
     from warehouse.lake.store import open_lake
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:

@@ -1,7 +1,6 @@
 """Whether the audit log is what was written, and whether what it fixes is still so: each finding has a name.
 
-The log is read once, a page at a time; then the sessions, one by one. What was written before the one chain began is checked by
-its own chains, and its answers by their number; `proctor doctor` compares them with the lake.
+The log is read once, a page at a time; then the sessions, one by one.
 """
 
 from __future__ import annotations
@@ -23,13 +22,12 @@ from tasks.exam.log.signing import describe_head, is_signed, name_key_file, name
 from tasks.exam.log.state import find_state_faults
 from tasks.exam.log.words import Finding
 from tasks.exam.protocol.keys import open_keys
-from warehouse.ledger import access
-from warehouse.ledger.access import SignedHead
-from warehouse.ledger.chain import BEGIN, FIRST_HASH, FORMER_RUNS, compute_entry_hash
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.erasures import Erasure, list_erasures
-from warehouse.ledger.former_chains import FormerChains
-from warehouse.ledger.seals import digest_text
+from warehouse.ledger.engine.chain import BEGIN, FIRST_HASH, compute_entry_hash
+from warehouse.ledger.engine.digests import digest_text
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust import access
+from warehouse.ledger.trust.access import SignedHead
+from warehouse.ledger.trust.erasures import Erasure, list_erasures
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -42,7 +40,7 @@ class LogReport:
     """What the check of the log found.
 
     Attributes:
-        entry_count: entries of the one chain.
+        entry_count: entries of the chain.
         head: hash of the last one; empty where there is none.
         signed_count: heads that are signed.
         unsigned_count: entries since the last signed head.
@@ -75,24 +73,17 @@ def check_home(connection: Connection, settings: Settings) -> LogReport:
 
 def check_ledger(connection: Connection, kept: Mapping[int, SignedHead] | None = None) -> LogReport:
     """The same without a home: what the ledger alone, and heads that were `kept` elsewhere, show."""
-    former = FormerChains()
-    for row in access.iter_former_entries(connection):
-        former.add(row)
-    former_digest = former.finish(connection)
     findings = [
-        Finding("former_entry_changed", found.session_id or "no session", found.reason, found.access_id)
-        for found in former.breaks
+        Finding("entry_unchained", f"row {number}", "it has no place in the chain")
+        for number in access.list_unchained(connection)
     ]
     heads = {head.number: head for head in access.iter_signed_heads(connection)}
     findings += _check_signatures(connection, heads)
-    chain = _ChainCheck(heads, kept or {}, former_digest)
+    chain = _ChainCheck(heads, kept or {})
     for row in access.iter_chain(connection):
         chain.add(row)
     findings += chain.finish(access.read_head(connection))
-    if chain.last_number or heads or kept:
-        # Before the first entry nothing is fixed: a ledger of an earlier version that nobody has used since.
-        has_former = former_digest is not None or chain.has_former_runs
-        findings += find_state_faults(connection, has_former=has_former)
+    findings += find_state_faults(connection)
     return LogReport(
         chain.last_number,
         chain.last_hash if chain.last_number else "",
@@ -104,16 +95,12 @@ def check_ledger(connection: Connection, kept: Mapping[int, SignedHead] | None =
 
 
 class _ChainCheck:
-    """Checks the entries of the one chain as they come."""
+    """Checks the entries of the chain as they come."""
 
-    def __init__(
-        self, heads: Mapping[int, SignedHead], kept: Mapping[int, SignedHead], former_digest: str | None
-    ) -> None:
+    def __init__(self, heads: Mapping[int, SignedHead], kept: Mapping[int, SignedHead]) -> None:
         self._heads = heads
         self._kept = kept
-        self._former_digest = former_digest
         self.findings: list[Finding] = []
-        self.has_former_runs = False
         self.last_number = 0
         self.last_hash = FIRST_HASH
 
@@ -129,10 +116,8 @@ class _ChainCheck:
             self._note("entry_out_of_order", "it does not follow the entry before it", number)
         if compute_entry_hash(previous or "", number, row[_FIRST_HASHED:]) != entry_hash:
             self._note("entry_changed", "it was changed after it was written", number)
-        if number == 1 and (row.action != BEGIN or row.digest != self._former_digest):
-            self._note("former_log_changed", "the log of before the one chain is not what it was", number)
-        if number == 1:
-            self.has_former_runs = row.target == FORMER_RUNS
+        if number == 1 and row.action != BEGIN:
+            self._note("entry_changed", "the log does not begin with it", number)
         for name, known in (("signed_head_differs", self._heads), ("kept_head_differs", self._kept)):
             if (head := known.get(number)) is not None and head.entry_hash != entry_hash:
                 self._note(name, f"the head signed {head.signed_at} says something else", number)

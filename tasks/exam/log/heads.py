@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Final
 from schemas.settings import Settings
 from tasks.exam.log.signing import LogSigner, describe_head, open_signer
 from tasks.exam.protocol.keys import KeySet, open_keys
-from warehouse.ledger import access
-from warehouse.ledger.access import LogKey, SignedHead
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import Ledger, now_text
-from warehouse.ledger.public_log import KEY, add_public_entry
-from warehouse.ledger.seals import digest_text
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.digests import digest_text
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.public_log import KEY, add_public_entry
+from warehouse.ledger.trust import access
+from warehouse.ledger.trust.access import LogKey, SignedHead
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

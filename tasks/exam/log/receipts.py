@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schemas.errors import UsageError
 from tasks.exam.log.signing import describe_receipt, is_signed
-from warehouse.ledger import access
+from warehouse.ledger.trust import access
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

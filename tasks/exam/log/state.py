@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.log.words import Finding
-from warehouse.ledger import access, erasures, sealed_state, seals
-from warehouse.ledger.engine import write_moment
-from warehouse.ledger.tokens import digest_end
+from warehouse.ledger.engine import digests
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.exam.tokens import digest_end
+from warehouse.ledger.trust import access, erasures, sealed_state, seals
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
@@ -23,15 +24,15 @@ _DRAWS: Final = ("draw_set", "draw_key")
 _ENDS_KEPT_S: Final = 365 * 86_400
 
 
-def find_state_faults(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
-    """Every difference, by name; `has_former` where there was a log before the one chain, of things without entries here."""
-    yield from _check_runs(connection, has_former=has_former)
-    yield from _check_sets(connection, has_former=has_former)
+def find_state_faults(connection: Connection) -> Iterator[Finding]:
+    """Every difference, by name."""
+    yield from _check_runs(connection)
+    yield from _check_sets(connection)
     yield from _check_erasures(connection)
-    yield from _check_sessions(connection, has_former=has_former)
+    yield from _check_sessions(connection)
     yield from _check_users(connection)
-    yield from _check_limits(connection, has_former=has_former)
-    yield from _check_budgets(connection, has_former=has_former)
+    yield from _check_limits(connection)
+    yield from _check_budgets(connection)
     yield from _check_ends(connection)
 
 
@@ -40,7 +41,7 @@ def _read_last(connection: Connection, actions: tuple[str, ...]) -> dict[tuple[s
     return {(row.action, row.target): row for row in access.iter_targets(connection, actions)}
 
 
-def _check_runs(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
+def _check_runs(connection: Connection) -> Iterator[Finding]:
     planned = _read_last(connection, _PLANS)
     closings = _read_last(connection, ("close_run",))
     found = {row.run_id: row for row in sealed_state.list_runs(connection)}
@@ -51,38 +52,36 @@ def _check_runs(connection: Connection, *, has_former: bool) -> Iterator[Finding
         where = f"run {run_id}"
         entry = planned.get(("plan_run", run_id))
         if entry is None:
-            if not has_former:
-                yield Finding("run_added", where, "no entry says that it was planned")
+            yield Finding("run_added", where, "no entry says that it was planned")
             continue
-        if seals.read_run_digest(connection, run_id) != entry.digest:
+        if digests.read_run_digest(connection, run_id) != entry.digest:
             yield Finding("plan_changed", where, "its plan, month, budget or size is not what was planned")
         seed = planned.get(("plan_seed", run_id))
-        if seed is None or seals.digest_text(run.seed or "") != seed.digest:
+        if seed is None or digests.digest_text(run.seed or "") != seed.digest:
             yield Finding("seed_changed", where, "its seed is not the one that it was planned with")
         closing = closings.get(("close_run", run_id))
         if (run.status == "closed") != (closing is not None) or (
-            closing is not None and seals.digest_text(run.closed_at or "") != closing.digest
+            closing is not None and digests.digest_text(run.closed_at or "") != closing.digest
         ):
             yield Finding(
                 "run_state_changed", where, f"it is {run.status}, and the log says otherwise, or another time"
             )
 
 
-def _check_sets(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
+def _check_sets(connection: Connection) -> Iterator[Finding]:
     drawn = _read_last(connection, _DRAWS)
     keys = sealed_state.list_draw_keys(connection)
     for set_id, key in keys.items():
         where = f"set {set_id}"
         entry = drawn.get(("draw_set", set_id))
         if entry is None:
-            if not has_former:
-                yield Finding("set_added", where, "no entry says that it was drawn")
+            yield Finding("set_added", where, "no entry says that it was drawn")
             continue
-        if seals.read_set_digest(connection, set_id) != entry.digest:
+        if digests.read_set_digest(connection, set_id) != entry.digest:
             yield Finding(
                 "drawn_content_changed", where, "its questions or their contents are not those drawn"
             )
-        if seals.digest_text(key) != drawn[("draw_key", set_id)].digest:
+        if digests.digest_text(key) != drawn[("draw_key", set_id)].digest:
             yield Finding("draw_key_changed", where, "its key is not the one that it was drawn with")
     for action, set_id in drawn:
         if action == "draw_set" and set_id not in keys:
@@ -114,7 +113,7 @@ def _check_erasures(connection: Connection) -> Iterator[Finding]:
             )
 
 
-def _check_sessions(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
+def _check_sessions(connection: Connection) -> Iterator[Finding]:
     found = sealed_state.list_sessions(connection)
     # Of an erasure that no entry names nothing is believed: its answers are then held to their texts, which are gone.
     known = {name for action, name in _read_last(connection, (erasures.ERASE,)) if action == erasures.ERASE}
@@ -122,32 +121,22 @@ def _check_sessions(connection: Connection, *, has_former: bool) -> Iterator[Fin
         session: name for session, name in erasures.map_erased_sessions(connection).items() if name in known
     }
     names = {row.session_id for row in found}
-    sealed_runs = set()
     for row in access.iter_targets(connection, ("plan_session",)):
-        sealed_runs.add(row.target)
         if row.session_id not in names:
             yield Finding("session_missing", f"session {row.session_id}", "it was planned and is not there")
     for session in found:
-        yield from _check_session(
-            connection,
-            session,
-            is_sealed=session.run_id in sealed_runs or not has_former,
-            is_erased=session.session_id in erased,
-        )
+        yield from _check_session(connection, session, is_erased=session.session_id in erased)
 
 
-def _check_session(
-    connection: Connection, session: Row[Any], *, is_sealed: bool, is_erased: bool
-) -> Iterator[Finding]:
+def _check_session(connection: Connection, session: Row[Any], *, is_erased: bool) -> Iterator[Finding]:
     where = f"session {session.session_id}"
     entries = access.read_session_entries(connection, session.session_id)
-    allowed = [row for row in entries if row.http_status == 200]
-    last: dict[str, Row[Any]] = {row.action: row for row in allowed if row.number is not None}
+    allowed = [row for row in entries if row.http_status == 200 and row.number is not None]
+    last: dict[str, Row[Any]] = {row.action: row for row in allowed}
     plan = last.get("plan_session")
     if plan is None:
-        if is_sealed:
-            yield Finding("session_added", where, "no entry says that it was planned")
-    elif seals.read_order_digest(connection, session.session_id) != plan.digest:
+        yield Finding("session_added", where, "no entry says that it was planned")
+    elif digests.read_order_digest(connection, session.session_id) != plan.digest:
         yield Finding(
             "session_changed", where, "whose it is, or the order of its questions, is not as planned"
         )
@@ -155,14 +144,13 @@ def _check_session(
     if plan is not None and session.deadline_at != (None if deadline is None else deadline.target):
         yield Finding("deadline_changed", where, "its deadline is not the one that was set")
     closing = last.get("close")
-    has_former_entries = any(row.number is None for row in entries)
     if closing is not None or plan is not None:
         if (session.status == "closed") != (closing is not None):
             yield Finding(
                 "session_state_changed", where, f"it is {session.status}, and the log says otherwise"
             )
         elif closing is not None and (
-            seals.read_closing_digest(connection, session.session_id) != closing.digest
+            digests.read_closing_digest(connection, session.session_id) != closing.digest
         ):
             yield Finding(
                 "closing_changed",
@@ -171,8 +159,7 @@ def _check_session(
             )
     kept = erasures.read_erased(connection, session.session_id) if is_erased else {}
     yield from _check_answers(connection, session, where, allowed, kept)
-    if not has_former_entries:
-        yield from _check_deliveries(connection, session.session_id, where, allowed)
+    yield from _check_deliveries(connection, session.session_id, where, allowed)
 
 
 def _check_answers(
@@ -182,9 +169,7 @@ def _check_answers(
     allowed: list[Row[Any]],
     erased: Mapping[int, tuple[str, erasures.ErasedAnswer]],
 ) -> Iterator[Finding]:
-    answers = {row.seq: row for row in allowed if row.action in _ANSWERS and row.number is not None}
-    # Entries of the former chains do not say which question was answered: their number must be right.
-    former_count = sum(row.action in _ANSWERS and row.number is None for row in allowed)
+    answers = {row.seq: row for row in allowed if row.action in _ANSWERS}
     unsealed = count = 0
     for row in sealed_state.iter_responses(connection, session.session_id):
         count += 1
@@ -198,9 +183,9 @@ def _check_answers(
             continue
         if kept is not None:
             continue
-        if seals.digest_text(row.response) != entry.answer_hash:
+        if digests.digest_text(row.response) != entry.answer_hash:
             yield Finding("answer_changed", place, "the answer is not the one that was given", entry.number)
-        elif seals.digest_response(row._asdict()) != entry.digest:
+        elif digests.digest_response(row._asdict()) != entry.digest:
             yield Finding(
                 "answer_account_changed",
                 place,
@@ -209,12 +194,8 @@ def _check_answers(
             )
     for seq, entry in answers.items():
         yield Finding("answer_missing", f"{where}, question {seq}", "it was answered", entry.number)
-    if unsealed > former_count:
-        yield Finding("answer_added", where, f"{unsealed - former_count} answers have no entry")
-    if unsealed < former_count:
-        yield Finding(
-            "answer_missing", where, f"{former_count - unsealed} answers of before the one chain are gone"
-        )
+    if unsealed:
+        yield Finding("answer_added", where, f"{unsealed} answers have no entry")
     if count != session.answered_count and session.status != "planned":
         yield Finding(
             "answer_count_changed", where, f"it counts {session.answered_count} answers and has {count}"
@@ -232,7 +213,7 @@ def _check_erased(
         yield Finding(
             "answer_changed", place, "what was erased is not the answer that was given", entry.number
         )
-    elif seals.digest_response(row._asdict()) != kept.kept_digest:
+    elif digests.digest_response(row._asdict()) != kept.kept_digest:
         yield Finding(
             "answer_account_changed",
             place,
@@ -262,7 +243,7 @@ def _parse_delivery(target: str) -> tuple[int, str]:
 
 def _check_users(connection: Connection) -> Iterator[Finding]:
     last = {row.target: row for row in _sort_by_number(connection, seals.USER_ACTIONS)}
-    found = dict(seals.read_user_digests(connection))
+    found = dict(digests.read_user_digests(connection))
     for user_id in sorted({*last, *found}):
         where = f"user {user_id}"
         if user_id not in found:
@@ -283,27 +264,25 @@ def _sort_by_number(connection: Connection, actions: tuple[str, ...]) -> list[Ro
     return sorted(access.iter_targets(connection, actions), key=lambda row: int(row.number))
 
 
-def _check_limits(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
+def _check_limits(connection: Connection) -> Iterator[Finding]:
     last = _read_last(connection, ("limit_organisation",))
     for name, limit in sealed_state.list_limits(connection).items():
         entry = last.get(("limit_organisation", name))
-        is_as_set = (
-            limit is None or has_former if entry is None else seals.compute_digest(limit) == entry.digest
-        )
+        is_as_set = limit is None if entry is None else digests.compute_digest(limit) == entry.digest
         if not is_as_set:
             yield Finding("limit_changed", f"organisation {name}", "its limit is not one that was set")
 
 
-def _check_budgets(connection: Connection, *, has_former: bool) -> Iterator[Finding]:
+def _check_budgets(connection: Connection) -> Iterator[Finding]:
     written: dict[str, Counter[str]] = {}
     for row in access.iter_targets(connection, ("raise_budget",)):
         written.setdefault(row.target, Counter())[row.digest] += 1
     for limit in sealed_state.list_budgets(connection):
-        digest = seals.digest_limit(limit.run_id, limit.limit_usd, limit.reason, limit.set_by, limit.set_at)
+        digest = digests.digest_limit(limit.run_id, limit.limit_usd, limit.reason, limit.set_by, limit.set_at)
         counts = written.get(limit.run_id, Counter())
         if counts[digest]:
             counts[digest] -= 1
-        elif not has_former:
+        else:
             yield Finding("budget_changed", f"run {limit.run_id}", "it has a limit that no entry sets")
     for run_id, counts in written.items():
         if counts.total():

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from schemas.errors import UsageError
 from tasks.exam.log.story_words import NAMES, SENTENCES, Language
-from warehouse.ledger import access, exam
+from warehouse.ledger.exam import sittings
+from warehouse.ledger.trust import access
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
@@ -23,7 +24,7 @@ class Told:
     """One sentence of a story.
 
     Attributes:
-        number: its entry in the one chain; null for entries of before it.
+        number: its entry in the chain.
         at: when, in UTC.
         action: what was done or tried.
         by: who; null for the exam itself, and for strangers.
@@ -71,9 +72,9 @@ class Story:
 
 def tell_run(connection: Connection, run_id: str, language: Language = "en") -> Story:
     """The story of a run; raises UsageError for an unknown one."""
-    if exam.read_run(connection, run_id) is None:
+    if sittings.read_run(connection, run_id) is None:
         raise UsageError(f"There is no run {run_id!r}. `proctor runs` lists those that there are.")
-    rows = exam.list_sessions(connection, run_id=run_id)
+    rows = sittings.list_sessions(connection, run_id=run_id)
     reasons = {row["session_id"]: row["close_reason"] for row in rows}
     counts = access.count_steps(connection, run_id)
     events: list[Told] = []

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tasks.exam.plan.fingerprint import describe_sitting, list_changes
-from warehouse.ledger import plans
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import plans
 
 if TYPE_CHECKING:
     from schemas.settings import Settings

@@ -34,11 +34,11 @@ from tasks.exam.plan.state import read_state
 from tasks.exam.public.bank_rows import BankRows, FrameRows
 from tasks.exam.public.blinding import find_blinding_fault, read_blinding_secret
 from tasks.models.owners import collect_owners
-from warehouse.ledger import exam as ledger_exam
-from warehouse.ledger import organisations as ledger_organisations
-from warehouse.ledger.draws import read_pending_source
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.organisations import SIMULATED_PREFIX, make_key
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import sittings as ledger_exam
+from warehouse.ledger.exam.draws import read_pending_source
+from warehouse.ledger.trust import organisations as ledger_organisations
+from warehouse.ledger.trust.organisations import SIMULATED_PREFIX, make_key
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -15,12 +15,13 @@ from tasks.exam.plan.shares import BankTooSmall
 from tasks.exam.public.bank_file import SealedBank, seal_bank
 from tasks.exam.public.sealing import write_draw
 from tasks.questions.bare import strip_questions
-from warehouse.ledger import exam as ledger_exam
-from warehouse.ledger import organisations as ledger_organisations
-from warehouse.ledger import plans
-from warehouse.ledger import users as ledger_users
-from warehouse.ledger.engine import Ledger, now_text
-from warehouse.ledger.seals import seal_run
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.exam import plans
+from warehouse.ledger.exam import sittings as ledger_exam
+from warehouse.ledger.trust import organisations as ledger_organisations
+from warehouse.ledger.trust import users as ledger_users
+from warehouse.ledger.trust.seals import seal_run
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

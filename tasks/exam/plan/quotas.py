@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from schemas.errors import GateError
 from tasks.exam.plan.allotment import Allotment, Refusal
 from tasks.exam.plan.request import PlanRequest
-from warehouse.ledger import organisations as ledger_organisations
-from warehouse.ledger import plans
-from warehouse.ledger import users as ledger_users
+from warehouse.ledger.exam import plans
+from warehouse.ledger.trust import organisations as ledger_organisations
+from warehouse.ledger.trust import users as ledger_users
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

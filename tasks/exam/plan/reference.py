@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schemas.errors import GateError
-from warehouse.ledger import plans
+from warehouse.ledger.exam import plans
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

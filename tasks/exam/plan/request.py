@@ -18,7 +18,7 @@ from tasks.exam.plan.drawing import make_seed
 from tasks.exam.plan.due import Schedule
 from tasks.exam.plan.shares import ShareRule
 from tasks.exam.public.bank_rows import BankRows
-from warehouse.ledger.organisations import SIMULATED_PREFIX, make_key
+from warehouse.ledger.trust.organisations import SIMULATED_PREFIX, make_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

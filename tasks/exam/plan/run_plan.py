@@ -12,8 +12,8 @@ from tasks.exam.plan.due import Schedule
 from tasks.exam.plan.forecast import Forecast
 from tasks.exam.plan.request import PlanRequest
 from tasks.exam.plan.shares import Shortfall
-from warehouse.ledger import exam as ledger_exam
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import sittings as ledger_exam
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tasks.exam.plan.request import KnownSet, LedgerState, PlanRequest, Sitting
-from warehouse.ledger import plans
-from warehouse.ledger.draws import read_revisions
-from warehouse.ledger.organisations import SIMULATED_PREFIX
+from warehouse.ledger.exam import plans
+from warehouse.ledger.exam.draws import read_revisions
+from warehouse.ledger.trust.organisations import SIMULATED_PREFIX
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

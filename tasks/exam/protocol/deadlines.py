@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from schemas.errors import ExamError
 from schemas.settings import Settings
-from warehouse.ledger.engine import write_moment
+from warehouse.ledger.engine.moments import write_moment
 
 if TYPE_CHECKING:
-    from warehouse.ledger.clock import Clock
-    from warehouse.ledger.seats import Seat
+    from warehouse.ledger.engine.clock import Clock
+    from warehouse.ledger.exam.seats import Seat
 
 _DAY_S: Final = 86_400.0
 

@@ -29,11 +29,11 @@ from tasks.exam.protocol.moves import Accepted, Move, Moves
 from tasks.exam.protocol.seating import check_role
 from tasks.exam.protocol.tokens import Claims, VerifiedTokens, read_caller
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt, SessionStatus, SessionSummary
-from warehouse.ledger import approvals, users
-from warehouse.ledger.approvals import Approval
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.clock import Clock, GivenClock, LedgerClock, check_clock, clock_of
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.clock import Clock, GivenClock, LedgerClock, check_clock, clock_of
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust import approvals, users
+from warehouse.ledger.trust.approvals import Approval
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -23,16 +23,17 @@ from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
 from tasks.exam.public.sessions import add_closing, add_opening
 from tasks.questions.question import BareQuestion
-from warehouse.ledger import deadlines as ledger_deadlines
-from warehouse.ledger import seats
-from warehouse.ledger.chain import Entry
-from warehouse.ledger.engine import now_text, write_moment
-from warehouse.ledger.seals import digest_response, digest_text, seal_closing
+from warehouse.ledger.engine.chain import Entry
+from warehouse.ledger.engine.digests import digest_response, digest_text
+from warehouse.ledger.engine.moments import now_text, write_moment
+from warehouse.ledger.exam import deadlines as ledger_deadlines
+from warehouse.ledger.exam import seats
+from warehouse.ledger.trust.seals import seal_closing
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from warehouse.ledger.clock import Clock
+    from warehouse.ledger.engine.clock import Clock
 
 T = TypeVar("T")
 

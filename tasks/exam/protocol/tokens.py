@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 from schemas.errors import ExamError, UsageError
 from schemas.settings import LONGEST_LIFE_S
 from tasks.exam.protocol.keys import FRESH_S, KeyFile, KeySet
-from warehouse.ledger.tokens import EndedTokens, read_ended_tokens
+from warehouse.ledger.exam.tokens import EndedTokens, read_ended_tokens
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

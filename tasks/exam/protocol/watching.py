@@ -11,9 +11,10 @@ from tasks.exam.protocol.moves import Move
 from tasks.exam.protocol.seating import check_active, check_role, log_use, read_readable_seat
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Quota, SessionStatus, SessionSummary
-from warehouse.ledger import exam, seats, users
-from warehouse.ledger.approvals import Approval
-from warehouse.ledger.chain import Entry, add_entry
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.exam import seats, sittings
+from warehouse.ledger.trust import users
+from warehouse.ledger.trust.approvals import Approval
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -87,7 +88,7 @@ def list_sessions(
         check_role(user, claims, "read_sessions" if is_examiner else "list_own_sessions")
         add_entry(connection, Entry("list", claims.user_id))
         if is_examiner:
-            rows = exam.list_sessions(connection, run_id=run_id, after=after, limit=limit)
+            rows = sittings.list_sessions(connection, run_id=run_id, after=after, limit=limit)
             return [
                 SessionSummary(
                     row["session_id"],
@@ -104,7 +105,7 @@ def list_sessions(
                 )
                 for row in rows
             ]
-        rows = exam.list_sessions(
+        rows = sittings.list_sessions(
             connection, user_id=claims.user_id, session_id=claims.session_id, after=after, limit=limit
         )
         return [
@@ -123,7 +124,7 @@ def list_sessions(
 
 
 def _describe(connection: Connection, seat: seats.Seat, *, is_examiner: bool) -> SessionStatus:
-    row = exam.list_sessions(connection, session_id=seat.session_id)[0]
+    row = sittings.list_sessions(connection, session_id=seat.session_id)[0]
     return SessionStatus(
         session_id=seat.session_id,
         status=row["status"],

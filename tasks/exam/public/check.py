@@ -17,10 +17,11 @@ from tasks.exam.public.heads import SIGN
 from tasks.exam.public.log_file import name_log_file
 from tasks.exam.public.sessions import CLOSE, OPEN, compute_answers_root
 from tasks.exam.public.signed_heads import PublicSignedHead, iter_heads, name_public_heads_file
-from warehouse.ledger import access, answer_hashes, public_log
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.public_log import BEGIN, FIRST_HASH, KEY, PublicLine
-from warehouse.ledger.seals import digest_text
+from warehouse.ledger.engine import public_log
+from warehouse.ledger.engine.digests import digest_text
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.public_log import BEGIN, FIRST_HASH, KEY, PublicLine
+from warehouse.ledger.trust import access, answer_hashes
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

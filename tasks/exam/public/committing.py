@@ -26,9 +26,9 @@ from tasks.exam.public.bank_file import seal_bank
 from tasks.exam.public.log_file import keep_public_log
 from tasks.exam.public.sealing import describe_commitment, list_added, write_commitment
 from warehouse.lake.store import Lake
-from warehouse.ledger import draws, exam, plans
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.public_log import PublicStep, add_public_entry, read_public_entries
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.public_log import PublicStep, add_public_entry, read_public_entries
+from warehouse.ledger.exam import draws, plans, sittings
 
 _LONGEST: Final = 200
 _KINDS: Final = ("commit", "share", "draw")
@@ -88,7 +88,7 @@ def commit_run(
     note_keys(ledger, settings, open_signer(settings))
     with ledger.write() as connection:
         plans.lock_season(connection, request.season)
-        if exam.read_run(connection, plan.run_id) is not None:
+        if sittings.read_run(connection, plan.run_id) is not None:
             raise GateError(f"Run {plan.run_id} is drawn; a run is drawn once.")
         before = _find_commit(read_public_entries(connection, plan.run_id, _KINDS))
         if before is not None and reason is None:

@@ -17,12 +17,12 @@ from tasks.exam.public.files import encode_line, write_whole
 from tasks.exam.public.hashing import digest
 from tasks.exam.public.heads import keep_public_head
 from tasks.exam.public.sealing import list_added
-from warehouse.ledger import closed, draws
-from warehouse.ledger.answer_hashes import find_unlogged
-from warehouse.ledger.draws import SetProof
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.public_log import add_public_entry, read_public_entries
-from warehouse.ledger.sealed_state import find_changed_sets
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.public_log import add_public_entry, read_public_entries
+from warehouse.ledger.exam import closed, draws
+from warehouse.ledger.exam.draws import SetProof
+from warehouse.ledger.trust.answer_hashes import find_unlogged
+from warehouse.ledger.trust.sealed_state import find_changed_sets
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -20,11 +20,12 @@ from tasks.exam.public.signed_heads import (
     name_public_heads_file,
 )
 from tasks.faults import log
-from warehouse.ledger import public_log
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import Ledger, now_text
-from warehouse.ledger.public_log import PublicHead
-from warehouse.ledger.seals import digest_text
+from warehouse.ledger.engine import public_log
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.digests import digest_text
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.public_log import PublicHead
 
 # The entry of the audit log that says that a head was signed.
 SIGN: Final = "sign_public_head"

@@ -18,13 +18,13 @@ from tasks.exam.public.files import encode_line, iter_lines, write_whole
 from tasks.exam.public.folder import name_public_folder
 from tasks.exam.public.hashing import compute_root, follow_path, make_path
 from tasks.exam.public.log_file import keep_public_log
-from warehouse.ledger import exposure
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.public_log import add_public_entry, list_public_entries
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.public_log import add_public_entry, list_public_entries
+from warehouse.ledger.exam import exposure
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 KIND: Final = "question"
 # The entry of the audit log.

@@ -6,8 +6,8 @@ from schemas.settings import Settings
 from tasks.exam.log.heads import note_keys
 from tasks.exam.log.signing import open_signer
 from tasks.exam.public.log_file import keep_public_log
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.public_log import add_public_entry
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.public_log import add_public_entry
 
 RETIRE = "retire"
 RESTORE = "restore"

@@ -19,9 +19,9 @@ from tasks.exam.public.bank_file import SealedBank, commit_rows, make_slot_leave
 from tasks.exam.public.blinding import slot_salt
 from tasks.exam.public.hashing import compute_root, digest, make_path
 from warehouse.lake.provenance import read_code_version
-from warehouse.ledger import draws, plans
-from warehouse.ledger.draws import RunSeal, SetProof
-from warehouse.ledger.public_log import add_public_entry, read_public_entries
+from warehouse.ledger.engine.public_log import add_public_entry, read_public_entries
+from warehouse.ledger.exam import draws, plans
+from warehouse.ledger.exam.draws import RunSeal, SetProof
 
 if TYPE_CHECKING:
     import polars as pl

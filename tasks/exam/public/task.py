@@ -9,7 +9,7 @@ from schemas.settings import load_settings
 from tasks.exam.public.witnesses import Seal, read_witnesses, seal_public_log
 from tasks.faults import hide_content
 from tasks.flow_runs.task import RETRIED
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="seal_public_log", **RETRIED)

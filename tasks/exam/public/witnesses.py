@@ -22,7 +22,8 @@ from schemas.settings import Settings
 from tasks.exam.public.folder import WITNESSES, name_public_folder, open_locked, write_durably
 from tasks.exam.public.heads import sign_public_head
 from tasks.exam.public.signed_heads import TAIL_BYTES, PublicSignedHead, iter_heads
-from warehouse.ledger.engine import Ledger, now_text
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
 
 COMMAND: Final = "command:"
 FILE: Final = "file:"

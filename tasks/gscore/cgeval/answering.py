@@ -18,8 +18,8 @@ from schemas.settings import Settings
 from tasks.holds import hold_work
 from tasks.models.client import CallFailed, CallRequest, ModelClient, compute_call_key
 from tasks.models.registry import RegisteredModel, read_registry
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.replies import read_replies
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.money.replies import read_replies
 
 DEFAULT_RUN = "cgeval"
 PURPOSE = "cgeval"

@@ -30,8 +30,8 @@ from tasks.models.call_frames import read_call_frames
 from tasks.models.client import ModelClient
 from tasks.models.registry import RegisteredModel, read_registry
 from warehouse.lake.store import Batch, Lake
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.replies import read_first_start
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.money.replies import read_first_start
 
 Count = Callable[[int, int], None]
 

@@ -16,9 +16,9 @@ from tests.fresh import open_new_lake
 from tests.tasks.exam.test_month import REGISTRY
 from tests.tasks.exam.world import make_bank
 from tests.warehouse.bank_rows import land_bank_rows
-from warehouse.ledger import users
-from warehouse.ledger.access import iter_chain
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust import users
+from warehouse.ledger.trust.access import iter_chain
 
 PASSWORD = "correct horse battery"
 MONTH = "2026-11"

@@ -18,8 +18,8 @@ from tests.tasks.augment.test_drafting import make_choice
 from tests.tasks.augment.test_model_variants import make_material
 from tests.tasks.models.simulation import start_server
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.users import add_user
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.users import add_user
 
 # As the demo's registry and profile have it, but that every tenth reply is no JSON.
 WRITER = {"kind": "generator", "writing": {"unreadable": 0.1}}

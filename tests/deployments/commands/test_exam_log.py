@@ -13,9 +13,10 @@ from sqlalchemy import select, update
 
 from tests.deployments.test_cli import invoke
 from tests.tasks.exam.test_tamperings import fill
-from warehouse.ledger.chain import name_account
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.tables import access_log, responses
+from warehouse.ledger.engine.chain import name_account
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import access_log, responses
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.deployments.test_cli import invoke
 from tests.tasks.exam.test_tamperings import fill
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from tests.tasks.calibration.rated_run import PEOPLE, RUN, fill_workbook, open_r
 from tests.tasks.judging.test_addresses import make_key
 from tests.tasks.judging.test_unparsed import QUESTIONS, open_room
 from tests.tasks.models.simulation import start_server
-from warehouse.ledger.users import add_user
+from warehouse.ledger.trust.users import add_user
 
 WOBBLY = {"kind": "judge", "agreement": 0.5, "leniency": -1.0, "wobble": 0.2}
 

@@ -14,8 +14,8 @@ from deployments.model_server.server import start_model_server
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke
 from tests.tasks.league.world import ENTRANT, build_profile, make_profile, write_registry
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.users import add_user
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.users import add_user
 
 THREE = "sim-a1,sim-b1,sim-c1"
 ADDRESS: dict[str, str] = {}

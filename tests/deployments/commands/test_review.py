@@ -24,9 +24,9 @@ from schemas.settings import Settings, load_settings
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.conftest import make_frame, make_question
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.tables import users
-from warehouse.ledger.users import add_user
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import users
+from warehouse.ledger.trust.users import add_user
 
 ANNOTATORS = ("chen", "dai", "eva")
 

@@ -14,7 +14,7 @@ from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 JUNE, JULY = "run-2025-06", "run-2025-07"
 

@@ -251,7 +251,7 @@ def test_a_lost_log_key_is_named(home: Path) -> None:
     (home / "secrets" / "log-key.json").unlink()
     # The place of a key is its home: this copy is told that it made the one of the log.
     settings = make_settings(home)
-    from warehouse.ledger.access import LogKey, write_log_key
+    from warehouse.ledger.trust.access import LogKey, write_log_key
 
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         from tasks.exam.log.signing import name_place

@@ -23,8 +23,8 @@ from schemas.errors import ExamError
 from tasks.exam.protocol.keys import rotate_keys
 from tests.deployments.exam_api.conftest import PASSWORD
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World
-from warehouse.ledger import users
-from warehouse.ledger.tables import access_log
+from warehouse.ledger.engine.tables import access_log
+from warehouse.ledger.trust import users
 
 ROOT = Path(__file__).parents[3]
 
@@ -224,7 +224,7 @@ def test_a_fault_is_answered_without_its_text_and_logged_by_its_class(
     app = create_app(world.settings, ledger=world.ledger)
     with TestClient(app, raise_server_exceptions=False) as client, caplog.at_level(logging.DEBUG):
         token = ask_token(client, "eve")
-        monkeypatch.setattr("warehouse.ledger.exam.list_sessions", fail)
+        monkeypatch.setattr("warehouse.ledger.exam.sittings.list_sessions", fail)
         reply = client.get("/sessions", headers=bearer(token))
     assert code_of(reply) == (500, "internal")
     assert KEY_MARKER not in reply.text + caplog.text

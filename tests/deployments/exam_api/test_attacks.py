@@ -28,9 +28,9 @@ from tasks.exam.protocol.tokens import issue_token
 from tests.deployments.exam_api.conftest import PASSWORD
 from tests.deployments.exam_api.test_app import ask_token, bearer, code_of, held
 from tests.tasks.exam.world import World
-from warehouse.ledger import tokens as ledger_tokens
-from warehouse.ledger import users
-from warehouse.ledger.tables import access_log, sessions
+from warehouse.ledger.engine.tables import access_log, sessions
+from warehouse.ledger.exam import tokens as ledger_tokens
+from warehouse.ledger.trust import users
 
 SIT = ("sit", "list_own_sessions")
 

@@ -15,7 +15,7 @@ from deployments.exam_api import app as exam_app
 from tasks.exam.log.check import check_ledger
 from tests.deployments.exam_api.test_app import bearer, code_of
 from tests.tasks.exam.world import World
-from warehouse.ledger.sides import name_exam_file
+from warehouse.ledger.engine.sides import name_exam_file
 
 
 def test_a_locked_ledger_is_answered_in_seconds_whoever_asks_and_however_many(

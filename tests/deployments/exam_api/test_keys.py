@@ -13,8 +13,8 @@ from tasks.exam.log.receipts import check_receipt
 from tasks.exam.log.signing import describe_answer, encode_signed
 from tests.deployments.exam_api.test_app import ask_token, bearer, code_of, held
 from tests.tasks.exam.world import World
-from warehouse.ledger.seals import digest_text
-from warehouse.ledger.tables import access_log
+from warehouse.ledger.engine.digests import digest_text
+from warehouse.ledger.engine.tables import access_log
 
 PASSWORD = "a password of alpha"
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))

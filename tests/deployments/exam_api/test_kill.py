@@ -18,8 +18,8 @@ from tasks.exam.doors import HttpDoor
 from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.words import Answer, Lease, Put
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger import exam
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.exam import sittings
 
 ROOT = Path(__file__).parents[3]
 SERVER = """
@@ -142,7 +142,9 @@ def check_kills(tmp_path: Path, *, kills: int, size: int) -> None:
                 f"seed {seed}: skipped or out of order"
             )
         with ledger.read() as connection:
-            statuses = {row["status"] for row in exam.list_sessions(connection, user_id="candidate:alpha")}
+            statuses = {
+                row["status"] for row in sittings.list_sessions(connection, user_id="candidate:alpha")
+            }
             assert statuses == {"closed"}
             assert check_ledger(connection).findings == ()
 

@@ -27,8 +27,8 @@ from tests.tasks.exam.world import (
     make_registry,
     publish,
 )
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.tables import run_plans, set_keys, set_numbers, sets, users
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.tables import run_plans, set_keys, set_numbers, sets, users
 
 QUESTIONS = 60
 MARKED = ("answer", "explanation")

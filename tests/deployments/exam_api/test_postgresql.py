@@ -30,10 +30,11 @@ from tests.deployments.exam_api.test_app import bearer, code_of
 from tests.tasks.exam import test_machine as machine
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger import users
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.exam_role import grant_role
-from warehouse.ledger.tables import allocations, organisations, sessions
+from warehouse.ledger.engine.exam_role import grant_role
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import allocations, organisations, sessions
+from warehouse.ledger.trust import users
 
 pytestmark = pytest.mark.service
 RACES = 50

@@ -18,7 +18,7 @@ from tasks.exam.practice.room import PRACTICE, PracticeRoom, mark_answer, read_q
 from tests.deployments.exam_api.test_app import ask_token, bearer, code_of, held
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import World
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 COUNTED = ("allocations", "responses", "exposures", "set_claims", "sets", "sessions", "runs", "llm_calls")
 

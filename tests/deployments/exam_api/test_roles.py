@@ -12,7 +12,7 @@ from deployments.exam_api.app import create_app
 from tasks.exam.protocol.tokens import PERMISSIONS
 from tests.deployments.exam_api.test_app import bearer
 from tests.tasks.exam.world import World
-from warehouse.ledger import users
+from warehouse.ledger.trust import users
 
 WHO = ("nobody", "another candidate", "candidate", "examiner", "admin", "annotator", "analyst")
 _OPEN = dict.fromkeys(WHO, 200)

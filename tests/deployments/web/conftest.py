@@ -22,9 +22,11 @@ from tasks.review.assignment import assign_batch
 from tasks.review.batch import read_decisions
 from tasks.review.decision import Decision
 from tests.tasks.review.conftest import make_frame, make_question
-from warehouse.ledger import users
-from warehouse.ledger.backup import restore_ledger
-from warehouse.ledger.engine import Ledger, now_text, open_ledger
+from warehouse.ledger.engine.files import restore_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust import users
 
 PASSWORD = "correct horse battery"
 BATCH = "2026-11-web"

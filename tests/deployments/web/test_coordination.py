@@ -14,8 +14,8 @@ from tasks.review.coordination import list_batch_summaries, read_batch_detail
 from tasks.review.progress import read_outcomes
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk
 from tests.tasks.review.conftest import make_question
-from warehouse.ledger import review, review_people
-from warehouse.ledger.engine import now_text
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.review import assigning, people
 
 
 def read_rows(page: str) -> list[list[str]]:
@@ -122,7 +122,7 @@ def test_releasing_closes_early_keeps_what_is_settled_and_starts_what_follows(de
     assert cora.post(path, data={"form_token": token, "is_understood": "yes"}).status_code == 303
     assert desk.continued == [BATCH]
     with desk.ledger.read() as connection:
-        batch = review.read_batch(connection, BATCH)
+        batch = assigning.read_batch(connection, BATCH)
     assert batch is not None
     assert batch["status"] == "closed"
     assert desk.sign_in("dai").decide(1, "accept").status_code == 410
@@ -145,7 +145,7 @@ def test_a_coordinator_moves_the_open_work_of_somebody_who_drops_out(desk: Desk)
     assert there == f"/coordination/{BATCH}?moved=2&left=0"
     assert "2 questions were moved" in cora.get(there).text
     with desk.ledger.read() as connection:
-        rows = review.read_assignments(connection, BATCH)
+        rows = assigning.read_assignments(connection, BATCH)
     assert sum(row["annotator"] == "chen" for row in rows) == 1
     assert {row["annotator"] for row in rows} > {"chen", "dai"}
     assert all(row["place"] > 0 for row in rows), "moved work stands where it stood"
@@ -155,6 +155,6 @@ def test_a_coordinator_moves_the_open_work_of_somebody_who_drops_out(desk: Desk)
 
 def test_everybody_sees_the_quota_of_their_own(desk: Desk) -> None:
     with desk.ledger.write() as connection:
-        review_people.write_profile(connection, "chen", {"daily_quota": 12})
+        people.write_profile(connection, "chen", {"daily_quota": 12})
     assert "0 of 12" in desk.sign_in("chen").get("/").text
     assert "0 of 50" in desk.sign_in("dai").get("/").text

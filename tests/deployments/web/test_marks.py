@@ -28,7 +28,7 @@ from tests.tasks.calibration.rated_run import PEOPLE, RUN, fill_workbook, open_r
 from tests.tasks.league.conftest import World, make_world  # noqa: F401 - a fixture
 from tests.tasks.league.test_people import fill, world  # noqa: F401 - a fixture
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 class Marker:
@@ -275,7 +275,7 @@ def test_verdicts_on_a_league_land_and_a_refusal_needs_a_reason(world: World, tm
 
 def test_a_mark_of_a_person_who_left_is_refused(room: Room) -> None:
     from schemas.errors import UsageError
-    from warehouse.ledger.users import write_activity
+    from warehouse.ledger.trust.users import write_activity
 
     work = open_work(room.lake, "rating", f"first/{room.number}", "ann")
     with room.ledger.write() as connection:

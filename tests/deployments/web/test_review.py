@@ -14,7 +14,7 @@ from tasks.review.desk import Submission, record
 from tasks.review.edit import Edit
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk, Reviewer
 from tests.tasks.review.conftest import make_question
-from warehouse.ledger.engine import now_text
+from warehouse.ledger.engine.moments import now_text
 
 
 def read_card(page: str) -> dict[str, str]:
@@ -62,7 +62,7 @@ def test_questions_without_an_answer_wait_in_a_queue_of_their_own(make_desk: Mak
 def test_what_is_due_first_comes_first(desk: Desk) -> None:
     from sqlalchemy import update
 
-    from warehouse.ledger.tables import review_assignments as table
+    from warehouse.ledger.engine.tables import review_assignments as table
 
     with desk.ledger.write() as connection:
         late = {"question_uuid": desk.questions[2]["question_uuid"]}

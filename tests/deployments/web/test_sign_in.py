@@ -11,8 +11,8 @@ from deployments.auth.sign_in import PasswordDoor
 from deployments.auth.throttle import FailureCounter
 from deployments.web.visitor import SESSION_COOKIE
 from tests.deployments.web.conftest import PASSWORD, Desk, MakeDesk
-from warehouse.ledger import users
-from warehouse.ledger.tables import access_log
+from warehouse.ledger.engine.tables import access_log
+from warehouse.ledger.trust import users
 
 
 def knock(desk: Desk, name: str, password: str, then: str = "/") -> Any:

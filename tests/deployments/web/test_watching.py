@@ -24,7 +24,7 @@ from tests.deployments.web.watched_home import (
     Watched,
     open_watched,
 )
-from warehouse.ledger.tables import access_log
+from warehouse.ledger.engine.tables import access_log
 
 SESSION = f"{RUN}/{MODEL}/zero_shot/1"
 ANSWERS = f"/runs/{RUN}/answers?model={MODEL}"

@@ -29,8 +29,9 @@ from tests.tasks.exam.world import World, make_bank, make_model, make_registry, 
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from tests.warehouse.test_sql_cases import fill_rows
-from warehouse.ledger import users
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust import users
 
 RUN, MONTH, MODEL = "run-2025-06", "2025-06", "south-chat"
 REFERENCE, EXPLANATION, REASON = "PLANTED-REFERENCE", "PLANTED-EXPLANATION", "PLANTED-REASON"

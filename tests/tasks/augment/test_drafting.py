@@ -34,8 +34,9 @@ from tests.tasks.augment.conftest import make_accepted, make_frame, make_options
 from tests.tasks.models.simulation import make_model, start_server
 from tests.tasks.review.conftest import LATER, add_annotators, give, make_submission
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.tables import llm_calls
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import llm_calls
 
 REWRITE = "declarative_rewrite"
 WRITER = replace(make_model("writer"), roles=("generator",), parameters={"max_tokens": 500})
@@ -238,7 +239,7 @@ from pathlib import Path
 from schemas.settings import Settings
 from tasks.augment.drafting import draft_variants
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 settings, model = Settings(home=Path(sys.argv[1]), call_concurrency=2), pickle.loads(bytes.fromhex(sys.argv[2]))
 with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:

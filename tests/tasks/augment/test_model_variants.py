@@ -30,7 +30,8 @@ from tasks.models.replies import parse_json_object
 from tasks.questions.rule_notes import RuleNote, read_rule_notes
 from tests.tasks.augment.conftest import NOW, make_accepted, make_frame, make_options
 from tests.tasks.models.simulation import make_model, start_server
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 MATERIAL = "长江是中国最长的河流。黄河是第二长的河流。秦岭位于中国中部。珠江有三条支流。"
 

@@ -27,8 +27,8 @@ from tests.tasks.imports.test_real_logs import PYTHON, run
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.tables import users
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import users
 
 TOOLS = Path(__file__).parent / "tools"
 SECRET = "Count the level above."  # the explanation of every question

@@ -8,7 +8,7 @@ import pytest
 from schemas.settings import Settings
 from tests.tasks.calibration.rated_run import open_rated_run
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 Room = tuple[Settings, Ledger, Lake]
 

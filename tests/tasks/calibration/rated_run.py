@@ -21,8 +21,9 @@ from tests.warehouse.bank_rows import BANK, land_bank_rows
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake.attach import remember_data_path
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.users import add_user
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.users import add_user
 
 RUN = "run-2025-06"
 PEOPLE = ("ann", "bo", "cy")

@@ -21,7 +21,8 @@ from tests.fresh import open_new_lake
 from tests.tasks.judging.test_unparsed import QUESTIONS, land_session
 from tests.tasks.models.simulation import make_model
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 COUNT = 150
 MODELS = (make_model("reader", organisation="R"), make_model("clean", organisation="C"))

@@ -24,8 +24,8 @@ from tasks.dedupe.semantic import land_semantic_pairs
 from tests.fresh import open_new_lake
 from tests.tasks.augment.conftest import DECIDED, NOW, make_accepted, make_frame, make_options
 from warehouse.lake.store import Batch, Lake
-from warehouse.ledger import users
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust import users
 
 STEMS = (
     "Light travels fastest in ( ) among the media that are listed here.",

@@ -22,8 +22,8 @@ from tasks.editions.publish import publish_run
 from tasks.imports.landing import import_harness, import_inspect
 from tests.tasks.calibration.rated_run import RUN, open_rated_run
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.users import add_user
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust.users import add_user
 
 SCHEMA = Path(__file__).parents[3] / "docs" / "leaderboard.schema.json"
 

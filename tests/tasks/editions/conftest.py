@@ -13,7 +13,7 @@ from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from warehouse.lake.attach import remember_data_path
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @pytest.fixture(scope="session")

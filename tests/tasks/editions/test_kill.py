@@ -20,9 +20,9 @@ from tasks.editions.verify import find_changed_editions
 from warehouse.lake.attach import remember_data_path
 from warehouse.lake.integrity import check_landings, read_unit
 from warehouse.lake.store import open_lake
-from warehouse.ledger.editions import read_roots
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.public_log import read_public_entries
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.public_log import read_public_entries
+from warehouse.ledger.trust.editions import read_roots
 
 JUNE = "run-2025-06"
 ROOT = Path(__file__).parents[3]
@@ -39,7 +39,7 @@ def insert(connection, table, path):
 landing._insert = insert
 """,
     "between lake and ledger": """
-from warehouse.ledger import editions
+from warehouse.ledger.trust import editions
 editions.keep_root = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 """,
 }
@@ -49,7 +49,7 @@ from pathlib import Path
 from schemas.settings import Settings
 from tasks.editions.roots import publish_and_keep_root
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 {moment}
 settings = Settings(home=Path(sys.argv[1]), judge_ratings_gate=100)
 with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:

@@ -23,8 +23,8 @@ from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.public_log import read_public_entries
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.public_log import read_public_entries
 
 JUNE, JULY = "run-2025-06", "run-2025-07"
 FORCED = Revision(reason="the numbers are what is looked at", overridden=("unparsed",))

@@ -10,9 +10,10 @@ from tasks.editions.publish import Revision
 from tasks.editions.roots import publish_and_keep_root
 from warehouse.lake.integrity import read_unit
 from warehouse.lake.store import Lake
-from warehouse.ledger import users
-from warehouse.ledger.approvals import list_approvals
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust import users
+from warehouse.ledger.trust.approvals import list_approvals
 
 JUNE, JULY = "run-2025-06", "run-2025-07"
 IN_SPITE = Revision(reason="the paper goes to print", overridden=("incomplete",))

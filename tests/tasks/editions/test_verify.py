@@ -14,8 +14,9 @@ from tasks.editions.verify import find_changed_editions
 from warehouse.lake.attach import remember_data_path
 from warehouse.lake.integrity import check_landings
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger.editions import read_roots
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.editions import read_roots
 
 JUNE = "run-2025-06"
 SESSION = f"{JUNE}/east-7b/zero_shot/1"

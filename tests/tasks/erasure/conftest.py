@@ -39,8 +39,10 @@ from tests.tasks.exam.world import (
 from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.lake.attach import remember_data_path
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger import calls, users
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money import calls
+from warehouse.ledger.trust import users
 
 MARKER = "QZXWMARKER"
 THOUGHT = "QZXWTHOUGHT"

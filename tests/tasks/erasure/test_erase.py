@@ -46,11 +46,12 @@ from tests.tasks.erasure.conftest import (
 from tests.tasks.exam.world import MONTH
 from warehouse.lake.integrity import check_landings
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger import editions
-from warehouse.ledger import tables as t
-from warehouse.ledger.backups import Backup, note_backup
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.public_log import read_public_entries
+from warehouse.ledger.engine import tables as t
+from warehouse.ledger.engine.backups import Backup, note_backup
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.public_log import read_public_entries
+from warehouse.ledger.trust import editions
 
 RUN = MONTH
 

@@ -39,9 +39,9 @@ from tests.warehouse.ledger.postgresql import start_postgresql
 from tests.warehouse.object_store import BUCKET, start_object_store
 from warehouse.lake.integrity import check_landings
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_exam_database, open_ledger
-from warehouse.ledger.exam_role import grant_role
-from warehouse.ledger.public_log import read_public_entries
+from warehouse.ledger.engine.exam_role import grant_role
+from warehouse.ledger.engine.opening import open_exam_database, open_ledger
+from warehouse.ledger.engine.public_log import read_public_entries
 
 ROOT = Path(__file__).parents[3]
 RUN = MONTH

@@ -32,14 +32,14 @@ from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.tokens import issue_token
 from tests.tasks.exam.world import MONTH, SEED, World, make_bank, make_model, make_registry, make_settings
-from warehouse.ledger import approvals, users
-from warehouse.ledger.access import iter_chain
-from warehouse.ledger.approvals import Approval
-from warehouse.ledger.chain import CALLER, Caller
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.public_log import list_public_entries
-from warehouse.ledger.tables import approvals as table
-from warehouse.ledger.tables import runs
+from warehouse.ledger.engine.chain import CALLER, Caller
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.public_log import list_public_entries
+from warehouse.ledger.engine.tables import approvals as table
+from warehouse.ledger.engine.tables import runs
+from warehouse.ledger.trust import approvals, users
+from warehouse.ledger.trust.access import iter_chain
+from warehouse.ledger.trust.approvals import Approval
 
 REGISTRY = make_registry(make_model("alpha"), make_model("beta"), make_model("rho", roles=("reference",)))
 RELEASE = Request("release", "s-1", {"lease_generation": 1})
@@ -307,7 +307,7 @@ import os, signal, sys
 from pathlib import Path
 from tasks.exam.plan import publishing
 from tests.tasks.exam.test_approvals import plan
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 publishing.seal_run = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 with open_ledger(sys.argv[1]) as ledger:
     publishing.publish_plan(ledger, plan(ledger, Path(sys.argv[2]), "alpha"))

@@ -19,8 +19,9 @@ from tasks.models.client import ModelClient
 from tasks.models.registry import Registry
 from tasks.models.registry_batch import BatchTerms
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger import closed, exam
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.exam import closed, sittings
 
 PROFILE = {"seed": "test", "models": {"alpha": {}, "rho": {}}}
 
@@ -65,7 +66,8 @@ class Hall:
         with self.ledger.read() as connection:
             assert check_ledger(connection).findings == ()
             names = {
-                row["session_id"]: row["model"] for row in exam.list_sessions(connection, run_id=self.run_id)
+                row["session_id"]: row["model"]
+                for row in sittings.list_sessions(connection, run_id=self.run_id)
             }
             rows = closed.read_response_rows(connection, list(names))
         return sorted(

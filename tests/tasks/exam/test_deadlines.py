@@ -34,8 +34,8 @@ from tests.tasks.exam.world import (
     publish,
 )
 from warehouse.lake.store import open_lake
-from warehouse.ledger import closed, exam
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import closed, sittings
 
 DAY_S = 86_400.0
 LIMITS = Deadlines(session_s=2 * DAY_S, question_s=600.0)
@@ -333,7 +333,7 @@ def test_an_in_house_candidate_that_never_stops_is_kept_truncated_and_its_sessio
             )
         assert (report.failures, report.answer_count) == ([], 6)
     with world.ledger.read() as connection:
-        assert exam.count_sessions(connection, world.plan.run_id) == {"closed": 2}
+        assert sittings.count_sessions(connection, world.plan.run_id) == {"closed": 2}
     assert {len(text) for text in world.answers(world.sessions()[0]["session_id"]).values()} == {
         LONGEST_RESPONSE
     }

@@ -26,8 +26,8 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.tables import run_plans, run_seals, set_keys, sets
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.tables import run_plans, run_seals, set_keys, sets
 
 ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma")
 RHO = make_model("rho", roles=("reference",))

@@ -37,9 +37,10 @@ from tests.tasks.exam.world import (
     seed_of,
 )
 from warehouse.lake.store import Lake
-from warehouse.ledger import access, calls
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.tables import access_log, organisations
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.tables import access_log, organisations
+from warehouse.ledger.money import calls
+from warehouse.ledger.trust import access
 
 
 def none_landed(_table: str, _units: Sequence[str]) -> set[str]:

@@ -36,10 +36,11 @@ from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.words import Answer, Lease, Put
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger import users
-from warehouse.ledger.backup import restore_ledger
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.tables import access_log
+from warehouse.ledger.engine.files import restore_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import access_log
+from warehouse.ledger.trust import users
 
 COUNT = 4
 LEASE_S = 60.0

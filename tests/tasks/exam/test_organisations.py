@@ -14,9 +14,9 @@ from tasks.models.owners import list_owners, register_owners
 from tasks.models.registry import Registry
 from tasks.models.registry_organisations import parse_organisations
 from tests.tasks.exam.world import answer_run, make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger import organisations
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.tables import exposures
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.tables import exposures
+from warehouse.ledger.trust import organisations
 
 RHO = make_model("rho", roles=("reference",))
 

@@ -32,10 +32,12 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
-from warehouse.ledger import exam, organisations, users
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.plans import read_references
-from warehouse.ledger.tables import allocations, exposures, sessions, set_claims, set_numbers, sets
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import allocations, exposures, sessions, set_claims, set_numbers, sets
+from warehouse.ledger.exam import sittings as ledger_exam
+from warehouse.ledger.exam.plans import read_references
+from warehouse.ledger.trust import organisations, users
 
 ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma")
 SISTER = make_model("sister", "alpha labs")
@@ -710,7 +712,7 @@ def test_a_refused_publication_leaves_nothing_behind(ledger: Ledger, tmp_path: P
     with pytest.raises(BankTooSmall):
         publish_plan(ledger, plans[1])
     with ledger.read() as connection:
-        assert exam.list_run_ids(connection) == ["run alpha"]
+        assert ledger_exam.list_run_ids(connection) == ["run alpha"]
     assert {row[0] for row in rows(ledger, select(sessions.c.run_id))} == {"run alpha"}
 
 

@@ -37,12 +37,14 @@ from tests.tasks.exam.world import (
     publish,
 )
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger import exam, users
-from warehouse.ledger.access import count_entries, read_entries, read_head, read_last_id
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.tables import exposures
-from warehouse.ledger.tokens import read_ended_tokens
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import exposures
+from warehouse.ledger.exam import sittings
+from warehouse.ledger.exam.tokens import read_ended_tokens
+from warehouse.ledger.trust import users
+from warehouse.ledger.trust.access import count_entries, read_entries, read_head, read_last_id
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).parents[3]
@@ -165,7 +167,7 @@ def none_landed(_table: str, _units: Sequence[str]) -> set[str]:
 RACER = """
 import json, sys, time
 from tests.tasks.exam.world import make_settings
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.tokens import issue_token
@@ -254,7 +256,7 @@ from pathlib import Path
 from tests.tasks.exam.world import *
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 url, home, name, start = sys.argv[1:]
 registry = make_registry(make_model("alpha", "one"), make_model("beta", "one"), make_model("rho", roles=("reference",)))
 with open_ledger(url) as ledger:
@@ -281,7 +283,7 @@ def test_two_processes_that_plan_for_one_organisation_claim_different_lineages(
         met = connection.execute(select(exposures.c.organisation, exposures.c.lineage_uuid)).all()
         # Two sets of six, met by the organisation, and by the reference's.
         assert len(met) == len(set(met)) == 24
-        assert len(exam.list_run_ids(connection)) == 2
+        assert len(sittings.list_run_ids(connection)) == 2
 
 
 def test_publishing_the_same_run_from_two_places_claims_once(ledger: Ledger, tmp_path: Path) -> None:

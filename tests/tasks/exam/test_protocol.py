@@ -16,8 +16,8 @@ from tasks.exam.protocol.tokens import AUDIENCE, issue_token
 from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionSummary
 from tests.tasks.exam.doors import DoorToTheExam
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World
-from warehouse.ledger import organisations, users
-from warehouse.ledger.tables import access_log
+from warehouse.ledger.engine.tables import access_log
+from warehouse.ledger.trust import organisations, users
 
 
 def refused(door: DoorToTheExam, operation: Any) -> tuple[int, str]:
@@ -127,7 +127,7 @@ def test_an_answer_to_a_closed_session_is_refused(door: DoorToTheExam, world: Wo
 def test_the_account_of_a_call_is_kept_and_a_blank_response_is_an_empty_answer(
     door: DoorToTheExam, world: World
 ) -> None:
-    from warehouse.ledger import closed
+    from warehouse.ledger.exam import closed
 
     session_id, token, lease = open_one(door, world)
     account = Answer(

@@ -19,8 +19,9 @@ from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import read_plan
 from tests.tasks.exam.world import MONTH, make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import start_postgresql
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.tables import exposures, runs, sessions, set_claims
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import exposures, runs, sessions, set_claims
 
 ROOT = Path(__file__).parents[3]
 ALPHA, BETA = make_model("alpha"), make_model("beta")
@@ -35,7 +36,7 @@ from tests.tasks.exam.world import MONTH, make_bank, make_settings
 from tests.tasks.exam.test_run_identity import REGISTRY
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 url, home, start, count = sys.argv[1:]
 with open_ledger(url) as ledger:
     plans = [

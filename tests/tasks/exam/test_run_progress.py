@@ -26,7 +26,10 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
-from warehouse.ledger.calls import (
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.tables import allocations
+from warehouse.ledger.money.calls import (
     FinishedCall,
     NewCall,
     add_extra_usd,
@@ -34,8 +37,6 @@ from warehouse.ledger.calls import (
     read_spent_usd,
     start_call,
 )
-from warehouse.ledger.engine import Ledger, write_moment
-from warehouse.ledger.tables import allocations
 
 
 class Gone(ProctorError):

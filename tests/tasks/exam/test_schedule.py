@@ -9,7 +9,7 @@ from tasks.exam.plan.due import Schedule, add_months, list_due, read_schedule
 from tasks.exam.plan.forecast import forecast_sets
 from tasks.exam.plan.shares import plan_shares
 from tests.tasks.exam.world import MONTH, make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 ALPHA, BETA = make_model("alpha"), make_model("beta")
 RHO = make_model("rho", roles=("reference",))

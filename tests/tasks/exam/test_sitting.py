@@ -39,10 +39,11 @@ from tests.tasks.exam.world import (
     publish,
 )
 from warehouse import away
-from warehouse.ledger import closed, exam
-from warehouse.ledger.claims import list_claims
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.tables import access_log
+from warehouse.ledger.engine.claims import list_claims
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import access_log
+from warehouse.ledger.exam import closed, sittings
 
 ROOT = Path(__file__).parents[3]
 
@@ -69,12 +70,12 @@ def sit(world: World, client: Any, **values: Any) -> SittingReport:
 
 def statuses(world: World) -> dict[str, int]:
     with world.ledger.read() as connection:
-        return exam.count_sessions(connection, world.plan.run_id)
+        return sittings.count_sessions(connection, world.plan.run_id)
 
 
 def assert_every_question_was_answered_once(world: World) -> None:
     with world.ledger.read() as connection:
-        for session in exam.list_sessions(connection, run_id=world.plan.run_id):
+        for session in sittings.list_sessions(connection, run_id=world.plan.run_id):
             rows = closed.read_response_rows(connection, [session["session_id"]])
             assert [row["seq"] for row in rows if row["answered_at"]] == list(
                 range(1, session["question_count"] + 1)
@@ -98,7 +99,7 @@ def test_all_sessions_are_sat_and_the_run_is_closed(crowd: World, door: str) -> 
     assert isinstance(seen[0], SittingProgress)
     assert_every_question_was_answered_once(crowd)
     with crowd.ledger.read() as connection:
-        run = exam.read_run(connection, crowd.plan.run_id)
+        run = sittings.read_run(connection, crowd.plan.run_id)
     assert run is not None
     assert (run["status"], run["closed_at"] is not None) == ("closed", True)
 
@@ -127,7 +128,7 @@ def test_questions_are_put_in_the_sessions_style_and_no_two_calls_share_a_key(cr
     with crowd.ledger.read() as connection:
         styles = {
             row["session_id"]: row["prompt_style"]
-            for row in exam.list_sessions(connection, run_id=crowd.plan.run_id)
+            for row in sittings.list_sessions(connection, run_id=crowd.plan.run_id)
         }
         for session_id, style in styles.items():
             rows = closed.read_response_rows(connection, [session_id])
@@ -391,7 +392,7 @@ SITTER = """
 import asyncio, sys
 from pathlib import Path
 from tests.tasks.exam.world import *
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 from tasks.exam.sitting import sit_sessions
 
 home = Path(sys.argv[1])
@@ -450,7 +451,7 @@ def test_a_sitter_killed_at_random_moments_goes_on_with_the_same_command(tmp_pat
 
 def _answer_count(world: World) -> int:
     with world.ledger.read() as connection:
-        rows = exam.list_sessions(connection, run_id=world.plan.run_id)
+        rows = sittings.list_sessions(connection, run_id=world.plan.run_id)
     return sum(row["answered_count"] for row in rows)
 
 

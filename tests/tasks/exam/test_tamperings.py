@@ -19,8 +19,10 @@ from tasks.exam.protocol.tokens import issue_token
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.tamperings import TAMPERINGS, Victim
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger import exam, tokens, users
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.exam import sittings, tokens
+from warehouse.ledger.trust import users
 
 ROOT = Path(__file__).parents[3]
 DOC = ROOT / "docs" / "security.md"
@@ -36,7 +38,7 @@ def fill(ledger: Ledger, home: Path) -> Victim:
         tokens.end_token(connection, "a" * 32, time.time())
     protocol = make_protocol(ledger, settings, is_in_house=False)
     with ledger.read() as connection:
-        sessions = {row["model"]: row for row in exam.list_sessions(connection, run_id=plan.run_id)}
+        sessions = {row["model"]: row for row in sittings.list_sessions(connection, run_id=plan.run_id)}
     for model, answer_count in (("alpha", 6), ("rho", 2)):
         row = sessions[model]
         token = issue_token(open_keys(settings), row["user_id"], row["session_id"], ["sit"], 3600).text

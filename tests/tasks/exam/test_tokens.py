@@ -22,8 +22,8 @@ from tasks.exam.protocol.tokens import VerifiedTokens, issue_token, read_token_i
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.test_sitting import sit
 from tests.tasks.exam.world import AnsweringClient, World
-from warehouse.ledger import tokens as ledger_tokens
-from warehouse.ledger import users
+from warehouse.ledger.exam import tokens as ledger_tokens
+from warehouse.ledger.trust import users
 
 NOW = 1_800_000_000.0
 DAY_S = 86_400

@@ -53,7 +53,7 @@ class Process:
 
 def count(ledger: Ledger, run_id: str) -> dict[str, int]:
     with ledger.read() as connection:
-        return dict(exam.count_sessions(connection, run_id))
+        return dict(sittings.count_sessions(connection, run_id))
 
 
 @pytest.mark.parametrize("leap_s", LEAPS)

@@ -25,9 +25,9 @@ from tasks.exam.protocol.tokens import issue_token
 from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
 from tests.warehouse.bank_rows import BANK
-from warehouse.ledger import closed, exam
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.tables import runs, sessions
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.tables import runs, sessions
+from warehouse.ledger.exam import closed, sittings
 
 SEED = "0123456789abcdef0123456789abcdef"
 # What names and salts of a bank are made with where a test indexes it by itself.
@@ -194,7 +194,7 @@ class World:
         with self.ledger.read() as connection:
             return [
                 dict(row)
-                for row in exam.list_sessions(connection, run_id=self.plan.run_id)
+                for row in sittings.list_sessions(connection, run_id=self.plan.run_id)
                 if row["model"] == model
             ]
 

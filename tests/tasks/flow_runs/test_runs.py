@@ -25,16 +25,17 @@ from tasks.flow_runs.record import as_deployment, note_result, recorded_run
 from tasks.flow_runs.task import may_pass, render_name, require_budget
 from tasks.log_lines import iter_run_lines
 from warehouse import away
-from warehouse.ledger.backup import restore_ledger
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.flow_runs import (
+from warehouse.ledger.engine.files import restore_ledger
+from warehouse.ledger.engine.flow_runs import (
     FlowSchedule,
     begin_flow_run,
     find_flow_runs,
     list_flow_schedules,
     write_flow_schedules,
 )
-from warehouse.ledger.notices import take_notices
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.notices import take_notices
+from warehouse.ledger.engine.opening import open_ledger
 
 MARKER = "机密题干 QZXW"
 NOW = datetime(2026, 12, 2, 3, tzinfo=UTC)
@@ -83,7 +84,7 @@ def schedule(
 ) -> None:
     from sqlalchemy import update
 
-    from warehouse.ledger.tables import flow_schedules
+    from warehouse.ledger.engine.tables import flow_schedules
 
     with ledger.write() as connection:
         write_flow_schedules(connection, schedules)
@@ -93,7 +94,7 @@ def schedule(
 def move(ledger: Ledger, run_id: str, started: datetime, state: str = "completed") -> None:
     from sqlalchemy import update
 
-    from warehouse.ledger.tables import flow_runs
+    from warehouse.ledger.engine.tables import flow_runs
 
     with ledger.write() as connection:
         connection.execute(

@@ -10,7 +10,7 @@ from schemas.settings import Settings
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
 from tests.tasks.imports.test_real_tables import run
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 # LLMEval-3, Table 10: kappa of three judges with people, by candidate; the first three of round 1, the others of round 2.
 KAPPAS = """\

@@ -13,7 +13,7 @@ import pytest
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
 pytestmark = pytest.mark.skipif(

@@ -31,7 +31,8 @@ from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 # No numbers, no headings: the rules find nothing here, the simulated reader goes by the blank lines.
 UNNUMBERED = """海洋学小测

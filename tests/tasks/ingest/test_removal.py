@@ -20,9 +20,11 @@ from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger, now_text, open_ledger
-from warehouse.ledger.tables import review_assignments, review_questions, reviews
-from warehouse.ledger.users import add_user
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import review_assignments, review_questions, reviews
+from warehouse.ledger.trust.users import add_user
 
 WRONG = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"
 RIGHT = "一、判断题\n1. 秦统一于公元前221年。（√）\n"

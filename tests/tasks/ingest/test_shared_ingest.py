@@ -17,7 +17,7 @@ from tasks.ingest.landing import land_documents
 from tests.tasks.ingest.builders import write
 from tests.tasks.shared_run import fork_context
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 PAPERS = 16
 PAUSE_S = 0.05
@@ -99,7 +99,7 @@ def test_what_an_ingest_that_was_killed_had_begun_is_read_by_the_other(home: Pat
 
 
 def list_readers(ledger: Any) -> set[int]:
-    from warehouse.ledger.claims import list_claims
+    from warehouse.ledger.engine.claims import list_claims
 
     with ledger.read() as connection:
         return {claim.process_id for claim in list_claims(connection, "document").values()}

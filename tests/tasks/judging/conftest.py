@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @pytest.fixture

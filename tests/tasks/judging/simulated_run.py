@@ -13,7 +13,7 @@ from tasks.models.client import CallReply
 from tasks.questions.prompt_styles import render_question
 from tasks.questions.question import BareQuestion
 from tests.tasks.models.simulation import BANK_SCHEMA, call_all, make_model, make_question, make_request
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 def make_full_bank(count: int) -> pl.DataFrame:

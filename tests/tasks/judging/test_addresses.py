@@ -14,7 +14,7 @@ from tasks.judging.addresses import find_address, list_trials, summarise_trials
 from tasks.judging.judge import check_key
 from tasks.questions.question import QuestionContent
 from tests.tasks.models.simulation import make_model, make_question, start_server
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 def test_every_address_of_the_set_is_recognised_and_no_bare_answer_is() -> None:

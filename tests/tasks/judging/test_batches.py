@@ -21,7 +21,8 @@ from tasks.progress import Progress
 from tests.fresh import open_new_lake
 from tests.tasks.judging.test_unparsed import MUTE, QUESTIONS, SOUND, land_session
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 REGISTRY = """
 providers:

@@ -20,7 +20,7 @@ from tasks.questions.question import BareQuestion, QuestionContent
 from tests.tasks.judging.simulated_run import make_full_bank, make_responses
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.lake.validation import Refusal, find_refusals
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 LABELLER = make_model("labeller", roles=("judge",))
 

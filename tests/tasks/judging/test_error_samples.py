@@ -20,7 +20,7 @@ from tasks.judging.error_samples import (
 )
 from tasks.models.registry import read_registry
 from tests.tasks.judging.test_unparsed import QUESTIONS, SOUND, Room, open_room
-from warehouse.ledger.users import add_user
+from warehouse.ledger.trust.users import add_user
 
 # A judge that is always wrong about what is right: its 0 and 1 stars are failures enough.
 HARSH = {"kind": "judge", "agreement": 0.4, "leniency": -1.0}

@@ -22,8 +22,8 @@ from tasks.models.client import ModelClient
 from tasks.models.registry import RegisteredModel
 from tests.tasks.judging.simulated_run import find_true_stars, make_full_bank, make_responses, sit
 from tests.tasks.models.simulation import make_model, start_server
-from warehouse.ledger.calls import read_calls
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.money.calls import read_calls
 
 JUDGE = make_model("judge", roles=("judge",))
 SOUND = {"kind": "judge", "agreement": 1.0}

@@ -20,7 +20,7 @@ from tests.warehouse.bank_rows import BANK, land_bank_rows
 from tests.warehouse.first_form import unpack_first_home
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 REGISTRY = """
 providers:

@@ -27,9 +27,10 @@ from tests.tasks.models.simulation import start_server
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.organisations import register_organisations
-from warehouse.ledger.users import add_user, write_activity
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.organisations import register_organisations
+from warehouse.ledger.trust.users import add_user, write_activity
 
 REGISTRY = """
 providers:

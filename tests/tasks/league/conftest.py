@@ -13,7 +13,8 @@ from deployments.model_server.server import RunningServer, start_model_server
 from schemas.settings import Settings
 from tests.tasks.league.world import ABILITIES, build_profile, make_profile, simulated_address, write_registry
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @dataclass

@@ -11,7 +11,7 @@ from schemas.errors import UsageError, WorkbookError
 from tasks.league.people import ExportedWork, ImportedDecisions, export_waiting, import_decisions
 from tests.tasks.league.conftest import MakeWorld, World
 from tests.tasks.league.world import ABILITIES, make_rules, play
-from warehouse.ledger.users import add_user
+from warehouse.ledger.trust.users import add_user
 
 THREE = ("sim-a1", "sim-b1", "sim-c1")
 Fill = Callable[[str, int, dict[str, Any]], dict[str, str]]

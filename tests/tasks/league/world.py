@@ -16,7 +16,7 @@ from tasks.league.domain import read_domain
 from tasks.league.play import LeagueSummary, play_league
 from tasks.models.registry import read_registry
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,7 +23,8 @@ from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.models.registry_batch import BatchTerms
 from tests.tasks.models.simulation import make_model, make_request
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 CALLS = 12
 BUDGET_USD = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from tests.tasks.models.simulation import call_all, make_model, make_request
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def main() -> None:

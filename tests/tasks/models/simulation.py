@@ -18,7 +18,7 @@ from tasks.models.client import CallReply, CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
 from tasks.questions.prompt_styles import render_prompt
 from tasks.questions.question import BareQuestion
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 PARAMETERS = {"temperature": 0, "max_tokens": 200}
 

@@ -19,8 +19,8 @@ from tests.tasks.models.test_batches import (
     serve,
     work_through,
 )
-from warehouse.ledger.calls import read_spent_usd
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.calls import read_spent_usd
 
 ROOT = Path(__file__).parents[3]
 # The moment at which a batch is paid for twice where it is done carelessly; the others are killed at in the long tests.

@@ -21,10 +21,11 @@ from tests.tasks.models.batch_work import BUDGET_USD, CALLS, Round, make_batched
 from tests.tasks.models.simulation import call_all, make_model
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
-from warehouse.ledger.batches import list_call_batches
-from warehouse.ledger.budgets import read_account
-from warehouse.ledger.calls import count_calls, read_calls
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.batches import list_call_batches
+from warehouse.ledger.money.budgets import read_account
+from warehouse.ledger.money.calls import count_calls, read_calls
 
 __all__ = ["postgres"]
 

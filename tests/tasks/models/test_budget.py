@@ -13,8 +13,8 @@ from tasks.models.accounts import raise_limit, read_run_account
 from tasks.models.budget import Budget, compute_cost, compute_worst_cost, open_budget
 from tasks.models.client import CallFailed
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
-from warehouse.ledger.calls import count_calls, read_spent_usd
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.money.calls import count_calls, read_spent_usd
 
 NOW = "2026-11-22T12:00:00.000000+00:00"
 

@@ -15,8 +15,8 @@ import pytest
 from schemas.settings import Settings
 from tasks.models.check import ModelCheck, check_models
 from tests.tasks.models.simulation import make_model, start_server
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.tables import llm_calls
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.tables import llm_calls
 
 
 class Endpoint(BaseHTTPRequestHandler):

@@ -26,8 +26,8 @@ from tests.tasks.models.simulation import (
     make_request,
     start_server,
 )
-from warehouse.ledger.calls import count_calls, read_calls
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.money.calls import count_calls, read_calls
 
 
 def read_row(ledger: Ledger) -> dict[str, Any]:

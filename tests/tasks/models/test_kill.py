@@ -11,8 +11,8 @@ import pytest
 
 from tasks.models.client import CallReply
 from tests.tasks.models.simulation import call_all, make_model, make_request, start_server
-from warehouse.ledger.calls import count_calls, read_calls
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.calls import count_calls, read_calls
 
 CALLS = 40
 IN_FLIGHT = 4

@@ -8,8 +8,8 @@ from tasks.models.budget import compute_worst_cost
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
-from warehouse.ledger.calls import count_calls, read_calls, read_spent_usd
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.calls import count_calls, read_calls, read_spent_usd
 
 __all__ = ["postgres"]
 

@@ -18,9 +18,10 @@ from schemas.errors import BudgetError
 from tasks.models.budget import Budget, SharedBudget, compute_worst_cost, open_budget
 from tests.tasks.models.simulation import PARAMETERS, make_model, make_request, start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger.budgets import list_shares
-from warehouse.ledger.calls import read_spent_usd
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.budgets import list_shares
+from warehouse.ledger.money.calls import read_spent_usd
 
 ROOT = Path(__file__).parents[3]
 SPENDER = """
@@ -28,7 +29,7 @@ import json, sys
 from schemas.errors import BudgetError
 from tasks.models.budget import open_budget
 from tests.tasks.models.simulation import call_all, make_model, make_request
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 address, url, first, limit = sys.argv[1:]
 with open_ledger(address) as ledger:
     requests = [make_request(number) for number in range(int(first), int(first) + 30)]

@@ -21,11 +21,12 @@ from tasks.models.paces import Pace, Pauses
 from tasks.models.registry import RegisteredModel
 from tests.tasks.models.simulation import PARAMETERS, make_model, make_request, start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger.budgets import Limit, insert_limit
-from warehouse.ledger.calls import NewCall, read_spent_usd, start_call
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.paces import pause_provider, read_pauses, take_moment
-from warehouse.ledger.processes import open_lease
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.processes import open_lease
+from warehouse.ledger.money.budgets import Limit, insert_limit
+from warehouse.ledger.money.calls import NewCall, read_spent_usd, start_call
+from warehouse.ledger.money.paces import pause_provider, read_pauses, take_moment
 
 ELSEWHERE = "another-host"
 WORST = compute_worst_cost(make_model(), make_request(0).messages, PARAMETERS)

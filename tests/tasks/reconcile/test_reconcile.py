@@ -32,8 +32,9 @@ from tests.tasks.exam.world import (
 )
 from tests.tasks.review.conftest import add_annotators, make_frame, make_question
 from warehouse.lake.store import Lake
-from warehouse.ledger.calls import FinishedCall, NewCall, finish_call, start_call
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.calls import FinishedCall, NewCall, finish_call, start_call
 
 OPENED = "2026-11-02T08:00:00.000000+00:00"
 DECIDED = "2026-11-03T08:00:00.000000+00:00"

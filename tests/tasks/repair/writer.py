@@ -13,9 +13,10 @@ from tasks.exam.sitting import sit_sessions
 from tasks.models.client import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
 from tests.tasks.exam.world import AnsweringClient, make_model, make_registry, make_settings
-from warehouse.ledger.calls import FinishedCall, NewCall, finish_call, start_call
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.exam import list_open_runs
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.exam.sittings import list_open_runs
+from warehouse.ledger.money.calls import FinishedCall, NewCall, finish_call, start_call
 
 
 def make_candidates() -> Registry:

@@ -19,8 +19,9 @@ from tasks.review.assignment import assign_batch
 from tasks.review.decision import GivenDecision
 from tasks.review.desk import Submission
 from tasks.review.edit import Edit
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.tables import users
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import users
 
 NOW = "2026-11-02T08:00:00.000000+00:00"
 LATER = "2026-11-03T08:00:00.000000+00:00"

@@ -11,7 +11,7 @@ from tasks.review.closing import close_batch
 from tasks.review.desk import record_submission
 from tasks.review.progress import is_complete
 from tests.tasks.review.conftest import AFTER_ALL, LATER, give, make_submission, open_batch
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 TWO = [Annotator("chen"), Annotator("dai")]
 

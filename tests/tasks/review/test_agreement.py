@@ -12,7 +12,7 @@ from tasks.review.batch import read_assignments
 from tasks.review.desk import record
 from tasks.review.votes import read_votes
 from tests.tasks.review.conftest import LATER, give, make_submission, open_batch
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 START = datetime(2026, 11, 2, 8, tzinfo=UTC)
 

@@ -17,15 +17,16 @@ from tasks.review.distribution import Shares, distribute_work, draw_annotators
 from tasks.review.item import Item
 from tasks.review.plan import LeftOut, Waiting, plan_assignments
 from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
-from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning
 
 
 def read_pairs(ledger: Ledger, batch_id: str | None) -> list[tuple[str, str]]:
     assert batch_id is not None
     with ledger.read() as connection:
         return [
-            (row["question_uuid"], row["annotator"]) for row in review.read_assignments(connection, batch_id)
+            (row["question_uuid"], row["annotator"])
+            for row in assigning.read_assignments(connection, batch_id)
         ]
 
 
@@ -96,7 +97,7 @@ def test_a_discipline_with_too_few_annotators_is_left_out_by_name_and_number(
     ):
         assign_batch(ledger, None, frame, None, settings, NOW, all_or_nothing=True)
     with ledger.read() as connection:
-        assert review.read_batches(connection) == []
+        assert assigning.read_batches(connection) == []
     summary = assign_batch(ledger, None, frame, None, settings, NOW)
     assert (summary.question_count, summary.assignment_count) == (1, 2)
     assert summary.left_out == [LeftOut("Arts", 2, "1 of 2 annotators (gu)")]
@@ -132,7 +133,7 @@ def test_who_has_a_quota_and_a_window_of_their_own_is_held_to_them(
     )
     assert summary.loads == {"chen": 2, "dai": 5, "eva": 5}
     with ledger.read() as connection:
-        due = {row["annotator"]: row["due_at"][:10] for row in review.read_assignments(connection, "b1")}
+        due = {row["annotator"]: row["due_at"][:10] for row in assigning.read_assignments(connection, "b1")}
     assert due == {"chen": "2026-11-04", "dai": "2026-12-02", "eva": "2027-01-01"}
     assert summary.due_at is not None
     assert summary.due_at[:10] == "2027-01-01"
@@ -160,7 +161,7 @@ def test_a_stored_question_is_what_its_row_says(ledger: Ledger, settings: Settin
     assign_batch(ledger, "b1", make_frame(rows), None, one, NOW)
     expected = {row["question_uuid"]: Item.from_question(row) for row in rows}
     with ledger.read() as connection:
-        stored = {row["question_uuid"]: row for row in review.read_items(connection, "b1")}
+        stored = {row["question_uuid"]: row for row in assigning.read_items(connection, "b1")}
     assert {uuid: Item.from_row(row) for uuid, row in stored.items()} == expected
     assert {uuid: list(row["content"]) for uuid, row in stored.items()} == {
         uuid: list(item.as_row("b1")["content"]) for uuid, item in expected.items()

@@ -15,7 +15,7 @@ from tests.tasks.review.conftest import (
     make_submission,
     open_batch,
 )
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 def test_a_batch_with_open_questions_is_not_closed_before_its_deadline(

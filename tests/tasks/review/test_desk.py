@@ -22,7 +22,7 @@ from tasks.review.desk import (
     record_submission,
 )
 from tests.tasks.review.conftest import AFTER_ALL, LATER, NOW, give, make_submission, open_batch
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 def read_all(ledger: Ledger) -> list[Decision]:

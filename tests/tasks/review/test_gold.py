@@ -36,8 +36,9 @@ from tests.tasks.review.conftest import (
     make_submission,
 )
 from warehouse.lake.store import Lake, open_lake
-from warehouse.ledger import review, review_gold
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning
+from warehouse.ledger.review import gold as review_gold
 
 KEY = b"k" * 64
 FIVE = [Annotator(name) for name in ("chen", "dai", "eva", "fang", "gu")]
@@ -127,7 +128,7 @@ def test_nothing_that_an_annotator_gets_tells_the_planted_from_the_others(
     assert {one.item.revision for one in work.values()} == {1}
     assert len({frozenset(one.item.as_row("b1")["content"]) for one in work.values()}) == 1
     with ledger.read() as connection:
-        rows = review.read_assignments(connection, "b1", "chen")
+        rows = assigning.read_assignments(connection, "b1", "chen")
     assert len({(row["role"], row["assigned_at"], row["due_at"]) for row in rows}) == 1
 
     export_batch(ledger, "b1", tmp_path)

@@ -34,8 +34,9 @@ from tests.tasks.review.conftest import (
 )
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres_server
-from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.review import assigning
 
 pytestmark = pytest.mark.service
 
@@ -70,7 +71,7 @@ def test_a_batch_goes_from_assignment_to_close(server_ledger: Ledger, tmp_path: 
     frame = make_frame([make_question(1), make_question(2)])
     assign_batch(server_ledger, "b1", frame, None, Settings(home=tmp_path), NOW)
     with server_ledger.read() as connection:
-        assignments = review.read_assignments(connection, "b1")
+        assignments = assigning.read_assignments(connection, "b1")
     handed_in = [
         make_submission(
             row["annotator"],
@@ -85,7 +86,7 @@ def test_a_batch_goes_from_assignment_to_close(server_ledger: Ledger, tmp_path: 
     with pytest.raises(GateError, match="2 of 2 questions are not settled"):
         close_batch(server_ledger, "b1", LATER)
     with server_ledger.read() as connection:
-        judges = review.read_assignments(connection, "b1", role="adjudicator")
+        judges = assigning.read_assignments(connection, "b1", role="adjudicator")
     verdicts = [
         make_submission(
             row["annotator"], give(row["question_uuid"], "edit", answer=["A"]), role="adjudicator"

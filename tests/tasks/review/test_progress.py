@@ -5,7 +5,7 @@ from tasks.review.batch import list_batches
 from tasks.review.desk import record_submission
 from tasks.review.progress import is_complete, is_ready_to_close, list_progress
 from tests.tasks.review.conftest import AFTER_ALL, LATER, give, make_submission, open_batch
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 def test_a_batch_is_complete_when_the_last_decision_is_in(ledger: Ledger, settings: Settings) -> None:

@@ -12,8 +12,8 @@ from tasks.review.progress import list_workloads, read_progress
 from tasks.review.reassignment import reassign
 from tests.tasks.review.conftest import LATER, NOW, give, make_frame, make_question, make_submission
 from tests.tasks.review.test_gold import KEY, SETTLED
-from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning
 
 TWO = [Annotator("chen"), Annotator("dai")]
 ROWS = [make_question(number) for number in range(1, 5)] + [make_question(5, "Law"), make_question(6, "Arts")]
@@ -30,7 +30,7 @@ def batch(ledger: Ledger, settings: Settings) -> str:
 
 def read_pairs(ledger: Ledger) -> set[tuple[str, str]]:
     with ledger.read() as connection:
-        rows = review.read_assignments(connection, "b1")
+        rows = assigning.read_assignments(connection, "b1")
     return {(row["question_uuid"], row["annotator"]) for row in rows}
 
 
@@ -47,7 +47,7 @@ def test_open_work_moves_to_those_who_can_take_it_and_decisions_stay(
     assert {uuid for uuid, name in pairs if name == "chen"} == {UUIDS[0]}
     assert (UUIDS[5], "gu") in pairs
     with ledger.read() as connection:
-        assert [row["annotator"] for row in review.read_decisions(connection, "b1")] == ["chen"]
+        assert [row["annotator"] for row in assigning.read_decisions(connection, "b1")] == ["chen"]
     assert reassign(ledger, "chen", settings, LATER) == []
     assert {
         one.assigned_count for one in read_progress(ledger, "b1", LATER).annotators if one.annotator == "chen"

@@ -16,7 +16,7 @@ from schemas.settings import Settings
 from tasks.review.annotators import write_annotator
 from tasks.review.reminders import send_reminders, write_reminders
 from tests.tasks.review.conftest import LATER, open_batch
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 @dataclass

@@ -15,8 +15,8 @@ from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
 from tasks.sharing.conducting import CLAIM, conducting, require_run, succeeding
 from tasks.sharing.names import WORKER_VARIABLE
-from warehouse.ledger.claims import read_claim
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.claims import read_claim
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @pytest.fixture

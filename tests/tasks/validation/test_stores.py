@@ -24,8 +24,9 @@ from tests.tasks.exam.world import (
     publish,
 )
 from warehouse.lake.store import Lake
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.flow_runs import FlowSchedule, write_flow_schedules
+from warehouse.ledger.engine.flow_runs import FlowSchedule, write_flow_schedules
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 QUESTIONS, ANSWERS = 12, 6
 NOW = datetime.now(UTC)
@@ -50,7 +51,7 @@ def test_a_month_that_the_lake_lacks_is_named_and_the_night_names_a_missed_run_w
 ) -> None:
     from sqlalchemy import update
 
-    from warehouse.ledger.tables import flow_schedules
+    from warehouse.ledger.engine.tables import flow_schedules
 
     ledger, lake = stores
     assert find_month_differences(ledger, lake, now=NOW) == [], "it closed a moment ago"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 _numbers = itertools.count(1)
 

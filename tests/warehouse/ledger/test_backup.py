@@ -11,11 +11,12 @@ from sqlalchemy import func, insert, select
 from schemas.errors import StoreError, UsageError
 from tests.warehouse.ledger.filled import fill_tables
 from tests.warehouse.ledger.postgresql import start_postgresql
-from warehouse.ledger.backup import backup_ledger
-from warehouse.ledger.engine import create_ledger_engine, open_ledger
-from warehouse.ledger.server_backup import fill_server_ledger
-from warehouse.ledger.sides import name_exam_file
-from warehouse.ledger.tables import access_log, users
+from warehouse.ledger.engine.backup import backup_ledger
+from warehouse.ledger.engine.connections import create_ledger_engine
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.server_backup import fill_server_ledger
+from warehouse.ledger.engine.sides import name_exam_file
+from warehouse.ledger.engine.tables import access_log, users
 
 
 def test_a_copy_holds_what_was_written_while_the_ledger_is_open(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from sqlalchemy import select
 
 from schemas.errors import ClockError
 from tests.warehouse.ledger.postgresql import start_postgresql
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.claims import read_claim, take_claim
-from warehouse.ledger.clock import (
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.claims import read_claim, take_claim
+from warehouse.ledger.engine.clock import (
     TOLERANCE_S,
     Boot,
     Doubt,
@@ -29,8 +29,10 @@ from warehouse.ledger.clock import (
     read_boot,
     read_time,
 )
-from warehouse.ledger.engine import Ledger, open_ledger, write_moment
-from warehouse.ledger.tables import access_log, clock_marks
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import access_log, clock_marks
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC).timestamp()

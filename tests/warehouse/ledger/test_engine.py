@@ -7,33 +7,44 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from sqlalchemy import MetaData, inspect, make_url
 
 from schemas.errors import StoreError
 from tests.warehouse.ledger.postgresql import start_postgresql
-from warehouse.ledger.engine import Ledger, create_ledger_engine, open_ledger
-from warehouse.ledger.migrate import HEAD, make_config, read_ledger_version
-from warehouse.ledger.sides import EXAM_TABLES, find_ledger_file, name_exam_file
-from warehouse.ledger.tables import metadata
+from warehouse.ledger.engine.connections import create_ledger_engine
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.migrate import HEAD, make_config, read_ledger_version
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.sides import EXAM_TABLES, find_ledger_file, name_exam_file
+from warehouse.ledger.engine.tables import metadata
 
 ROOT = Path(__file__).parents[3]
 
 
-def test_the_migration_makes_exactly_the_tables_of_the_code(tmp_path: Path) -> None:
+def migrate(folder: Path) -> dict[Literal["ledger", "exam"], Path]:
+    """Both files of a ledger as the steps make them."""
     from alembic import command
+
+    files: dict[Literal["ledger", "exam"], Path] = {}
+    for side in ("ledger", "exam"):
+        files[side] = folder / f"{side}.sqlite"
+        engine = create_ledger_engine(f"sqlite:///{files[side]}")
+        command.upgrade(make_config(engine, side), "head")
+        engine.dispose()
+    return files
+
+
+def test_the_migration_makes_exactly_the_tables_of_the_code(tmp_path: Path) -> None:
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
-    file = tmp_path / "migrated.sqlite"
-    engine = create_ledger_engine(f"sqlite:///{file}")
-    command.upgrade(make_config(engine), "head")
-    open_ledger(f"sqlite:///{file}").close()
-    for path, is_exam in ((file, False), (name_exam_file(file), True)):
+    for side, path in migrate(tmp_path).items():
         code = MetaData(naming_convention=metadata.naming_convention)
         for table in metadata.tables.values():
-            if (table.name in EXAM_TABLES) is is_exam:
+            if (table.name in EXAM_TABLES) is (side == "exam"):
                 table.to_metadata(code)
         with create_ledger_engine(f"sqlite:///{path}").connect() as connection:
             context = MigrationContext.configure(connection, opts={"compare_type": False})
@@ -42,16 +53,11 @@ def test_the_migration_makes_exactly_the_tables_of_the_code(tmp_path: Path) -> N
 
 
 def test_a_new_ledger_has_the_form_of_a_migrated_one(ledger: Ledger, tmp_path: Path) -> None:
-    from alembic import command
-
-    file = tmp_path / "migrated.sqlite"
-    engine = create_ledger_engine(f"sqlite:///{file}")
-    command.upgrade(make_config(engine), "head")
-    open_ledger(f"sqlite:///{file}").close()
+    files = migrate(tmp_path / "migrated")
     new = find_ledger_file(ledger.engine.url)
     assert new is not None
-    assert describe_file(new) == describe_file(file)
-    assert describe_file(name_exam_file(new)) == describe_file(name_exam_file(file))
+    assert describe_file(new) == describe_file(files["ledger"])
+    assert describe_file(name_exam_file(new)) == describe_file(files["exam"])
 
 
 @pytest.mark.parametrize(
@@ -118,7 +124,7 @@ def test_the_migration_makes_exactly_the_tables_of_the_code_on_postgresql() -> N
 
 def test_several_processes_may_open_a_new_ledger_at_once(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
-    code = "import sys; from warehouse.ledger.engine import open_ledger; open_ledger(sys.argv[1]).close()"
+    code = "import sys; from warehouse.ledger.engine.opening import open_ledger; open_ledger(sys.argv[1]).close()"
     processes = [subprocess.Popen([sys.executable, "-c", code, url], cwd=ROOT) for _ in range(4)]
     assert [process.wait(timeout=120) for process in processes] == [0, 0, 0, 0]
     with open_ledger(url) as ledger:
@@ -142,51 +148,35 @@ def test_a_ledger_of_a_newer_version_is_refused(ledger: Ledger) -> None:
         open_ledger(str(ledger.engine.url))
 
 
+@pytest.mark.parametrize("form", ["0012", "0038"])
+def test_a_ledger_of_before_the_first_release_is_refused_in_one_sentence(ledger: Ledger, form: str) -> None:
+    with ledger.write() as connection:
+        connection.exec_driver_sql(f"update alembic_version set version_num = '{form}'")
+    with pytest.raises(StoreError, match=f"it is at '{form}', .* before the first release.* begin in a new"):
+        open_ledger(str(ledger.engine.url))
+
+
+def test_a_database_of_something_else_is_refused_and_gets_no_tables(tmp_path: Path) -> None:
+    path = tmp_path / "other.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("create table notes (line text)")
+    with pytest.raises(StoreError, match="other tables than a ledger's"):
+        open_ledger(f"sqlite:///{path}")
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("select name from sqlite_master").fetchall() == [("notes",)]
+    assert not name_exam_file(path).exists()
+
+
 def test_another_engine_is_refused() -> None:
     with pytest.raises(StoreError, match="mysql"):
         open_ledger("mysql://somewhere/ledger")
 
 
 def test_a_transaction_that_raises_leaves_nothing(ledger: Ledger) -> None:
-    from warehouse.ledger import users
+    from warehouse.ledger.trust import users
 
     with pytest.raises(RuntimeError), ledger.write() as connection:
         users.add_user(connection, user_id="ada", role="admin")
         raise RuntimeError
     with ledger.read() as connection:
         assert users.list_users(connection) == []
-
-
-@pytest.mark.service
-def test_rows_of_the_first_form_are_kept_on_postgresql() -> None:
-    from alembic import command
-    from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
-
-    with start_postgresql() as server:
-        url = server.new_ledger_url()
-        engine = create_ledger_engine(url)
-        command.downgrade(make_config(engine), "0001")
-        with engine.connect() as connection:
-            connection.exec_driver_sql(
-                "insert into sets values ('set', 's', 1, 1, false, '2026-01-01T00:00:00.000000+00:00')"
-            )
-            connection.exec_driver_sql("insert into set_items values ('set', 'l', 'q', 'Law', '{}')")
-            connection.exec_driver_sql(
-                "insert into llm_calls (call_key, purpose, unit, endpoint, model, status, attempts, started_at) values "
-                "('a', 'judge', 's/j', 'e', 'm', 'done', 1, 'x'), ('b', 'sit', 's', 'e', 'm', 'done', 1, 'x')"
-            )
-        engine.dispose()
-
-        with open_ledger(url) as ledger, ledger.engine.connect() as connection:
-            assert (
-                compare_metadata(
-                    MigrationContext.configure(connection, opts={"compare_type": False}), metadata
-                )
-                == []
-            )
-            rows = connection.exec_driver_sql("select set_id, lineage_uuid from sets").all()
-            assert [tuple(row) for row in rows] == [("set", "l")]
-            assert connection.exec_driver_sql("select set_number from set_numbers").scalar() == 1
-            units = connection.exec_driver_sql("select unit from llm_calls order by call_key").scalars().all()
-            assert units == ["s/j/prompt-1", "s"]

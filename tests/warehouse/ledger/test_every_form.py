@@ -1,77 +1,82 @@
-"""A ledger of every form that was released, with rows in every table, is brought up to date: none is lost, none is changed unsaid."""
+"""A ledger of every form that was released, with rows in every table, is opened with all of them.
+
+`forms/FORM/` keeps what made its tables then: `ledger.sql` and `exam.sql` for the two files of an embedded ledger, `postgresql.sql`
+for a server. A new step comes with a folder of its own, which `write_form` writes; what is there is never written again.
+"""
 
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from alembic import command
 from alembic.script import ScriptDirectory
-from sqlalchemy import JSON, Connection, Engine, MetaData, null, select
+from sqlalchemy import Connection, MetaData, event, inspect, select
 
-from tests.warehouse.first_form import unpack_first_home
 from tests.warehouse.ledger.filled import fill_tables
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger import division
-from warehouse.ledger.engine import create_ledger_engine, open_ledger
-from warehouse.ledger.migrate import HEAD, MIGRATIONS, make_config
-from warehouse.ledger.sides import name_exam_file
+from warehouse.ledger.engine.connections import create_ledger_engine
+from warehouse.ledger.engine.migrate import HEAD, MIGRATIONS, make_config
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.sides import name_exam_file
+from warehouse.ledger.engine.tables import metadata
 
-Rows = dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]
+FOLDER = Path(__file__).parent / "forms"
+FORMS = [step.revision for step in reversed(list(ScriptDirectory(str(MIGRATIONS)).walk_revisions()))]
+PAIR = 7
 
-DIVIDED = "0013"
-RENAMED_TABLES: Mapping[str, Mapping[str, str]] = {
-    "0002": {
-        "review_decisions": "reviews",
-        "review_items": "review_questions",
-        "answers": "responses",
-        "sets": "set_numbers",
-        "set_items": "sets",
-        "access_anchors": "access_heads",
-    }
-}
-RENAMED_COLUMNS: Mapping[str, Mapping[tuple[str, str], str]] = {
-    "0002": {
-        ("access_log", "at"): "accessed_at",
-        ("access_log", "status"): "http_status",
-        ("access_heads", "anchored_at"): "kept_at",
-    }
-}
-# What a step writes anew: units name the version of the prompt; organisations have keys.
-REWRITTEN: Mapping[str, set[tuple[str, str]]] = {
-    "0002": {("llm_calls", "unit")},
-    "0003": {
-        (table, "organisation") for table in ("exposures", "organisations", "sessions", "set_claims", "users")
-    },
-}
-# What a step adds rows to: what the reference sat counts as met.
-GROWN: Mapping[str, set[str]] = {"0003": {"exposures", "set_claims", "organisations"}}
-# What a step takes away; null where the value is nowhere else, and was of no use any more.
-DROPPED: Mapping[str, Mapping[tuple[str, str], tuple[str, str] | None]] = {
-    "0003": {("set_claims", "model"): None, ("set_claims", "repeat"): None},
-    "0013": {
-        ("runs", "seed"): ("run_plans", "seed"),
-        ("runs", "plan"): ("run_plans", "plan"),
-        ("set_numbers", "draw_key"): ("set_keys", "draw_key"),
-    },
-}
+Rows = dict[str, list[dict[str, Any]]]
 
 
-def list_forms() -> list[str]:
-    """Every form, the first one first."""
-    scripts = ScriptDirectory(str(MIGRATIONS))
-    return [script.revision for script in reversed(list(scripts.walk_revisions()))]
+def write_form(form: str, server: PostgresqlServer, folder: Path) -> None:
+    """Keep the tables of the code as those of that form: for whoever adds a step."""
+    path = folder / "ledger.sqlite"
+    open_ledger(f"sqlite:///{path}").close()
+    (FOLDER / form).mkdir(parents=True)
+    for name, file in (("ledger", path), ("exam", name_exam_file(path))):
+        (FOLDER / form / f"{name}.sql").write_text(dump_file(file), "utf-8")
+    (FOLDER / form / "postgresql.sql").write_text(dump_server(server), "utf-8")
 
 
-FORMS = list_forms()
+def dump_file(path: Path) -> str:
+    """What makes the tables of a file, and the rows that a new one has."""
+    with closing(sqlite3.connect(path)) as connection:
+        return "\n".join(connection.iterdump()) + "\n"
+
+
+def dump_server(server: PostgresqlServer) -> str:
+    """The same of a ledger on a server: the statements that the steps send."""
+    server._create("dumped")
+    engine = create_ledger_engine(server.url("dumped"))
+    sent: list[str] = []
+
+    def note(_connection: Any, cursor: Any, statement: str, values: Any, *_: Any) -> None:
+        if statement.lstrip().startswith(("CREATE", "ALTER", "COMMENT", "INSERT", "UPDATE", "DROP")):
+            whole = psycopg.ClientCursor(cursor.connection).mogrify(statement, values or None)
+            sent.append(whole.strip() + ";")
+
+    event.listen(engine, "before_cursor_execute", note)
+    command.upgrade(make_config(engine), "head")
+    engine.dispose()
+    return "\n".join(sent) + "\n"
+
+
+def read_form(form: str, name: str) -> str:
+    return (FOLDER / form / f"{name}.sql").read_text("utf-8")
+
+
+def make_files(form: str, path: Path) -> None:
+    """The two files of an embedded ledger of that form."""
+    for name, file in (("ledger", path), ("exam", name_exam_file(path))):
+        with closing(sqlite3.connect(file)) as connection:
+            connection.executescript(read_form(form, name))
+            connection.execute(f"PRAGMA user_version={PAIR}")
 
 
 @contextmanager
@@ -84,223 +89,107 @@ def writing(url: str) -> Iterator[Connection]:
     engine.dispose()
 
 
-def list_sides(url: str) -> list[str]:
-    """The addresses of both files of an embedded ledger, or that of a server."""
-    if not url.startswith("sqlite"):
-        return [url]
-    path = Path(url.removeprefix("sqlite:///"))
-    return [url, *([f"sqlite:///{name_exam_file(path)}"] if name_exam_file(path).exists() else [])]
+def fill_and_read(address: str) -> Rows:
+    """Rows for every table, and all of them as they are then; JSON as its text."""
+    with writing(address) as connection:
+        fill_tables(connection)
+    return read_rows(address)
 
 
-def read_rows(url: str) -> Rows:
-    """Table → its columns and rows; JSON as its text."""
+def read_rows(address: str) -> Rows:
     found: Rows = {}
-    if url.startswith("sqlite"):
-        # Without SQLAlchemy, which would look at every table first.
-        for side in list_sides(url):
-            with closing(sqlite3.connect(side.removeprefix("sqlite:///"))) as file:
-                names = [
-                    row[0] for row in file.execute("select name from sqlite_master where type = 'table'")
-                ]
-                for name in names:
-                    if name != "alembic_version":
-                        cursor = file.execute(f'select * from "{name}"')
-                        found[name] = (tuple(column[0] for column in cursor.description), cursor.fetchall())
-        return found
-    for side in list_sides(url):
-        with writing(side) as connection:
-            tables = MetaData()
-            tables.reflect(connection)
-            for table in tables.sorted_tables:
-                if table.name != "alembic_version":
-                    rows = [tuple(map(freeze, row)) for row in connection.execute(select(table))]
-                    found[table.name] = (tuple(column.name for column in table.columns), rows)
+    with writing(address) as connection:
+        tables = MetaData()
+        tables.reflect(connection)
+        for table in tables.sorted_tables:
+            if table.name != "alembic_version":
+                rows = [dict(row) for row in connection.execute(select(table)).mappings()]
+                found[table.name] = sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
     return found
 
 
-def freeze(value: object) -> object:
-    return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
+def describe(address: str) -> dict[str, Any]:
+    """What a database says of its tables: columns in their order, keys, indexes, conditions."""
+    with writing(address) as connection:
+        found = inspect(connection)
+        return {
+            name: (
+                [
+                    (column["name"], str(column["type"]), column["nullable"], column["default"])
+                    for column in found.get_columns(name)
+                ],
+                found.get_pk_constraint(name),
+                *(
+                    sorted(map(spell, read(name)))
+                    for read in (
+                        found.get_foreign_keys,
+                        found.get_unique_constraints,
+                        found.get_check_constraints,
+                        found.get_indexes,
+                    )
+                ),
+            )
+            for name in found.get_table_names()
+        }
 
 
-def upgrade(url: str, form: str) -> None:
-    """One step, as `upgrade_ledger` takes all of them: the ledger's side first."""
-    for number, side in enumerate(list_sides(url)):
-        engine = create_ledger_engine(side)
-        which: Any = None if not url.startswith("sqlite") else "exam" if number else "ledger"
-        command.upgrade(make_config(engine, which), form)
-        engine.dispose()
-    if form == DIVIDED and url.startswith("sqlite"):
-        division.promote(name_exam_file(Path(url.removeprefix("sqlite:///"))))
+def spell(found: Mapping[str, Any]) -> str:
+    """A key, condition or index as text; where a partial index applies is a value that no two readings share."""
+    options = {name: str(value) for name, value in found.get("dialect_options", {}).items()}
+    return repr({**found, "dialect_options": options})
 
 
-def fill(url: str) -> None:
-    for side in list_sides(url):
-        with writing(side) as connection:
-            fill_tables(connection)
+def find_losses(before: Rows, after: Rows) -> list[str]:
+    """Tables whose rows of before are not there as they were; columns may have been added."""
+    return [
+        name
+        for name, rows in before.items()
+        if not all(any(row.items() <= found.items() for found in after.get(name, [])) for row in rows)
+    ]
 
 
-def find_losses(before: Rows, after: Rows, forms: list[str]) -> list[str]:
-    """What rows of before are not there after these steps, or in other words than the tables above say."""
-    losses = []
-    for table, (columns, rows) in before.items():
-        name, names = table, list(columns)
-        rewritten: set[str] = set()
-        moved: dict[str, tuple[str, str] | None] = {}
-        for form in forms:
-            name = RENAMED_TABLES.get(form, {}).get(name, name)
-            names = [RENAMED_COLUMNS.get(form, {}).get((name, one), one) for one in names]
-            rewritten |= {one for one in names if (name, one) in REWRITTEN.get(form, set())}
-            moved |= {
-                one: to
-                for (owner, one), to in DROPPED.get(form, {}).items()
-                if owner == name and one in names
-            }
-        if name not in after:
-            losses.append(f"{name} is gone")
-            continue
-        held, now = after[name]
-        if missing := set(names) - set(held) - moved.keys():
-            losses.append(f"{name} lacks {sorted(missing)}")
-            continue
-        kept = [one for one in names if one in held and one not in rewritten]
-        was = Counter(tuple(row[names.index(one)] for one in kept) for row in rows)
-        found = Counter(tuple(row[held.index(one)] for one in kept) for row in now)
-        grows = any(name in GROWN.get(form, set()) for form in forms)
-        if was - found or (found - was and not grows):
-            losses.append(f"{name}: {sum((was - found).values())} lost, {sum((found - was).values())} new")
-        for one, to in moved.items():
-            if to is not None:
-                values = Counter(row[names.index(one)] for row in rows if row[names.index(one)] is not None)
-                there, place = after[to[0]]
-                if values - Counter(row[there.index(to[1])] for row in place):
-                    losses.append(f"{name}.{one} is not in {'.'.join(to)}")
-    return losses
-
-
-@dataclass(frozen=True)
-class Stage:
-    """A ledger of one form, kept as it was: where, and what it holds."""
-
-    form: str
-    url: str
-    rows: Rows
-
-
-def walk(url: str, keep: Any) -> list[Stage]:
-    """Bring a ledger of the first form up step by step, filling what tables each adds; every step loses nothing."""
-    stages = []
-    for form, following in zip(FORMS, [*FORMS[1:], None], strict=True):
-        fill(url)
-        rows = read_rows(url)
-        empty = [name for name, (_, found) in rows.items() if not found]
-        assert empty == [], form
-        stages.append(Stage(form, keep(url, form), rows))
-        if following is not None:
-            upgrade(url, following)
-            assert find_losses(rows, read_rows(url), [following]) == [], following
-    return stages
-
-
-def keep_files(folder: Path) -> Any:
-    def keep(url: str, form: str) -> str:
-        path = Path(url.removeprefix("sqlite:///"))
-        (folder / form).mkdir()
-        for file in (path, name_exam_file(path)):
-            if file.exists():
-                shutil.copy(file, folder / form / file.name)
-        return f"sqlite:///{folder / form / path.name}"
-
-    return keep
-
-
-def thin(path: Path) -> None:
-    """Leave some of the rows of which there are thousands alike."""
-    with closing(sqlite3.connect(path)) as file:
-        for table in ("llm_calls", "access_log", "allocations", "answers"):
-            file.execute(f"delete from {table} where rowid % 10 <> 0")
-        file.commit()
-
-
-@pytest.fixture(scope="module")
-def stages(tmp_path_factory: pytest.TempPathFactory) -> list[Stage]:
-    """The first form's own ledger, brought up step by step."""
-    folder = tmp_path_factory.mktemp("stages")
-    settings = unpack_first_home(folder)
-    thin(settings.home / "ledger.sqlite")
-    return walk(settings.ledger_address, keep_files(folder))
-
-
-def test_every_step_keeps_every_row_of_every_table(stages: list[Stage]) -> None:
-    assert [stage.form for stage in stages] == FORMS
+def test_every_form_is_kept_and_the_last_is_that_of_the_code() -> None:
+    assert sorted(path.name for path in FOLDER.iterdir()) == FORMS
     assert FORMS[-1] == HEAD
-    with open_ledger(stages[-1].url) as ledger, ledger.read() as connection:
-        assert connection.exec_driver_sql("select count(*) from llm_calls").scalar() == 334
-    # The comparison would have found something.
-    columns, rows = stages[-1].rows["users"]
-    changed = stages[-1].rows | {"users": (columns, rows[1:])}
-    assert find_losses(stages[-1].rows, changed, []) == ["users: 1 lost, 0 new"]
 
 
-@pytest.mark.parametrize("form", [FORMS[0], "0012", *([FORMS[-2]])])
-def test_a_ledger_of_an_earlier_form_is_opened_with_every_row(stages: list[Stage], form: str) -> None:
-    check_opening(next(stage for stage in stages if stage.form == form))
+def test_what_is_kept_of_the_last_form_makes_the_tables_of_a_new_ledger(tmp_path: Path) -> None:
+    kept, new = tmp_path / "kept.sqlite", tmp_path / "new.sqlite"
+    make_files(HEAD, kept)
+    open_ledger(f"sqlite:///{new}").close()
+    for file, other in ((kept, new), (name_exam_file(kept), name_exam_file(new))):
+        assert describe(f"sqlite:///{file}") == describe(f"sqlite:///{other}")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("form", FORMS)
-def test_a_ledger_of_every_earlier_form_is_opened_with_every_row(stages: list[Stage], form: str) -> None:
-    check_opening(next(stage for stage in stages if stage.form == form))
+def test_a_ledger_of_every_form_is_opened_with_every_row(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "ledger.sqlite"
+    make_files(form, path)
+    before: Rows = {}
+    for file in (path, name_exam_file(path)):
+        before |= fill_and_read(f"sqlite:///{file}")
+    assert [name for name, rows in before.items() if not rows] == []
+    open_ledger(f"sqlite:///{path}").close()
+    after = {**read_rows(f"sqlite:///{path}"), **read_rows(f"sqlite:///{name_exam_file(path)}")}
+    assert after.keys() == metadata.tables.keys()
+    assert find_losses(before, after) == []
+    # The comparison would have found something.
+    assert find_losses(before, after | {"users": after["users"][1:]}) == ["users"]
 
 
-def check_opening(stage: Stage) -> None:
-    open_ledger(stage.url).close()
-    assert find_losses(stage.rows, read_rows(stage.url), FORMS[FORMS.index(stage.form) + 1 :]) == []
-
-
-def copy_rows(source: Engine, target: Connection) -> None:
-    """Every row of a SQLite ledger into the same tables of a server."""
-    tables = MetaData()
-    tables.reflect(target)
-    with source.connect() as origin:
-        for table in tables.sorted_tables:
-            if table.name == "alembic_version":
-                continue
-            kinds = MetaData()
-            kinds.reflect(origin, only=[table.name])
-            rows = [dict(row) for row in origin.execute(select(kinds.tables[table.name])).mappings()]
-            for row in rows:
-                for column in table.columns:
-                    if row[column.name] is None and isinstance(column.type, JSON):
-                        row[column.name] = null()
-            for row in rows:
-                target.execute(table.insert().values(**row))
-
-
-@pytest.mark.long
 @pytest.mark.service
-def test_every_step_keeps_every_row_on_postgresql_and_so_does_opening_each_form(tmp_path: Path) -> None:
-    settings = unpack_first_home(tmp_path)
-    thin(settings.home / "ledger.sqlite")
+def test_a_ledger_of_every_form_on_postgresql_is_opened_with_every_row() -> None:
     with start_postgresql() as server:
-        url = server.new_ledger_url()
-        engine = create_ledger_engine(url)
-        command.downgrade(make_config(engine), FORMS[0])
-        engine.dispose()
-        origin = create_ledger_engine(settings.ledger_address)
-        with writing(url) as connection:
-            copy_rows(origin, connection)
-        origin.dispose()
-        kept = walk(url, keep_databases(server))
-        assert [stage.form for stage in kept] == FORMS
-        for stage in kept:
-            check_opening(stage)
-
-
-def keep_databases(server: PostgresqlServer) -> Any:
-    def keep(url: str, form: str) -> str:
-        name = f"form_{form}"
-        database = url.partition("?")[0].rpartition("/")[2]
-        server._create(name, f"TEMPLATE {database}")
-        return server.url(name)
-
-    return keep
+        new = describe(server.new_ledger_url())
+        for form in FORMS:
+            server._create(f"form_{form}")
+            url = server.url(f"form_{form}")
+            with writing(url) as connection:
+                connection.exec_driver_sql(read_form(form, "postgresql").replace("%", "%%"))
+            before = fill_and_read(url)
+            open_ledger(url).close()
+            after = read_rows(url)
+            assert after.keys() == metadata.tables.keys()
+            assert find_losses(before, after) == []
+            if form == HEAD:
+                assert describe(url) == new

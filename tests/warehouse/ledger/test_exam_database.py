@@ -17,17 +17,17 @@ from sqlalchemy import insert, select
 from schemas.errors import StoreError
 from tasks.exam.public.hashing import digest
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish, seed_of
-from tests.warehouse.ledger.older import make_older
-from warehouse.ledger import tables
-from warehouse.ledger.backup import backup_ledger, restore_ledger
-from warehouse.ledger.calls import FinishedCall, NewCall, finish_call, start_call
-from warehouse.ledger.engine import now_text, open_exam_database, open_ledger
-from warehouse.ledger.exam import list_run_ids, read_run
-from warehouse.ledger.integrity import find_strays
-from warehouse.ledger.migrate import HEAD
-from warehouse.ledger.public_log import read_public_entries
-from warehouse.ledger.sides import EXAM_TABLES, name_exam_file
-from warehouse.ledger.users import add_user
+from warehouse.ledger.engine import tables
+from warehouse.ledger.engine.backup import backup_ledger
+from warehouse.ledger.engine.files import restore_ledger
+from warehouse.ledger.engine.integrity import find_strays
+from warehouse.ledger.engine.migrate import HEAD
+from warehouse.ledger.engine.opening import open_exam_database, open_ledger
+from warehouse.ledger.engine.public_log import read_public_entries
+from warehouse.ledger.engine.sides import EXAM_TABLES, name_exam_file
+from warehouse.ledger.exam.sittings import list_run_ids, read_run
+from warehouse.ledger.money.calls import FinishedCall, NewCall, finish_call, start_call
+from warehouse.ledger.trust.users import add_user
 
 ROOT = Path(__file__).parents[3]
 MARKER = "QZXW-must-not-be-seen"
@@ -111,10 +111,8 @@ def test_a_server_names_the_command_that_makes_its_database_ready(tmp_path: Path
     with pytest.raises(StoreError, match="proctor exam database"):
         open_exam_database(url)
     assert not name_exam_file(path).exists()
-    make_undivided(path)
-    with pytest.raises(StoreError, match="proctor exam database"):
-        open_exam_database(url)
-    open_ledger(f"sqlite:///{path}").close()
+    with open_ledger(f"sqlite:///{path}") as ledger:
+        publish(ledger, make_settings(path.parent), REGISTRY, make_bank())
     with open_exam_database(url) as exam, exam.read() as connection:
         assert list_run_ids(connection) == ["2026-11"]
 
@@ -153,25 +151,19 @@ def test_a_backup_has_both_files_and_is_taken_while_they_are_written(tmp_path: P
         assert run["plan"]["candidates"] == ["alpha"]
 
 
-# --- dividing, and kills --------------------------------------------------------------------------------------------
+# --- kills ------------------------------------------------------------------------------------------------------------
 
 KILLED = """
 import os, signal, sys
-from warehouse.ledger import division
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine import files
+from warehouse.ledger.engine.opening import open_ledger
 
 def die(*_args, **_keywords):
     os.kill(os.getpid(), signal.SIGKILL)
 
 path, moment = sys.argv[1:]
-copy, new = division._copy_table, division._new_exam_file
-if moment == "half of the tables are copied":
-    copied = []
-    def copy_some(source, target, name):
-        copied.append(name)
-        die() if len(copied) == 7 else copy(source, target, name)
-    division._copy_table = copy_some
-elif moment == "the exam's file is whole":
+new = files._new_exam_file
+if moment == "the exam's file is whole":
     class Dying:
         def __init__(self, path, form):
             self.inner = new(path, form)
@@ -180,86 +172,16 @@ elif moment == "the exam's file is whole":
         def __exit__(self, *error):
             self.inner.__exit__(*error)
             die()
-    division._new_exam_file = Dying
+    files._new_exam_file = Dying
 else:
-    division.promote = die
+    files.promote = die
 open_ledger(f"sqlite:///{path}")
 """
-MOMENTS = ("half of the tables are copied", "the exam's file is whole", "the ledger is committed")
-
-
-def make_undivided(path: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """A ledger of the form before the division with a published run and an answer; its rows by table."""
-    with open_ledger(f"sqlite:///{path}") as ledger:
-        publish(ledger, make_settings(path.parent), REGISTRY, make_bank())
-        with ledger.write() as connection:
-            add_user(connection, user_id="chen", role="annotator", password_hash="hash")
-            connection.execute(insert(tables.annotator_profiles).values(user_id="chen", language="en"))
-            session = connection.execute(select(tables.sessions.c.session_id)).scalars().first()
-            connection.execute(
-                insert(tables.responses).values(
-                    session_id=session,
-                    seq=1,
-                    response="true, because",
-                    answer_status="answered",
-                    prompt_version="1",
-                    answered_at=now_text(),
-                )
-            )
-    make_older(f"sqlite:///{path}", "0012")
-    name_exam_file(path).unlink()
-    return read_rows(path)
-
-
-def read_rows(path: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """The rows of all tables of both files by name, what each run and set has in its second table put back to it."""
-    with closing(sqlite3.connect(path)) as connection:
-        if name_exam_file(path).exists():
-            connection.execute("attach database ? as exam", (str(name_exam_file(path)),))
-        names = [
-            row[1]
-            for row in connection.execute("pragma table_list")
-            if not row[1].startswith("sqlite_") and row[1] != "alembic_version"
-        ]
-        assert len(names) == len(set(names)), "a table lies in one file only"
-        found = {name: connection.execute(f'select * from "{name}"').fetchall() for name in names}
-        secrets = (
-            "select run_id, seed, plan from run_plans order by 1",
-            "select set_id, draw_key from set_keys order by 1",
-        )
-        if "run_plans" not in names:
-            secrets = (
-                "select run_id, seed, plan from runs order by 1",
-                "select set_id, draw_key from set_numbers order by 1",
-            )
-        found["plans and seeds"], found["keys"] = (connection.execute(query).fetchall() for query in secrets)
-    for name in ("run_plans", "set_keys", "runs", "set_numbers"):
-        found[name] = [row[:2] for row in found.get(name, ())]
-    found["run_plans"] = found["set_keys"] = []
-    found["sessions"] = [row[:9] for row in found["sessions"]]
-    return {name: sorted(rows, key=repr) for name, rows in found.items()}
-
-
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_a_division_killed_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, moment: str) -> None:
-    path = tmp_path / "ledger.sqlite"
-    before = make_undivided(path)
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(path), moment], cwd=ROOT, check=False)
-    assert killed.returncode == -signal.SIGKILL
-    if name_exam_file(path).exists():
-        with pytest.raises(StoreError, match="proctor exam database"):
-            open_exam_database(f"sqlite:///{name_exam_file(path)}")
-    with open_ledger(f"sqlite:///{path}") as ledger, ledger.read() as connection:
-        assert find_strays(connection) == []
-    after = read_rows(path)
-    # Later steps add tables, and columns behind those of then.
-    widths = {name: len(rows[0]) if rows else 0 for name, rows in before.items()}
-    assert {name: [row[: widths[name]] for row in after[name]] for name in before} == before
-    open_exam_database(f"sqlite:///{name_exam_file(path)}").close()
+MOMENTS = ("the exam's file is whole", "the ledger is committed")
 
 
 def test_a_new_ledger_killed_between_its_files_is_made_again(tmp_path: Path) -> None:
-    for moment in MOMENTS[1:]:
+    for moment in MOMENTS:
         path = tmp_path / f"{moment}.sqlite"
         killed = subprocess.run([sys.executable, "-c", KILLED, str(path), moment], cwd=ROOT, check=False)
         assert killed.returncode == -signal.SIGKILL
@@ -279,7 +201,7 @@ import resource, signal, sys
 from pathlib import Path
 from tests.tasks.exam.world import make_bank, make_settings, publish
 from tests.warehouse.ledger.test_exam_database import REGISTRY
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 folder = Path(sys.argv[1])
 with open_ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:

@@ -19,10 +19,11 @@ from schemas.errors import StoreError, UsageError
 from tests.deployments.test_cli import invoke
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger.engine import Ledger, open_exam_database, open_ledger
-from warehouse.ledger.exam_role import ExamRole, grant_role
-from warehouse.ledger.sides import EXAM_TABLES
-from warehouse.ledger.users import add_user
+from warehouse.ledger.engine.exam_role import ExamRole, grant_role
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_exam_database, open_ledger
+from warehouse.ledger.engine.sides import EXAM_TABLES
+from warehouse.ledger.trust.users import add_user
 
 pytestmark = pytest.mark.service
 PASSWORD = "correct horse battery"

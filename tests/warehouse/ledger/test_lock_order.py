@@ -11,10 +11,11 @@ import pytest
 from sqlalchemy import Connection
 
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger.budgets import open_share, reserve_usd
-from warehouse.ledger.calls import NewCall, read_calls, start_call
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.writer import LockedRow, name_budget_row, name_call_row
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.writer import LockedRow, name_budget_row, name_call_row
+from warehouse.ledger.money.budgets import open_share, reserve_usd
+from warehouse.ledger.money.calls import NewCall, read_calls, start_call
 
 pytestmark = pytest.mark.service
 KEYS = ("call-a", "call-b", "call-c")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from schemas.errors import UsageError
-from warehouse.ledger import organisations, users
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.users import User
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust import organisations, users
+from warehouse.ledger.trust.users import User
 
 
 def test_a_user_is_kept_as_given_and_shown_without_password(ledger: Ledger) -> None:

@@ -11,10 +11,11 @@ import pytest
 from sqlalchemy import bindparam
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from warehouse.ledger.engine import Ledger, now_text
-from warehouse.ledger.statements import HotStatement, send_statement
-from warehouse.ledger.tables import organisations
-from warehouse.ledger.wakeups import await_done
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.statements import HotStatement, send_statement
+from warehouse.ledger.engine.tables import organisations
+from warehouse.ledger.engine.wakeups import await_done
 
 
 def test_what_is_done_together_is_told_with_one_wake_up(monkeypatch: pytest.MonkeyPatch) -> None:

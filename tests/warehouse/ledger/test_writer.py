@@ -17,8 +17,10 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.exc import IntegrityError
 
 from schemas.errors import StoreError
-from warehouse.ledger.engine import Ledger, now_text, open_ledger
-from warehouse.ledger.tables import organisations
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import organisations
 
 ROOT = Path(__file__).parents[3]
 
@@ -97,8 +99,9 @@ def test_a_closed_writer_finishes_its_work_and_takes_no_more(tmp_path: Path) -> 
 WRITER = """
 import sys
 from pathlib import Path
-from warehouse.ledger.engine import now_text, open_ledger
-from warehouse.ledger.tables import organisations
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import organisations
 ledger = open_ledger(sys.argv[1])
 for number in range(100_000):
     name = f"o{number}"

@@ -21,7 +21,7 @@ from tasks.review.decision import GivenDecision
 from tasks.review.desk import Refusal, Submission
 from tasks.review.words import Language
 from tasks.review.work import WorkItem, read_work
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 MOST_REPORTED = 100
 _CHOICES = ("decision", "reject_reason", "new_question_type", "new_discipline")

@@ -19,7 +19,7 @@ from tasks.review.channels.workbook.rows import parse_texts
 from tasks.review.channels.workbook.writing import name_workbook
 from tasks.review.words import Language
 from tasks.review.work import WorkItem, list_people, read_work
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 def export_label_studio(

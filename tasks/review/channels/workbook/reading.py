@@ -18,7 +18,7 @@ from tasks.review.channels.workbook.parsing import SheetReading, parse_sheet, re
 from tasks.review.channels.workbook.returning import is_marked_copy, name_original, write_marked_copy
 from tasks.review.desk import Refusal, Submission
 from tasks.review.work import read_work
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 if TYPE_CHECKING:
     from openpyxl.workbook import Workbook

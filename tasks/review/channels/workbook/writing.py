@@ -36,7 +36,7 @@ from tasks.review.channels.workbook.rows import parse_texts
 from tasks.review.channels.workbook.sheet import Formats, add_lists, set_up_page, write_text
 from tasks.review.words import Language
 from tasks.review.work import WorkItem, list_people, read_work
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 def export_open_batches(ledger: Ledger, folder: Path, *, language: Language | None = None) -> list[Path]:

@@ -29,7 +29,8 @@ from tasks.exam.outside.sitting import OutsideProgress, OutsideReport, OutsideSi
 from tasks.exam.outside.state import SittingState
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 

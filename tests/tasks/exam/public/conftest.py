@@ -17,7 +17,7 @@ from tests.tasks.exam.public.made import Made
 from tests.tasks.exam.public.maker import Maker
 from tests.tasks.exam.public.world import make_world
 from tests.tasks.exam.world import World
-from warehouse.ledger.tables import public_head, public_log
+from warehouse.ledger.engine.tables import public_head, public_log
 
 
 @cache

@@ -17,8 +17,8 @@ from tasks.exam.public.signed_heads import name_public_heads_file
 from tests.tasks.exam.public.test_log_file import add
 from tests.tasks.exam.test_log import Seat
 from tests.tasks.exam.world import World
-from warehouse.ledger.tables import access_log, public_head, responses, sessions
-from warehouse.ledger.tables import public_log as lines
+from warehouse.ledger.engine.tables import access_log, public_head, responses, sessions
+from warehouse.ledger.engine.tables import public_log as lines
 
 
 def run(*statements: object) -> Callable[[World], None]:

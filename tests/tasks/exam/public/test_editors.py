@@ -23,7 +23,7 @@ from tasks.exam.public.heads import keep_public_head
 from tasks.exam.public.verifier import verify
 from tests.tasks.exam.tamperings import TAMPERINGS, Victim
 from tests.tasks.exam.test_tamperings import fill
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from tasks.exam.public.log_file import name_log_file, write_public_log
 from tasks.exam.public.signed_heads import iter_heads, name_public_heads_file
 from tests.tasks.exam.public.test_log_file import add
 from tests.tasks.exam.world import World
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def kill() -> None:

@@ -13,8 +13,9 @@ from schemas.errors import StoreError
 from tasks.exam.log.heads import HeadKeeper
 from tasks.exam.public.log_file import name_log_file, write_public_log
 from tests.tasks.exam.world import World
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.public_log import add_public_entry, list_public_entries, read_public_entries
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.public_log import add_public_entry, list_public_entries, read_public_entries
 
 
 def add(ledger: Ledger, *bodies: dict[str, Any], kind: str = "approve") -> None:

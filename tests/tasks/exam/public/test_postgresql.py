@@ -21,14 +21,14 @@ from tasks.exam.public.heads import sign_public_head
 from tasks.exam.public.log_file import write_public_log
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger import public_log
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import open_exam_database, open_ledger
-from warehouse.ledger.exam_role import grant_role
-from warehouse.ledger.public_log import add_public_entry
-from warehouse.ledger.seals import digest_text
-from warehouse.ledger.tables import public_head
-from warehouse.ledger.tables import public_log as lines
+from warehouse.ledger.engine import public_log
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.digests import digest_text
+from warehouse.ledger.engine.exam_role import grant_role
+from warehouse.ledger.engine.opening import open_exam_database, open_ledger
+from warehouse.ledger.engine.public_log import add_public_entry
+from warehouse.ledger.engine.tables import public_head
+from warehouse.ledger.engine.tables import public_log as lines
 
 pytestmark = pytest.mark.service
 WRITERS, TURNS = 4, 60

@@ -18,9 +18,9 @@ from tasks.exam.public.questions import disclose_question
 from tests.tasks.exam.public.test_sealed_draws import REGISTRY, land_bank, read_disclosed, read_entries
 from tests.tasks.exam.world import answer_run, make_bank, make_settings, publish
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.public_log import list_public_entries
-from warehouse.ledger.tables import sets
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.public_log import list_public_entries
+from warehouse.ledger.engine.tables import sets
 
 WHY = "asked for by a candidate"
 

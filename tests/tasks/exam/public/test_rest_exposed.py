@@ -15,7 +15,7 @@ from tests.tasks.exam.public.test_sealed_draws import (
     read_disclosed,
 )
 from tests.tasks.exam.world import answer_run, make_bank, make_settings, publish
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 def sit(ledger: Ledger, settings: Settings, run_id: str, names: list[str], lineages: int) -> Disclosed:

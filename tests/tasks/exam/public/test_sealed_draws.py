@@ -46,9 +46,10 @@ from tests.tasks.exam.world import (
 )
 from tests.warehouse.bank_rows import split_bank
 from warehouse.lake.store import Batch, Lake, open_lake
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.public_log import PublicStep, list_public_entries, read_public_entries
-from warehouse.ledger.tables import run_seals, sessions, sets
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.public_log import PublicStep, list_public_entries, read_public_entries
+from warehouse.ledger.engine.tables import run_seals, sessions, sets
 
 ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma")
 RHO = make_model("rho", roles=("reference",))
@@ -596,9 +597,9 @@ from tasks.exam.public.committing import add_share, commit_run, draw_run
 from tasks.exam.public.disclosing import disclose_closed_runs
 from tests.tasks.exam.world import answer_run, make_settings
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.exam import read_run
-from warehouse.ledger.public_log import read_public_entries
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.exam.sittings import read_run
+from warehouse.ledger.engine.public_log import read_public_entries
 
 home = Path(sys.argv[1])
 settings = make_settings(home, reference_model="rho")

@@ -16,9 +16,9 @@ from tasks.exam.public.hashing import compute_root, digest
 from tasks.exam.public.log_file import name_log_file, write_public_log
 from tests.tasks.exam.test_log import Seat
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World
-from warehouse.ledger import tables
-from warehouse.ledger.public_log import list_public_entries
-from warehouse.ledger.seals import digest_text
+from warehouse.ledger.engine import tables
+from warehouse.ledger.engine.digests import digest_text
+from warehouse.ledger.engine.public_log import list_public_entries
 
 
 def read_bodies(world: World, kind: str) -> list[dict[str, Any]]:

@@ -19,9 +19,9 @@ from tasks.exam.public.signed_heads import name_public_heads_file
 from tasks.exam.public.witnesses import name_witnesses_file, read_witnesses, seal_public_log
 from tests.tasks.exam.public.test_log_file import add
 from tests.tasks.exam.world import World
-from warehouse.ledger import public_log
-from warehouse.ledger.tables import public_head
-from warehouse.ledger.tables import public_log as lines
+from warehouse.ledger.engine import public_log
+from warehouse.ledger.engine.tables import public_head
+from warehouse.ledger.engine.tables import public_log as lines
 
 PROGRAM = """
 import os, sys, time

@@ -20,8 +20,9 @@ from tasks.models.budget import Budget
 from tasks.models.client import ModelClient
 from tests.tasks.gscore.world import write_question_file
 from tests.tasks.models.simulation import make_model, start_server
-from warehouse.ledger.calls import count_calls
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.money.calls import count_calls
 
 MODEL = make_model("perfect", parameters={"temperature": 0, "max_tokens": 2048})
 

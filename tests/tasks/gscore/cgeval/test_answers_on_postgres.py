@@ -16,7 +16,7 @@ from tests.tasks.gscore.world import write_question_file
 from tests.tasks.models.simulation import make_model, start_server
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 __all__ = ["postgres"]
 

@@ -29,7 +29,7 @@ from tasks.review.progress import is_complete
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.channels.workbook.conftest import fill, find_column
 from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 # Together in one process: each is compared with the first.
 pytestmark = pytest.mark.xdist_group("same-decisions")

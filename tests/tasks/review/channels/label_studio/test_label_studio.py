@@ -31,8 +31,9 @@ from tests.tasks.review.conftest import (
     make_question,
     make_submission,
 )
-from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.review import assigning
 
 TWO = [Annotator("chen"), Annotator("dai")]
 QUESTIONS = [make_question(1), make_question(2), make_question(3)]
@@ -102,7 +103,7 @@ def test_annotations_come_back_and_the_same_file_again_changes_nothing(
     first = record_submission(ledger, submission, LATER)
     assert first == Receipt(str(path), "b1", "chen", "reviewer", 3, 0, 0, 0)
     with ledger.read() as connection:
-        rows = {row["question_uuid"]: row for row in review.read_decisions(connection, "b1")}
+        rows = {row["question_uuid"]: row for row in assigning.read_decisions(connection, "b1")}
     second, third = (rows[QUESTIONS[place]["question_uuid"]] for place in (1, 2))
     assert (second["decision"], second["reject_reason"], second["comment"]) == ("reject", "unclear", "which?")
     assert third["edited_fields"] == {

@@ -21,7 +21,7 @@ from tasks.review.channels.label_studio.writing import export_label_studio
 from tasks.review.desk import Submission, record
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 ROOT = Path(__file__).resolve().parents[5]
 PYTHON = Path(os.environ.get("PROCTOR_EXCHANGE_PYTHON", ROOT / ".venv-exchange/bin/python"))

@@ -21,8 +21,8 @@ from tasks.review.channels.workbook.writing import export_batch, name_workbook
 from tasks.review.desk import Receipt, record_submission
 from tests.tasks.review.channels.workbook.earlier_writing import export_earlier_batch
 from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
-from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning
 
 TWO = [Annotator("chen"), Annotator("dai")]
 QUESTIONS = [
@@ -106,7 +106,7 @@ def import_workbook(ledger: Ledger, path: Path, now: str, *, annotator: str | No
 
 def count_decisions(ledger: Ledger) -> int:
     with ledger.read() as connection:
-        return len(review.read_decisions(connection, "b1"))
+        return len(assigning.read_decisions(connection, "b1"))
 
 
 def refuse(ledger: Ledger, path: Path) -> str:

@@ -16,7 +16,7 @@ from tasks.review.channels.workbook.identity import Identity, ListedQuestion
 from tasks.review.channels.workbook.writing import name_workbook
 from tasks.review.item import Item
 from tasks.review.work import WorkItem, list_people, read_work
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 DECISION_WORDS = {"accept": "accept 通过", "edit": "edit 修改后通过", "reject": "reject 退回"}
 REASON_WORDS = dict(

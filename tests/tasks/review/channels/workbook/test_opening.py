@@ -8,7 +8,7 @@ import pytest
 from tests.tasks.review.channels.workbook.conftest import (
     refuse,
 )
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])

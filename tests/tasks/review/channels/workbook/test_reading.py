@@ -28,8 +28,8 @@ from tests.tasks.review.channels.workbook.conftest import (
     refuse,
 )
 from tests.tasks.review.conftest import NOW, make_frame, make_question
-from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning
 
 
 @both_layouts
@@ -43,11 +43,11 @@ def test_decisions_come_back_and_the_same_file_again_changes_nothing(ledger: Led
     first = import_workbook(ledger, path, LATER)
     assert first == Receipt(str(path), "b1", "chen", "reviewer", 3, 0, 0, 0)
     with ledger.read() as connection:
-        before = review.read_decisions(connection, "b1")
+        before = assigning.read_decisions(connection, "b1")
     again = import_workbook(ledger, path, "2026-11-09T00:00:00.000000+00:00")
     assert (again.new_count, again.changed_count, again.unchanged_count) == (0, 0, 3)
     with ledger.read() as connection:
-        assert review.read_decisions(connection, "b1") == before
+        assert assigning.read_decisions(connection, "b1") == before
 
 
 @both_layouts
@@ -71,7 +71,7 @@ def test_an_edit_arrives_with_the_types_of_the_contract(ledger: Ledger, path: Pa
     )
     import_workbook(ledger, path, LATER)
     with ledger.read() as connection:
-        rows = {row["question_uuid"]: row for row in review.read_decisions(connection, "b1")}
+        rows = {row["question_uuid"]: row for row in assigning.read_decisions(connection, "b1")}
     assert rows[QUESTIONS[0]["question_uuid"]]["edited_fields"] == {
         "options": [
             {"label": "A", "text": "ten"},
@@ -92,7 +92,7 @@ def test_a_number_typed_as_an_answer_is_taken_as_text(
     fill(tmp_path / "w.xlsx", decision={2: "edit"}, new_answer={2: 2.0})
     import_workbook(ledger, tmp_path / "w.xlsx", LATER)
     with ledger.read() as connection:
-        assert review.read_decisions(connection, "b1")[0]["edited_fields"] == {"answer": ["2"]}
+        assert assigning.read_decisions(connection, "b1")[0]["edited_fields"] == {"answer": ["2"]}
 
 
 @both_layouts
@@ -260,7 +260,7 @@ def test_a_workbook_of_another_ledger_is_refused(
     ledger: Ledger, settings: Settings, path: Path, tmp_path: Path
 ) -> None:
     from tests.tasks.review.conftest import add_annotators
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(f"sqlite:///{tmp_path / 'other.sqlite'}") as other:
         add_annotators(other, *TWO)

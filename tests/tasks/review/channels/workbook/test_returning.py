@@ -26,15 +26,15 @@ from tests.tasks.review.channels.workbook.conftest import (
     make_text,
 )
 from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
-from warehouse.ledger import review
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import assigning
 
 AFTER = "2026-11-04T08:00:00.000000+00:00"
 
 
 def read_decided(ledger: Ledger) -> dict[str, str]:
     with ledger.read() as connection:
-        return {row["question_uuid"]: row["decision"] for row in review.read_decisions(connection, "b1")}
+        return {row["question_uuid"]: row["decision"] for row in assigning.read_decisions(connection, "b1")}
 
 
 @both_layouts
@@ -210,6 +210,6 @@ def test_text_that_begins_like_a_formula_goes_out_and_comes_back_the_same(
         receipt = import_workbook(ledger, path, LATER)
         assert (receipt.new_count, receipt.changed_count, receipt.unchanged_count) == (0, 0, 1)
     with ledger.read() as connection:
-        (decision,) = review.read_decisions(connection, "b1")
+        (decision,) = assigning.read_decisions(connection, "b1")
     assert decision["edited_fields"] == {name: texts[name] for name in ("stem", "explanation")}
     assert decision["comment"] == f"{sign}cmd"

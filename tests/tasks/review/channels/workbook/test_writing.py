@@ -24,7 +24,7 @@ from tests.tasks.review.channels.workbook.conftest import (
     make_text,
 )
 from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
 
 
 def test_every_annotator_gets_a_workbook_with_their_questions(folder: Path) -> None:

@@ -1,0 +1,1 @@
+"""What every part of the ledger stands on: connections, transactions, tables, the two logs, clock, leases, backups."""

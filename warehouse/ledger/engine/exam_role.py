@@ -1,0 +1,155 @@
+"""On a PostgreSQL server: the role of the exam API, which may use the exam's side of the ledger and nothing else."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import Connection, Engine, text
+
+from schemas.errors import StoreError, UsageError
+from warehouse.ledger.engine.sides import EXAM_TABLES
+
+if TYPE_CHECKING:
+    from warehouse.ledger.engine.ledger import Ledger
+
+_FORM: Final = "alembic_version"
+_AGAIN: Final = (
+    "The ledger's owner runs `proctor exam database --role {role}`, which grants what it needs and no more."
+)
+_MOST_NAMED: Final = 5
+
+# Every table that the present role can use in any way, outside the server's own catalogues.
+_REACHED: Final = text(
+    """
+    select c.relname, pg_has_role(c.relowner, 'MEMBER') as is_owned
+    from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+    where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname not in ('pg_catalog', 'information_schema')
+      and has_schema_privilege(n.oid, 'USAGE')
+      and (has_any_column_privilege(c.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
+           or has_table_privilege(c.oid, 'DELETE, TRUNCATE, TRIGGER'))
+    order by c.relname
+    """
+)
+_SERIALS: Final = text(
+    """
+    select pg_get_serial_sequence(quote_ident(c.relname), a.attname)
+    from pg_class as c join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.oid = to_regclass(:name) and pg_get_serial_sequence(quote_ident(c.relname), a.attname) is not null
+    """
+)
+
+
+@dataclass(frozen=True)
+class ExamRole:
+    """The role of the exam API.
+
+    Attributes:
+        name: the role.
+        address: SQLAlchemy URL to open the exam's side by; with the password where the role was made now.
+        is_new: whether it was made now; the password of one that was there is left as it is.
+    """
+
+    name: str
+    address: str = field(repr=False)
+    is_new: bool
+
+
+def grant_role(ledger: Ledger, name: str) -> ExamRole:
+    """Make the role unless it is there, and give it the exam's side of the ledger, whatever it had before.
+
+    Run by the ledger's owner, again after every upgrade that adds a table to the exam's side. Raises UsageError for a name that
+    is none, and for a role that could read the ledger all the same.
+    """
+    if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", name):
+        raise UsageError(
+            f"{name!r} is no name for a role: up to 63 small letters, digits and underscores, a letter first."
+        )
+    url = ledger.engine.url.set(username=name, password=None)
+    password = None
+    with ledger.write() as connection:
+        found = connection.execute(
+            text(
+                "select rolsuper, pg_has_role(rolname, current_user, 'MEMBER') from pg_roles where rolname = :name"
+            ),
+            {"name": name},
+        ).first()
+        if found is not None and any(found):
+            raise UsageError(
+                f"The role {name!r} is the ledger's owner, or has its rights: it could read everything. Name another; one that "
+                "does not exist yet is made."
+            )
+        if found is None:
+            password = secrets.token_urlsafe(24)
+            _make_role(connection, name, password)
+        _grant(connection, name)
+    if password is not None:
+        url = url.set(password=password)
+    return ExamRole(
+        name, url.set(drivername="postgresql").render_as_string(hide_password=False), found is None
+    )
+
+
+def check_role(engine: Engine) -> None:
+    """Pass when the present role can use the exam's side of the ledger and nothing else; raises StoreError."""
+    with engine.connect() as connection:
+        role, is_super = connection.execute(
+            text("select rolname, rolsuper from pg_roles where rolname = current_user")
+        ).one()
+        if is_super:
+            raise StoreError(
+                f"The role {role!r} is a superuser: it can read answers, keys and seeds. "
+                + _AGAIN.format(role="NAME")
+            )
+        reached = {str(row.relname): bool(row.is_owned) for row in connection.execute(_REACHED)}
+    owned = [name for name, is_owned in reached.items() if is_owned]
+    if owned:
+        raise StoreError(
+            f"The role {role!r} owns tables ({_name_some(owned)}): it can read answers, keys and seeds. "
+            + _AGAIN.format(role="NAME")
+        )
+    granted = {name for name, privileges in EXAM_TABLES.items() if privileges} | {_FORM}
+    beyond = sorted(set(reached) - granted)
+    if beyond:
+        raise StoreError(
+            f"The role {role!r} can use tables that are not the exam's ({_name_some(beyond)}). Revoke that. "
+            + _AGAIN.format(role=role)
+        )
+    missing = sorted(granted - set(reached))
+    if missing:
+        raise StoreError(
+            f"The role {role!r} cannot use the exam's tables ({_name_some(missing)}). "
+            + _AGAIN.format(role=role)
+        )
+
+
+def _make_role(connection: Connection, name: str, password: str) -> None:
+    """The password goes to the server as a hash, so that no log of statements has it."""
+    driver: Any = connection.connection.driver_connection
+    hashed = driver.pgconn.encrypt_password(password.encode(), name.encode(), b"scram-sha-256").decode()
+    connection.exec_driver_sql(
+        f"CREATE ROLE {name} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD '{hashed}'"
+    )
+
+
+def _grant(connection: Connection, name: str) -> None:
+    database, schema = connection.execute(text("select current_database(), current_schema()")).one()
+    quote = connection.dialect.identifier_preparer.quote
+    run = connection.exec_driver_sql
+    run(f"REVOKE ALL ON ALL TABLES IN SCHEMA {quote(schema)} FROM {name}")
+    run(f"REVOKE ALL ON ALL SEQUENCES IN SCHEMA {quote(schema)} FROM {name}")
+    run(f"GRANT CONNECT ON DATABASE {quote(database)} TO {name}")
+    run(f"GRANT USAGE ON SCHEMA {quote(schema)} TO {name}")
+    run(f"GRANT SELECT ON {_FORM} TO {name}")
+    for table, privileges in EXAM_TABLES.items():
+        for privilege in privileges:
+            run(f"GRANT {privilege} ON {table} TO {name}")
+        if "INSERT" in privileges:
+            for sequence in connection.execute(_SERIALS, {"name": table}).scalars().all():
+                run(f"GRANT USAGE ON SEQUENCE {sequence} TO {name}")
+
+
+def _name_some(names: list[str]) -> str:
+    return ", ".join(names[:_MOST_NAMED]) + (" …" if len(names) > _MOST_NAMED else "")

@@ -1,0 +1,28 @@
+"""What the ledger's two sides say of each other: no foreign key leads from one file to the other."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select
+
+from warehouse.ledger.engine.tables import annotator_profiles, review_assignments, run_plans, runs, users
+
+
+def find_strays(connection: Connection) -> list[str]:
+    """What one side names and the other does not have, as sentences; empty when the two are of one moment.
+
+    A plan without a run is none: it is what a killed planner left, and the next one replaces it.
+    """
+    without_plan = (
+        select(runs.c.run_id).where(runs.c.run_id.not_in(select(run_plans.c.run_id))).order_by(runs.c.run_id)
+    )
+    known = select(users.c.user_id)
+    nobody = (
+        select(annotator_profiles.c.user_id)
+        .where(annotator_profiles.c.user_id.not_in(known))
+        .union(select(review_assignments.c.annotator).where(review_assignments.c.annotator.not_in(known)))
+        .order_by("user_id")
+    )
+    return [
+        *(f"run {name} has no plan" for name in connection.execute(without_plan).scalars()),
+        *(f"annotator {name} is no user" for name in connection.execute(nobody).scalars()),
+    ]

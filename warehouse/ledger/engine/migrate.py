@@ -1,0 +1,97 @@
+"""Bring the ledger's tables to the version of the code.
+
+Embedded, the ledger and its exam's file each have a form of their own. Every step of `migrations/versions` runs on both and does
+on each what concerns its tables (`sides.on_side`): a file is brought to its form in one transaction,
+so that a kill leaves each whole, at one form or the next.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from sqlalchemy import Engine, inspect
+
+from schemas.errors import StoreError
+from warehouse.ledger.engine import files
+from warehouse.ledger.engine.connections import create_ledger_engine
+from warehouse.ledger.engine.sides import find_ledger_file, name_exam_file
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+HEAD = "0001"
+
+
+def upgrade_ledger(engine: Engine) -> None:
+    """Create or upgrade the tables; does nothing when they are current. Safe from several processes at once.
+
+    `engine` is one that the exam's file is not attached to. Raises StoreError for a form that is not known, and for a file of
+    other tables.
+    """
+    ledger = find_ledger_file(engine.url)
+    if ledger is None:
+        if read_ledger_version(engine) != HEAD:
+            _upgrade(engine, "both")
+        return
+    exam = name_exam_file(ledger)
+    state = files.read_state(ledger)
+    if state.form is None:
+        files.create_files(ledger, HEAD)
+        state = files.read_state(ledger)
+    if state.form is None:
+        raise StoreError(
+            f"{ledger} holds other tables than a ledger's; nothing was written into it. Point PROCTOR_LEDGER_URL elsewhere."
+        )
+    if state.form != HEAD:
+        _upgrade(engine, "ledger")
+        state = files.read_state(ledger)
+    exam_state = files.check_pair(ledger, state.pair)
+    if files.is_new(exam_state.form):
+        files.promote(exam)
+        exam_state = files.read_state(exam)
+    if exam_state.form != HEAD:
+        exam_engine = create_ledger_engine(f"sqlite:///{exam}")
+        try:
+            _upgrade(exam_engine, "exam")
+        finally:
+            exam_engine.dispose()
+
+
+def make_config(engine: Engine, side: Literal["ledger", "exam", "both"] | None = None) -> Config:
+    """What Alembic needs to know: where the migrations lie, on which engine they run, and which tables it has.
+
+    The side is by default the ledger's own for an embedded one, and both on a server.
+    """
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["engine"] = engine
+    config.attributes["side"] = side or ("ledger" if engine.dialect.name == "sqlite" else "both")
+    return config
+
+
+def read_ledger_version(engine: Engine) -> str | None:
+    """The migration that the tables are at; null for an empty ledger."""
+    with engine.connect() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        row = connection.exec_driver_sql("select version_num from alembic_version").first()
+        connection.rollback()
+    return None if row is None else str(row[0])
+
+
+def _upgrade(engine: Engine, side: Literal["ledger", "exam", "both"]) -> None:
+    from alembic import command
+    from alembic.util.exc import CommandError
+
+    try:
+        command.upgrade(make_config(engine, side), "head")
+    except CommandError:
+        raise StoreError(
+            f"The ledger was written by another version of Proctor (it is at {read_ledger_version(engine)!r}, this one knows up to "
+            f"{HEAD!r}): a newer one, or one of before the first release. Use that one, restore a backup, or begin in a new "
+            "PROCTOR_HOME."
+        ) from None

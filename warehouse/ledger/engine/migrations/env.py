@@ -1,0 +1,28 @@
+"""Alembic's entry point. One transaction under an exclusive lock: two processes may start at once."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from warehouse.ledger.engine.tables import metadata
+
+engine = context.config.attributes["engine"]
+is_sqlite = engine.dialect.name == "sqlite"
+
+with engine.connect() as connection:
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if is_sqlite else "BEGIN")
+    if not is_sqlite:
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(720173)")
+    context.configure(
+        connection=connection,
+        target_metadata=metadata,
+        render_as_batch=is_sqlite,
+        transactional_ddl=False,
+        side=context.config.attributes["side"],
+    )
+    try:
+        context.run_migrations()
+    except BaseException:
+        connection.exec_driver_sql("ROLLBACK")
+        raise
+    connection.exec_driver_sql("COMMIT")

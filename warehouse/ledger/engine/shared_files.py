@@ -1,0 +1,48 @@
+"""What the hosts of an installation share, as the ledger knows it: a fingerprint of each file, never its content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.tables import shared_files
+
+
+@dataclass(frozen=True)
+class NotedFile:
+    """A shared file as it was noted.
+
+    Attributes:
+        name: which file.
+        fingerprint: 64 hexadecimal digits.
+        host: where it was noted, or accepted last.
+        noted_at: when (UTC, ISO text).
+    """
+
+    name: str
+    fingerprint: str
+    host: str
+    noted_at: str
+
+
+def read_noted_files(connection: Connection) -> dict[str, NotedFile]:
+    """The noted files by name."""
+    rows = connection.execute(select(shared_files))
+    return {str(row.name): NotedFile(**row._mapping) for row in rows}
+
+
+def note_file(connection: Connection, name: str, fingerprint: str, host: str) -> None:
+    """Note a file that was not noted yet; of two hosts that do so at once, the first counts."""
+    values = {"name": name, "fingerprint": fingerprint, "host": host, "noted_at": now_text()}
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    connection.execute(dialect.insert(shared_files).on_conflict_do_nothing(), values)
+
+
+def replace_noted_file(connection: Connection, name: str, fingerprint: str, host: str) -> None:
+    """Note a file as it is on this host from now on, whatever was noted of it."""
+    values = {"name": name, "fingerprint": fingerprint, "host": host, "noted_at": now_text()}
+    connection.execute(delete(shared_files).where(shared_files.c.name == name))
+    connection.execute(insert(shared_files).values(**values))

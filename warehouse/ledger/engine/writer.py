@@ -1,0 +1,284 @@
+"""Group commit: many small operations, one fsync.
+
+Each operation runs in its own savepoint inside a shared transaction and is answered only after COMMIT: a caller that
+has its reply has a durable row. One writer thread per process; SQLite serialises the processes (BEGIN IMMEDIATE).
+On PostgreSQL the batches of two processes lock rows one after the other until they commit: operations that say which row
+they lock run in the order of those rows, the same in every process, so that no two batches wait for each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextvars import Context, copy_context
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from schemas.errors import StoreError, is_interruption
+from warehouse.away import LEDGER, until_there
+from warehouse.ledger.engine.commits import commit, explain_refusal, mark_transaction, raise_if_away
+from warehouse.ledger.engine.gathered import gathering, write_gathered
+from warehouse.ledger.engine.statements import send_statement
+from warehouse.ledger.engine.wakeups import await_done
+
+T = TypeVar("T")
+Operation = Callable[[Connection], T]
+
+# An operation takes well under a millisecond; a batch of this size keeps other processes waiting < 0.2 s.
+MOST_PER_COMMIT = 256
+MOST_TRIES = 5
+
+
+@dataclass(frozen=True, order=True)
+class LockedRow:
+    """The row that an operation locks, by its place in the order that all processes lock rows in.
+
+    Attributes:
+        rank: what kind of row; the lowest are locked first.
+        key: which one.
+    """
+
+    rank: int
+    key: str
+
+
+_NO_ROW = LockedRow(0, "")
+
+
+def name_call_row(call_key: str) -> LockedRow:
+    """The row of a paid call."""
+    return LockedRow(1, call_key)
+
+
+def name_budget_row(run_id: str) -> LockedRow:
+    """The row of a run's budget: after all calls, since everybody waits for it."""
+    return LockedRow(2, run_id)
+
+
+def name_pace_row(name: str) -> LockedRow:
+    """The row of a provider's pace."""
+    return LockedRow(3, name)
+
+
+def name_claim_row(kind: str, name: str) -> LockedRow:
+    """The row of a claim on a piece of work."""
+    return LockedRow(4, f"{kind}/{name}")
+
+
+@dataclass(frozen=True)
+class _Work:
+    operation: Operation[Any]
+    future: Future[Any]
+    row: LockedRow
+    # Of whoever asked for it: who acts is known by it (`chain.CALLER`).
+    context: Context
+
+
+class GroupCommitWriter:
+    """Runs operations on one thread and commits them together."""
+
+    def __init__(self, engine: Engine, busy_s: float | None = None, *, counts_commits: bool = True) -> None:
+        self._counts_commits = counts_commits
+        self._engine = engine
+        self._busy_s = busy_s
+        self._connection: Connection | None = None
+        self._is_sqlite = engine.dialect.name == "sqlite"
+        self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        self._closed = False
+        # Set by a caller that was interrupted: a server that is away is waited for no longer.
+        self._given_up = threading.Event()
+        self._is_trying = False
+        self._thread = threading.Thread(target=self._serve, name="ledger-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, operation: Operation[T], row: LockedRow = _NO_ROW) -> Future[T]:
+        """Queue an operation; the future is done after COMMIT, or holds what the operation raised.
+
+        Operations on one row, and those that name none, keep their order. Within a batch, those that name none come first.
+        """
+        if self._closed:
+            raise StoreError("The ledger is closed; open it again before writing.")
+        future: Future[T] = Future()
+        self._queue.put(_Work(operation, future, row, copy_context()))
+        return future
+
+    def run(self, operation: Operation[T]) -> T:
+        """Run one operation and wait until it is durable."""
+        future = self.submit(operation)
+        try:
+            return future.result()
+        except BaseException as error:
+            if is_interruption(error):
+                self._give_up()
+            raise
+
+    async def run_async(self, operation: Operation[T], row: LockedRow = _NO_ROW) -> T:
+        """The same for a coroutine: other coroutines' operations join the same commit."""
+        try:
+            return await await_done(self.submit(operation, row))
+        except asyncio.CancelledError:
+            self._give_up()
+            raise
+
+    def close(self) -> None:
+        """Finish what was queued and stop the thread."""
+        if not self._closed:
+            self._closed = True
+            self._queue.put(None)
+            self._thread.join()
+
+    def _serve(self) -> None:
+        is_open = True
+        while is_open:
+            batch = [self._queue.get(), *self._take_queued(MOST_PER_COMMIT - 1)]
+            work = sorted((item for item in batch if item is not None), key=lambda item: item.row)
+            is_open = len(work) == len(batch)
+            if work and (failure := self._commit(work)) is not None and self._busy_s is not None:
+                # They have waited as long as those before them: nobody waits twice.
+                rest = self._take_queued()
+                is_open = is_open and None not in rest
+                waiting = [item for item in rest if item is not None]
+                _tell(waiting, [(True, failure)] * len(waiting))
+        self._disconnect()
+
+    def _take_queued(self, most: float = float("inf")) -> list[_Work | None]:
+        taken: list[_Work | None] = []
+        while len(taken) < most:
+            try:
+                taken.append(self._queue.get_nowait())
+            except queue.Empty:
+                break
+        return taken
+
+    def _commit(self, work: list[_Work]) -> StoreError | None:
+        """One transaction for all; a lock that stays held is tried again before anybody is told of a failure.
+
+        An operation whose caller has gone (a cancelled coroutine) is carried out all the same: it may hold a reply that is
+        paid for. Nobody is told of it. Returns the failure that all were told of, if the ledger could not be written.
+        """
+        for item in work:
+            item.future.set_running_or_notify_cancel()
+        wait_s = None if self._busy_s is None else 0.0
+        self._is_trying = True
+        try:
+            outcomes = until_there(
+                lambda: self._try_commit(work), stores=(LEDGER,), wait_s=wait_s, ended=self._given_up
+            )
+        except BaseException as error:  # the thread must outlive any fault, and every caller must hear of it
+            self._roll_back()
+            _tell(work, [(True, error)] * len(work))
+            return error if isinstance(error, StoreError) else None
+        finally:
+            self._is_trying = False
+        # Whoever was interrupted is gone, or only one piece of the work was: the next absence is waited for again.
+        self._given_up.clear()
+        _tell(work, outcomes)
+        return None
+
+    def _try_commit(self, work: list[_Work]) -> list[tuple[bool, Any]]:
+        """What came of each operation; raises StoreAway where the server went away and kept nothing, StoreError for a refusal."""
+        began = time.monotonic()
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return self._run_batch(self._connect(), work)
+            except DBAPIError as error:
+                self._roll_back()
+                raise_if_away(error)
+                cause, waited_s = explain_refusal(error), time.monotonic() - began
+                if cause is None and not isinstance(error, OperationalError):
+                    raise
+                is_last = attempt == MOST_TRIES or (self._busy_s is not None and waited_s >= self._busy_s)
+                if cause is not None or is_last:
+                    cause = cause or f"it failed {attempt} times ({type(error.orig).__name__})"
+                    raise StoreError(
+                        f"The ledger could not commit: {cause}. Nothing of the last operations was kept; mend that, then run "
+                        "the command again."
+                    ) from None
+                time.sleep(0.05 * 2**attempt)
+
+    def _give_up(self) -> None:
+        """A caller was interrupted: a server that is away is waited for no longer, and what follows is told at once."""
+        if self._is_trying:
+            self._given_up.set()
+
+    def _connect(self) -> Connection:
+        """The connection of this thread; a new one where the last was lost with its server."""
+        if self._connection is not None and self._connection.invalidated:
+            # Its COMMIT was kept all the same: the next transaction has another one.
+            self._disconnect()
+        if self._connection is None:
+            self._connection = self._engine.connect()
+        return self._connection
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _roll_back(self) -> None:
+        """Undo what was begun; a connection that cannot even do that is given up, and the next batch has another."""
+        connection = self._connection
+        if connection is None:
+            return
+        try:
+            if not connection.invalidated:
+                connection.exec_driver_sql("ROLLBACK")
+                return
+        except OperationalError:
+            # On SQLite the failed BEGIN left no transaction to undo.
+            if self._is_sqlite:
+                return
+        except Exception:
+            connection.invalidate()
+        self._disconnect()
+
+    def _run_batch(self, connection: Connection, work: list[_Work]) -> list[tuple[bool, Any]]:
+        outcomes: list[tuple[bool, Any]] = []
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN")
+        wait_s = None if self._busy_s is None else 0.0
+        if self._counts_commits:
+            mark_transaction(connection)
+        entries: list[Any] = []
+        connection.info[PENDING_ENTRIES] = entries
+        connection.info[PENDING_PUBLIC] = public = list[Any]()
+        for item in work:
+            count, public_count = len(entries), len(public)
+            send_statement(connection, "SAVEPOINT op")
+            try:
+                value = item.operation(connection)
+            except Exception as error:
+                if isinstance(error, OperationalError) or (
+                    isinstance(error, DBAPIError) and explain_refusal(error) is not None
+                ):
+                    raise
+                send_statement(connection, "ROLLBACK TO SAVEPOINT op")
+                del entries[count:], public[public_count:]
+                outcomes.append((True, error))
+            else:
+                outcomes.append((False, value))
+                if len(entries) > count:
+                    name_caller(entries[count:], item.caller)
+            send_statement(connection, "RELEASE SAVEPOINT op")
+        write_entries(connection)
+        commit(connection, wait_s=wait_s, ended=self._given_up)
+        return outcomes
+
+
+def _tell(work: list[_Work], outcomes: list[tuple[bool, Any]]) -> None:
+    """Answer every caller that is still there."""
+    for item, (is_error, value) in zip(work, outcomes, strict=True):
+        if item.future.cancelled():
+            continue
+        if is_error:
+            item.future.set_exception(value)
+        else:
+            item.future.set_result(value)

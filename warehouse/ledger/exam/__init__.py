@@ -1,0 +1,1 @@
+"""The exam in the ledger: plans, sets, sessions and their seats, deadlines, answers, tokens."""

@@ -1,0 +1,160 @@
+"""What a run has closed, as it is to be landed: its sessions, their sets, and every answer with its question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, RowMapping, and_, func, select
+
+from schemas.vocabulary import UNANSWERED
+from warehouse.ledger.engine.statements import iter_chunks
+from warehouse.ledger.engine.tables import (
+    allocations,
+    erased_answers,
+    organisations,
+    responses,
+    runs,
+    sessions,
+    set_keys,
+    set_numbers,
+    sets,
+)
+
+
+def count_closed_sessions(connection: Connection) -> dict[str, int]:
+    """How many sessions of each run are closed, in the order in which the runs were planned; nothing else of them is read."""
+    counts = (
+        select(sessions.c.run_id, func.count())
+        .where(sessions.c.status == "closed")
+        .group_by(sessions.c.run_id)
+    )
+    found = {str(run_id): int(count) for run_id, count in connection.execute(counts)}
+    planned = connection.execute(select(runs.c.run_id).order_by(runs.c.planned_at, runs.c.run_id)).scalars()
+    return {str(run_id): found.get(run_id, 0) for run_id in planned}
+
+
+def count_closed_by_month(
+    connection: Connection, *, before: str | None = None
+) -> dict[str, tuple[int, int, int]]:
+    """Closed sessions, their questions and their responses by month, over all runs; with `before` (ISO text) those closed by then.
+
+    A question whose time was over is no response: it lands as an allocation alone.
+    """
+    is_closed = sessions.c.status == "closed"
+    if before is not None:
+        is_closed = and_(is_closed, sessions.c.closed_at <= before)
+    of_sessions = (
+        select(runs.c.month, func.count(), func.sum(sessions.c.question_count))
+        .join(sessions, sessions.c.run_id == runs.c.run_id)
+        .where(is_closed)
+        .group_by(runs.c.month)
+        .order_by(runs.c.month)
+    )
+    of_responses = (
+        select(runs.c.month, func.count())
+        .join(sessions, sessions.c.run_id == runs.c.run_id)
+        .join(responses, responses.c.session_id == sessions.c.session_id)
+        .where(is_closed, responses.c.answer_status != UNANSWERED)
+        .group_by(runs.c.month)
+    )
+    answered = {str(month): int(count) for month, count in connection.execute(of_responses)}
+    return {
+        str(month): (int(count), int(total), answered.get(str(month), 0))
+        for month, count, total in connection.execute(of_sessions)
+    }
+
+
+def list_closed_sessions(connection: Connection, run_id: str) -> list[RowMapping]:
+    """The closed sessions of a run with the run's month and bank version, and the organisation's name.
+
+    The name is the key where no such organisation is registered: a session never stays out for want of one.
+    """
+    name = func.coalesce(organisations.c.name, sessions.c.organisation).label("organisation_name")
+    query = (
+        select(sessions, runs.c.month, runs.c.bank_version, name)
+        .join(runs, runs.c.run_id == sessions.c.run_id)
+        .outerjoin(organisations, organisations.c.organisation == sessions.c.organisation)
+        .where(sessions.c.run_id == run_id, sessions.c.status == "closed")
+        .order_by(sessions.c.session_id)
+    )
+    return list(connection.execute(query).mappings())
+
+
+def list_run_sets(connection: Connection, run_id: str) -> list[str]:
+    """The sets that a run's sessions sit."""
+    query = (
+        select(sessions.c.set_id).where(sessions.c.run_id == run_id).distinct().order_by(sessions.c.set_id)
+    )
+    return list(connection.execute(query).scalars())
+
+
+def read_set_rows(connection: Connection, set_ids: Sequence[str]) -> list[RowMapping]:
+    """One row per lineage of these sets, without content, with the secret key of the draw."""
+    query = (
+        select(
+            set_numbers.c.set_id,
+            set_numbers.c.set_number,
+            set_numbers.c.season,
+            set_numbers.c.bank_version,
+            sets.c.lineage_uuid,
+            sets.c.question_uuid,
+            sets.c.discipline,
+            sets.c.is_anchor,
+            set_keys.c.draw_key,
+            set_numbers.c.is_simulated,
+        )
+        .join(sets, sets.c.set_id == set_numbers.c.set_id)
+        .outerjoin(set_keys, set_keys.c.set_id == set_numbers.c.set_id)
+        .order_by(set_numbers.c.set_id, sets.c.lineage_uuid)
+    )
+    return [
+        row
+        for names in iter_chunks(set_ids)
+        for row in connection.execute(query.where(set_numbers.c.set_id.in_(names))).mappings()
+    ]
+
+
+def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> list[RowMapping]:
+    """One row per allocation of these sessions: question, discipline, content, the answer's columns (null if none), its erasure."""
+    query = (
+        select(
+            allocations.c.session_id,
+            allocations.c.seq,
+            allocations.c.lineage_uuid,
+            allocations.c.allocated_at,
+            sets.c.question_uuid,
+            sets.c.discipline,
+            sets.c.content,
+            *(column for column in responses.c if column.name not in ("session_id", "seq", "call_key")),
+            erased_answers.c.erasure_id,
+        )
+        .select_from(
+            allocations.join(sessions, sessions.c.session_id == allocations.c.session_id)
+            .join(
+                sets,
+                and_(
+                    sets.c.set_id == sessions.c.set_id,
+                    sets.c.lineage_uuid == allocations.c.lineage_uuid,
+                ),
+            )
+            .outerjoin(
+                responses,
+                and_(
+                    responses.c.session_id == allocations.c.session_id, responses.c.seq == allocations.c.seq
+                ),
+            )
+            .outerjoin(
+                erased_answers,
+                and_(
+                    erased_answers.c.session_id == allocations.c.session_id,
+                    erased_answers.c.seq == allocations.c.seq,
+                ),
+            )
+        )
+        .order_by(allocations.c.session_id, allocations.c.seq)
+    )
+    return [
+        row
+        for names in iter_chunks(session_ids)
+        for row in connection.execute(query.where(allocations.c.session_id.in_(names))).mappings()
+    ]

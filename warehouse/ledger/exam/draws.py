@@ -1,0 +1,161 @@
+"""Sealed draws: the secrets of a run's draw, what was committed to, and the proofs of sets, until they are disclosed.
+
+All of it is on the ledger's side, which is committed before the exam's one: every row is written in the place of what a killed
+process may have left, and none counts before the public log names its run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, RowMapping, Table, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from warehouse.ledger.engine.public_log import read_public_entries
+from warehouse.ledger.engine.statements import iter_chunks
+from warehouse.ledger.engine.tables import allocations, run_seals, runs, sessions, set_proofs, sets
+
+
+class RunSeal(NamedTuple):
+    """What a run was committed to with.
+
+    Attributes:
+        run_id: the run.
+        share: the operator's share of the seed, in hexadecimal.
+        plan: `plan.json`.
+        exclusions: `exclusions.json`.
+        parameters: what it is planned from again when it is drawn later; null where it was drawn at once.
+    """
+
+    run_id: str
+    share: str
+    plan: str
+    exclusions: str
+    parameters: dict[str, Any] | None
+
+
+class SetProof(NamedTuple):
+    """A set as it is published.
+
+    Attributes:
+        set_id: the set.
+        drawn_in: the run that drew it; null for one that is older than the public log.
+        items: as a line of `sets.jsonl` has them.
+        revisions: question → its revision.
+    """
+
+    set_id: str
+    drawn_in: str | None
+    items: list[list[Any]]
+    revisions: dict[str, int]
+
+
+def write_run_seal(connection: Connection, seal: RunSeal) -> None:
+    """Keep what a run was committed to with, in the place of what was kept for it before."""
+    _replace(connection, run_seals, [seal._asdict()])
+
+
+def read_run_seal(connection: Connection, run_id: str) -> RunSeal | None:
+    """What a run was committed to with; null for a run that was planned before there were sealed draws."""
+    columns = [run_seals.c[name] for name in RunSeal._fields]
+    row = connection.execute(select(*columns).where(run_seals.c.run_id == run_id)).first()
+    return None if row is None else RunSeal(*row)
+
+
+def write_set_proofs(connection: Connection, proofs: Iterable[SetProof]) -> None:
+    """Keep the proofs of sets, in the place of those that a killed planner left."""
+    if rows := [proof._asdict() for proof in proofs]:
+        _replace(connection, set_proofs, rows)
+
+
+def list_proved_sets(connection: Connection, set_ids: Iterable[str]) -> set[str]:
+    """Which of these sets have proofs."""
+    return {
+        str(found)
+        for names in iter_chunks(sorted(set_ids))
+        for found in connection.execute(
+            select(set_proofs.c.set_id).where(set_proofs.c.set_id.in_(names))
+        ).scalars()
+    }
+
+
+def iter_set_proofs(connection: Connection, set_ids: Sequence[str]) -> Iterator[SetProof]:
+    """The proofs of these sets, one set at a time."""
+    columns = [set_proofs.c[name] for name in SetProof._fields]
+    for set_id in set_ids:
+        row = connection.execute(select(*columns).where(set_proofs.c.set_id == set_id)).first()
+        if row is not None:
+            yield SetProof(*row)
+
+
+def has_sealed(connection: Connection) -> bool:
+    """Whether any run or set was ever sealed."""
+    return any(
+        connection.execute(select(table.c[key]).limit(1)).first() is not None
+        for table, key in ((run_seals, "run_id"), (set_proofs, "set_id"))
+    )
+
+
+def read_any_proof(connection: Connection) -> SetProof | None:
+    """The proof of one set that is there; null where no set has one."""
+    columns = [set_proofs.c[name] for name in SetProof._fields]
+    known = set_proofs.join(sets, sets.c.set_id == set_proofs.c.set_id)
+    row = connection.execute(select(*columns).select_from(known).limit(1)).first()
+    return None if row is None else SetProof(*row)
+
+
+def list_lineages(connection: Connection, set_id: str) -> list[str]:
+    """The lineages of a set."""
+    return [
+        str(name)
+        for name in connection.execute(select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)).scalars()
+    ]
+
+
+def read_revisions(connection: Connection, set_id: str) -> dict[str, int]:
+    """Question → its revision when it came into the set; nothing of sets that no sealed run has sat."""
+    found = connection.execute(select(set_proofs.c.revisions).where(set_proofs.c.set_id == set_id)).scalar()
+    return {} if found is None else dict(found)
+
+
+def read_pending_source(connection: Connection, run_id: str) -> str | None:
+    """The public value that a run waits for which is committed to and not drawn; null for any other."""
+    entries = read_public_entries(connection, run_id, ("commit", "draw"))
+    if not entries or any(entry.kind == "draw" for entry in entries):
+        return None
+    beacon = entries[-1].body["beacon"]
+    return None if beacon is None else str(beacon["source"])
+
+
+def list_undisclosed(connection: Connection) -> list[str]:
+    """The closed runs that were drawn under seal and are not disclosed yet."""
+    query = (
+        select(runs.c.run_id)
+        .join(run_seals, run_seals.c.run_id == runs.c.run_id)
+        .where(runs.c.status == "closed")
+        .order_by(runs.c.closed_at, runs.c.run_id)
+    )
+    found: list[str] = []
+    for run_id in connection.execute(query).scalars():
+        kinds = {entry.kind for entry in read_public_entries(connection, run_id, ("draw", "disclose"))}
+        if kinds == {"draw"}:
+            found.append(str(run_id))
+    return found
+
+
+def iter_orders(connection: Connection, run_id: str) -> Iterator[tuple[RowMapping, list[str]]]:
+    """Every session of a run, by session, with the lineages of its questions in their order."""
+    columns = ("session_id", "set_id", "model", "organisation", "prompt_style", "repeat", "is_reference")
+    query = select(*(sessions.c[name] for name in columns)).where(sessions.c.run_id == run_id)
+    for row in connection.execute(query.order_by(sessions.c.session_id)).mappings().all():
+        order = select(allocations.c.lineage_uuid).where(allocations.c.session_id == row["session_id"])
+        yield row, list(connection.execute(order.order_by(allocations.c.seq)).scalars())
+
+
+def _replace(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows by their primary keys, whether they are there or not."""
+    insert = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(table)
+    keys = [column.name for column in table.primary_key]
+    values = {column.name: insert.excluded[column.name] for column in table.c if column.name not in keys}
+    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=values), list(rows))

@@ -1,0 +1,252 @@
+"""Planning a run: what was allocated and met before, and the sets, claims and sessions that a plan adds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Connection, Row, Select, Table, delete, func, literal, select, text
+from sqlalchemy.dialects import postgresql, sqlite
+
+from warehouse.ledger.engine.statements import iter_chunks
+from warehouse.ledger.engine.tables import (
+    allocations,
+    exposures,
+    run_plans,
+    runs,
+    sessions,
+    set_claims,
+    set_keys,
+    set_numbers,
+    sets,
+)
+
+_EXPOSURE_COLUMNS: Final = ["organisation", "lineage_uuid", "set_id", "exposed_at"]
+
+
+class SeasonSet(NamedTuple):
+    """A set of a season."""
+
+    set_number: int
+    set_id: str
+    set_group: int
+
+
+def lock_season(connection: Connection, season: str) -> None:
+    """Let one planner at a time number the sets of a season (SQLite holds everything already)."""
+    if connection.dialect.name == "postgresql":
+        key = int.from_bytes(hashlib.sha256(f"season {season}".encode()).digest()[:8], "big", signed=True)
+        connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": key})
+
+
+def read_season_sets(connection: Connection, season: str) -> list[SeasonSet]:
+    """Every set of a season, in order of number."""
+    rows = connection.execute(
+        select(set_numbers.c.set_number, set_numbers.c.set_id, set_numbers.c.set_group)
+        .where(set_numbers.c.season == season)
+        .order_by(set_numbers.c.set_number)
+    )
+    return [SeasonSet(int(number), str(set_id), int(group)) for number, set_id, group in rows]
+
+
+def read_claims(connection: Connection, *, prefix: str, is_prefixed: bool) -> list[Row[Any]]:
+    """(organisation, set_id, claimed_at) of every set met: by organisations whose key begins with `prefix`, or by the others."""
+    condition = set_claims.c.organisation.startswith(prefix, autoescape=True)
+    query = select(set_claims.c.organisation, set_claims.c.set_id, set_claims.c.claimed_at)
+    return list(connection.execute(query.where(condition if is_prefixed else ~condition)))
+
+
+def iter_set_lineages(connection: Connection, set_ids: Iterable[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Each set with its lineages, one set at a time; the index of the primary key answers it without reading contents."""
+    for set_id in set_ids:
+        query = select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)
+        yield set_id, connection.execute(query).scalars().all()
+
+
+def read_set_questions(connection: Connection, set_id: str, lineages: Iterable[str]) -> list[tuple[str, str]]:
+    """(lineage_uuid, question_uuid) of these lineages in a set."""
+    query = select(sets.c.lineage_uuid, sets.c.question_uuid).where(sets.c.set_id == set_id)
+    return [
+        (str(lineage), str(question))
+        for names in iter_chunks(sorted(lineages))
+        for lineage, question in connection.execute(query.where(sets.c.lineage_uuid.in_(names)))
+    ]
+
+
+def read_set_disciplines(connection: Connection, set_id: str) -> list[tuple[str, str]]:
+    """(lineage_uuid, discipline) of every question of a set."""
+    query = select(sets.c.lineage_uuid, sets.c.discipline).where(sets.c.set_id == set_id)
+    return [(str(lineage), str(discipline)) for lineage, discipline in connection.execute(query)]
+
+
+def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[str]:
+    """The sets that a candidate has answered (a closed session with answers), the one closed last at the end."""
+    query = (
+        select(sessions.c.set_id)
+        .where(
+            sessions.c.is_simulated.is_(is_simulated),
+            sessions.c.is_reference.is_(False),
+            sessions.c.status == "closed",
+            sessions.c.answered_count > 0,
+        )
+        .group_by(sessions.c.set_id)
+        .order_by(func.max(sessions.c.closed_at), sessions.c.set_id)
+    )
+    return [str(set_id) for set_id in connection.execute(query).scalars()]
+
+
+def read_sittings(connection: Connection, models: Iterable[str]) -> list[Row[Any]]:
+    """(model, set_id, prompt_style, fingerprint) of every session of these models, in the order of planning."""
+    query = (
+        select(sessions.c.model, sessions.c.set_id, sessions.c.prompt_style, sessions.c.fingerprint)
+        .join(runs, runs.c.run_id == sessions.c.run_id)
+        .order_by(runs.c.planned_at, runs.c.run_id)
+    )
+    return list(connection.execute(query.where(sessions.c.model.in_(sorted(set(models))))))
+
+
+def read_candidate_months(connection: Connection) -> list[Row[Any]]:
+    """(model, month, fingerprint) of every run that a model sat as a candidate, in the order of planning."""
+    query = (
+        select(sessions.c.model, runs.c.month, func.min(sessions.c.fingerprint).label("fingerprint"))
+        .join(runs, runs.c.run_id == sessions.c.run_id)
+        .where(sessions.c.is_reference.is_(False))
+        .group_by(sessions.c.model, runs.c.run_id, runs.c.month, runs.c.planned_at)
+        .order_by(runs.c.planned_at, runs.c.run_id)
+    )
+    return list(connection.execute(query))
+
+
+def read_references(connection: Connection, *, is_simulated: bool) -> list[Row[Any]]:
+    """(reference_model, bridged_reference) of every run of this kind, in the order of planning."""
+    query = (
+        select(runs.c.reference_model, runs.c.bridged_reference)
+        .where(runs.c.is_simulated.is_(is_simulated))
+        .order_by(runs.c.planned_at, runs.c.run_id)
+    )
+    return list(connection.execute(query))
+
+
+def read_allocated_counts(connection: Connection) -> list[Row[Any]]:
+    """(organisation, user_id, allocated) over all sessions."""
+    return list(
+        connection.execute(
+            select(
+                sessions.c.organisation,
+                sessions.c.user_id,
+                func.sum(sessions.c.question_count).label("allocated"),
+            ).group_by(sessions.c.organisation, sessions.c.user_id)
+        )
+    )
+
+
+def claim_run(connection: Connection, row: Mapping[str, Any]) -> bool:
+    """Take a run's identity (its id; its month and repetition) for this transaction; false where another has it.
+
+    On a server this waits for a planner that is about to commit the same identity.
+    """
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    statement = insert(runs).on_conflict_do_nothing().returning(runs.c.run_id)
+    return connection.execute(statement, dict(row)).first() is not None
+
+
+def write_run_plan(connection: Connection, run_id: str, *, seed: str, plan: Mapping[str, Any]) -> None:
+    """Keep the seed and plan of a claimed run, in the place of those that a killed planner left."""
+    _replace(connection, run_plans, [{"run_id": run_id, "seed": seed, "plan": dict(plan)}])
+
+
+def write_sets(
+    connection: Connection,
+    rows: Sequence[Mapping[str, Any]],
+    items: Sequence[Mapping[str, Any]],
+    draw_keys: Mapping[str, str],
+) -> None:
+    """Add the numbers of new sets, what is in them, and by set the secret key that its draw follows from."""
+    if rows:
+        _replace(
+            connection,
+            set_keys,
+            [{"set_id": name, "draw_key": key} for name, key in sorted(draw_keys.items())],
+        )
+        connection.execute(set_numbers.insert(), [dict(row) for row in rows])
+        connection.execute(sets.insert().inline(), [dict(item) for item in items])
+
+
+def _replace(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows by their primary keys, whether they are there or not."""
+    insert = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(table)
+    keys = [column.name for column in table.primary_key]
+    values = {column.name: insert.excluded[column.name] for column in table.c if column.name not in keys}
+    connection.execute(
+        insert.on_conflict_do_update(index_elements=keys, set_=values), [dict(row) for row in rows]
+    )
+
+
+def write_claim(
+    connection: Connection, *, organisation: str, set_id: str, run_id: str, at: str, rested_before: str
+) -> None:
+    """Claim a set for an organisation's candidates and expose its lineages to it, once.
+
+    A lineage met before `rested_before` may return; one met since violates the primary key (ConflictError).
+    """
+    for table, key, met_at, found in (
+        (exposures, exposures.c.lineage_uuid, exposures.c.exposed_at, _lineages_of(set_id)),
+        (set_claims, set_claims.c.set_id, set_claims.c.claimed_at, [set_id]),
+    ):
+        connection.execute(
+            delete(table).where(table.c.organisation == organisation, met_at < rested_before, key.in_(found))
+        )
+    connection.execute(exposures.insert().from_select(_EXPOSURE_COLUMNS, _expose(organisation, set_id, at)))
+    connection.execute(
+        set_claims.insert().values(
+            organisation=organisation, set_id=set_id, run_id=run_id, is_reference=False, claimed_at=at
+        )
+    )
+
+
+def write_reference_claim(
+    connection: Connection, *, organisation: str, set_id: str, run_id: str, at: str
+) -> None:
+    """Note that an organisation meets a set in sittings of the reference; what it had met before, it has now met again."""
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    met = insert(exposures).from_select(_EXPOSURE_COLUMNS, _expose(organisation, set_id, at))
+    keys = [exposures.c.organisation, exposures.c.lineage_uuid]
+    connection.execute(met.on_conflict_do_update(index_elements=keys, set_={"exposed_at": at}))
+    claim = insert(set_claims).values(
+        organisation=organisation, set_id=set_id, run_id=run_id, is_reference=True, claimed_at=at
+    )
+    keys = [set_claims.c.organisation, set_claims.c.set_id]
+    connection.execute(claim.on_conflict_do_update(index_elements=keys, set_={"claimed_at": at}))
+
+
+def _lineages_of(set_id: str) -> Select[Any]:
+    return select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)
+
+
+def _expose(organisation: str, set_id: str, at: str) -> Select[Any]:
+    return select(literal(organisation), sets.c.lineage_uuid, literal(set_id), literal(at)).where(
+        sets.c.set_id == set_id
+    )
+
+
+def write_sessions(
+    connection: Connection,
+    rows: Sequence[Mapping[str, Any]],
+    orders: Iterable[tuple[str, Sequence[str]]],
+    at: str,
+) -> None:
+    """Add sessions, and the secret order of each: a session's id and its lineages, the first one to be put first."""
+    if rows:
+        connection.execute(sessions.insert(), [dict(row) for row in rows])
+    # A run has half a million of these: the driver's own statement takes a third of the time.
+    names = ["session_id", "seq", "lineage_uuid", "allocated_at"]
+    compiled = allocations.insert().compile(dialect=connection.dialect, column_keys=names)
+    for session_id, order in orders:
+        values = [(session_id, seq, lineage, at) for seq, lineage in enumerate(order, start=1)]
+        if compiled.positional:
+            connection.exec_driver_sql(str(compiled), values)
+        else:
+            connection.exec_driver_sql(
+                str(compiled), [dict(zip(names, value, strict=True)) for value in values]
+            )

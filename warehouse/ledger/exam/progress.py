@@ -1,0 +1,74 @@
+"""How far a run is, by candidate: what its sessions say, how fast they move, and what its calls have cost."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, RowMapping, and_, case, func, select
+
+from warehouse.ledger.engine.tables import allocations, llm_calls, sessions
+
+# Questions back from the present one to where a session's pace is taken.
+PACE_SPAN = 20
+
+
+def read_session_paces(connection: Connection, run_id: str) -> list[RowMapping]:
+    """One row per session of a run: model, status, question_count, answered_count, and its recent pace.
+
+    `span_count` questions were handed out from `span_from` until `span_to` (ISO text; null before the first question, and for
+    sessions that are not open).
+    """
+    before, last = allocations.alias("before"), allocations.alias("last")
+    first = case((sessions.c.next_seq - PACE_SPAN > 1, sessions.c.next_seq - PACE_SPAN), else_=1)
+    query = (
+        select(
+            sessions.c.session_id,
+            sessions.c.model,
+            sessions.c.status,
+            sessions.c.question_count,
+            sessions.c.answered_count,
+            (sessions.c.next_seq - 1 - first).label("span_count"),
+            before.c.delivered_at.label("span_from"),
+            last.c.delivered_at.label("span_to"),
+        )
+        .select_from(
+            sessions.outerjoin(
+                before,
+                and_(
+                    sessions.c.status == "open",
+                    before.c.session_id == sessions.c.session_id,
+                    before.c.seq == first,
+                ),
+            ).outerjoin(
+                last,
+                and_(
+                    sessions.c.status == "open",
+                    last.c.session_id == sessions.c.session_id,
+                    last.c.seq == sessions.c.next_seq - 1,
+                ),
+            )
+        )
+        .where(sessions.c.run_id == run_id)
+        .order_by(sessions.c.model, sessions.c.session_id)
+    )
+    return list(connection.execute(query).mappings())
+
+
+def read_call_sums(connection: Connection, run_id: str, purpose: str) -> list[RowMapping]:
+    """Calls of a run for a purpose by model, status and error: how many, and what they cost (null: unknown).
+
+    The cost is that which the budget counts (`calls.read_spent_usd`): with attempts of unknown bill, and replies that came second.
+    """
+    extra = llm_calls.c.extra_usd
+    cost = case((extra > 0, func.coalesce(llm_calls.c.cost_usd, 0.0) + extra), else_=llm_calls.c.cost_usd)
+    query = (
+        select(
+            llm_calls.c.model,
+            llm_calls.c.status,
+            llm_calls.c.error,
+            func.count().label("call_count"),
+            func.sum(cost).label("cost_usd"),
+        )
+        .where(llm_calls.c.run_id == run_id, llm_calls.c.purpose == purpose)
+        .group_by(llm_calls.c.model, llm_calls.c.status, llm_calls.c.error)
+        .order_by(llm_calls.c.model, llm_calls.c.status, llm_calls.c.error)
+    )
+    return list(connection.execute(query).mappings())

@@ -1,0 +1,112 @@
+"""Runs and sessions of the exam as they stand, for all who ask."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, RowMapping, func, select, tuple_
+
+from schemas.errors import StoreError
+from warehouse.ledger.engine.tables import run_plans, runs, sessions
+
+
+def read_run(connection: Connection, run_id: str) -> RowMapping | None:
+    """The run, with its plan and its secret seed; null when there is none. For the ledger's owner.
+
+    Raises StoreError where the ledger and the exam's database are not of one moment.
+    """
+    query = (
+        select(runs, run_plans.c.seed, run_plans.c.plan)
+        .outerjoin(run_plans, run_plans.c.run_id == runs.c.run_id)
+        .where(runs.c.run_id == run_id)
+    )
+    row = connection.execute(query).mappings().first()
+    if row is not None and row["seed"] is None:
+        raise StoreError(
+            f"The ledger has no plan of run {run_id}, which the exam's database has: the two are not of one moment. Restore both "
+            "from one backup (`proctor restore`)."
+        )
+    return row
+
+
+def list_run_page(
+    connection: Connection, *, after: str | None = None, limit: int | None = None, run_id: str | None = None
+) -> list[tuple[RowMapping, dict[str, int]]]:
+    """Runs and how many sessions each has by status, in the order in which they were planned.
+
+    A page is `limit` of them, those that follow the run `after`; none when there is no such run.
+    """
+    order = (runs.c.planned_at, runs.c.run_id)
+    query = select(runs).order_by(*order).limit(limit)
+    if run_id is not None:
+        query = query.where(runs.c.run_id == run_id)
+    if after is not None:
+        last = select(*order).where(runs.c.run_id == after).correlate(None)
+        query = query.where(tuple_(*order) > last.scalar_subquery())
+    page = list(connection.execute(query).mappings())
+    counted = connection.execute(
+        select(sessions.c.run_id, sessions.c.status, func.count())
+        .where(sessions.c.run_id.in_([row["run_id"] for row in page]))
+        .group_by(sessions.c.run_id, sessions.c.status)
+    )
+    counts: dict[str, dict[str, int]] = {}
+    for name, status, count in counted:
+        counts.setdefault(str(name), {})[str(status)] = int(count)
+    return [(row, counts.get(row["run_id"], {})) for row in page]
+
+
+def list_run_ids(connection: Connection) -> list[str]:
+    """The ids of all runs, in the order in which they were planned."""
+    query = select(runs.c.run_id).order_by(runs.c.planned_at, runs.c.run_id)
+    return [str(run_id) for run_id in connection.execute(query).scalars()]
+
+
+def list_open_runs(connection: Connection) -> list[str]:
+    """The ids of the runs that are not closed, in the order in which they were planned."""
+    query = select(runs.c.run_id).where(runs.c.status == "open").order_by(runs.c.planned_at, runs.c.run_id)
+    return list(connection.execute(query).scalars())
+
+
+def list_sessions(
+    connection: Connection,
+    *,
+    run_id: str | None = None,
+    user_id: str | None = None,
+    session_id: str | None = None,
+    status: str | None = None,
+    after: str | None = None,
+    limit: int | None = None,
+) -> list[RowMapping]:
+    """Sessions by run, candidate user, id or status, in a fixed order; without lease and chain.
+
+    A page is `limit` of them, those that follow the session `after`; none when that is not one of those asked for.
+    """
+    hidden = {"lease_hash", "access_hash"}
+    order = (
+        sessions.c.run_id,
+        sessions.c.model,
+        sessions.c.repeat,
+        sessions.c.prompt_style,
+        sessions.c.session_id,
+    )
+    wanted = [
+        column == value
+        for column, value in (
+            (sessions.c.run_id, run_id),
+            (sessions.c.user_id, user_id),
+            (sessions.c.session_id, session_id),
+            (sessions.c.status, status),
+        )
+        if value is not None
+    ]
+    query = select(*(column for column in sessions.c if column.name not in hidden)).where(*wanted)
+    if after is not None:
+        last = select(*order).where(sessions.c.session_id == after, *wanted).correlate(None)
+        query = query.where(tuple_(*order) > last.scalar_subquery())
+    return list(connection.execute(query.order_by(*order).limit(limit)).mappings())
+
+
+def count_sessions(connection: Connection, run_id: str) -> dict[str, int]:
+    """Sessions of a run by status."""
+    rows = connection.execute(
+        select(sessions.c.status, func.count()).where(sessions.c.run_id == run_id).group_by(sessions.c.status)
+    )
+    return {str(status): int(count) for status, count in rows}

@@ -1,0 +1,64 @@
+"""Tokens that were ended before their time: single ones, and all that a user had until a moment."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from sqlalchemy import Connection, delete, select
+
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.tables import ended_tokens
+
+# No token lives longer (`token_longest_s` ends there), so no earlier row is needed.
+_LONGEST_NEEDED_S: Final = 366 * 86_400
+
+
+class EndedTokens(NamedTuple):
+    """What was ended.
+
+    Attributes:
+        token_ids: tokens ended one by one (claim `jti`).
+        users: by user, the Unix time until which all tokens issued to them are ended.
+    """
+
+    token_ids: frozenset[str]
+    users: Mapping[str, float]
+
+
+def read_ended_tokens(connection: Connection) -> EndedTokens:
+    """Everything that was ended and could still be shown."""
+    query = select(ended_tokens.c.kind, ended_tokens.c.name, ended_tokens.c.issued_until)
+    rows = connection.execute(query).all()
+    return EndedTokens(
+        frozenset(row.name for row in rows if row.kind == "token"),
+        {row.name: row.issued_until for row in rows if row.kind == "user"},
+    )
+
+
+def end_token(connection: Connection, token_id: str, now: float) -> None:
+    """End one token; ending it twice changes nothing."""
+    _replace(connection, "token", token_id, now)
+
+
+def end_user_tokens(connection: Connection, user_id: str, now: float) -> None:
+    """End every token that was issued to a user until `now`."""
+    _replace(connection, "user", user_id, now)
+
+
+def digest_end(kind: str, name: str, issued_until: float) -> str:
+    """What the audit log keeps of an end."""
+    return hashlib.sha256(f"{kind} {name} {issued_until!r}".encode()).hexdigest()
+
+
+def _replace(connection: Connection, kind: str, name: str, now: float) -> None:
+    oldest = write_moment(now - _LONGEST_NEEDED_S)
+    connection.execute(delete(ended_tokens).where(ended_tokens.c.ended_at < oldest))
+    connection.execute(delete(ended_tokens).where(ended_tokens.c.kind == kind, ended_tokens.c.name == name))
+    connection.execute(
+        ended_tokens.insert().values(kind=kind, name=name, issued_until=now, ended_at=write_moment(now))
+    )
+    entry = Entry("end_token", code=kind, target=name, digest=digest_end(kind, name, now), is_by_caller=True)
+    add_entry(connection, entry)

@@ -1,0 +1,1 @@
+"""What is paid for in the ledger: calls and their replies, budgets, batches at providers, paces."""

@@ -1,0 +1,252 @@
+"""What runs may still spend, over all processes of an installation: spent, and set aside for calls in flight.
+
+Every function first locks the run's row, so that two processes never count the same money. Amounts are in USD.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, func, insert, select, update
+
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.clock import is_lapsed, read_lease_time
+from warehouse.ledger.engine.digests import digest_limit
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.tables import budget_limits, budget_shares, run_budgets, runs
+from warehouse.ledger.money.calls import BATCH_PREFIX, read_spent_usd
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+# How long a process may neither reserve nor settle before it is taken for dead (on its own host it is known at once): longer
+# than any pause and timeout of a call.
+LEASE_S = 1_800.0
+_ROUNDING_USD = 1e-9
+
+
+class Answer(Enum):
+    """What came of a wish to spend: set aside, to be waited for, more than is left, or asked by who has no share any more."""
+
+    RESERVED = "reserved"
+    WAIT = "wait"
+    REFUSED = "refused"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a process has set aside of a run's budget, until when it is believed to be at work, and whether that was over."""
+
+    holder: str
+    host: str
+    process_id: int
+    reserved_usd: float
+    expires_at: str
+    is_expired: bool = False
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a run may spend from a moment on, and why."""
+
+    limit_usd: float
+    reason: str
+    set_by: str
+    set_at: str
+
+
+@dataclass(frozen=True)
+class Account:
+    """The money of a run: what it was planned with (null: no limit), the limits set since, spent, and set aside."""
+
+    planned_usd: float | None
+    limits: tuple[Limit, ...]
+    spent_usd: float
+    reserved_usd: float
+
+
+def read_limit(connection: Connection, run_id: str) -> float | None:
+    """The limit that was set last, else the one that the run was planned with; null without either."""
+    last = select(budget_limits.c.limit_usd).where(budget_limits.c.run_id == run_id)
+    found = connection.execute(last.order_by(budget_limits.c.number.desc()).limit(1)).scalar_one_or_none()
+    if found is None:
+        found = connection.execute(
+            select(runs.c.budget_usd).where(runs.c.run_id == run_id)
+        ).scalar_one_or_none()
+    return None if found is None else float(found)
+
+
+def insert_limit(connection: Connection, run_id: str, limit: Limit) -> None:
+    """Set a limit; earlier ones stay."""
+    connection.execute(insert(budget_limits).values(run_id=run_id, **vars(limit)))
+    digest = digest_limit(run_id, limit.limit_usd, limit.reason, limit.set_by, limit.set_at)
+    add_entry(connection, Entry("raise_budget", target=run_id, digest=digest, is_by_caller=True))
+
+
+def read_account(connection: Connection, run_id: str) -> Account | None:
+    """The money of a run, or of what stands for one; null where nothing of that name ever was."""
+    planned = connection.execute(select(runs.c.budget_usd).where(runs.c.run_id == run_id)).one_or_none()
+    spent = connection.execute(
+        select(run_budgets.c.spent_usd).where(run_budgets.c.run_id == run_id)
+    ).scalar_one_or_none()
+    limits = tuple(
+        Limit(*row)
+        for row in connection.execute(
+            select(*(budget_limits.c[name] for name in Limit.__dataclass_fields__))
+            .where(budget_limits.c.run_id == run_id)
+            .order_by(budget_limits.c.number)
+        )
+    )
+    called = read_spent_usd(connection, run_id)
+    if planned is None and spent is None and not limits and not called:
+        return None
+    held = connection.execute(
+        select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
+            budget_shares.c.run_id == run_id
+        )
+    ).scalar_one()
+    return Account(planned[0] if planned else None, limits, max(float(spent or 0.0), called), float(held))
+
+
+def list_accounts(connection: Connection) -> list[str]:
+    """Names of everything that was planned with a budget, or has spent of one, in order."""
+    of_runs = connection.execute(select(runs.c.run_id)).scalars()
+    return sorted({*of_runs, *connection.execute(select(run_budgets.c.run_id)).scalars()})
+
+
+def open_share(
+    connection: Connection, run_id: str, holder: str, *, host: str, process_id: int, lease_s: float
+) -> float:
+    """Give a process a share of a run's budget, with nothing set aside yet; returns what the run has spent so far.
+
+    Costs of calls that were made without a budget count too. Raises IntegrityError (a ConflictError outside) when two processes
+    open the first share of a run at the same moment.
+    """
+    known = read_spent_usd(connection, run_id)
+    spent = _lock(connection, run_id)
+    if spent is None:
+        connection.execute(insert(run_budgets).values(run_id=run_id, spent_usd=known))
+    elif known > spent:
+        _write_spent(connection, run_id, known)
+    connection.execute(
+        insert(budget_shares).values(
+            run_id=run_id,
+            holder=holder,
+            host=host,
+            process_id=process_id,
+            reserved_usd=0.0,
+            expires_at=write_moment(read_lease_time(connection) + lease_s),
+        )
+    )
+    return known if spent is None else max(known, spent)
+
+
+def reserve_usd(
+    connection: Connection, run_id: str, holder: str, amount_usd: float, *, limit_usd: float, lease_s: float
+) -> tuple[Answer, float]:
+    """Set an amount aside where it fits beside what is spent and what all processes have set aside.
+
+    Returns the answer and what is spent, or set aside for batches under way. WAIT means that it may fit when calls in flight turn out cheaper,
+    CLOSED that the share was taken for a dead process's.
+    """
+    spent = _lock(connection, run_id) or 0.0
+    # Nobody waits the hours that a batch may take.
+    taken = spent + _read_batched(connection, run_id, without=holder)
+    if taken + amount_usd > limit_usd + _ROUNDING_USD:
+        return Answer.REFUSED, taken
+    held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
+        budget_shares.c.run_id == run_id
+    )
+    if spent + float(connection.execute(held).scalar_one()) + amount_usd > limit_usd + _ROUNDING_USD:
+        return Answer.WAIT, spent
+    renewed = connection.execute(
+        update(budget_shares)
+        .where(budget_shares.c.run_id == run_id, budget_shares.c.holder == holder)
+        .values(
+            reserved_usd=budget_shares.c.reserved_usd + amount_usd,
+            expires_at=write_moment(read_lease_time(connection) + lease_s),
+        )
+    )
+    return (Answer.RESERVED if renewed.rowcount == 1 else Answer.CLOSED), spent
+
+
+def read_room(connection: Connection, run_id: str, limit_usd: float) -> float:
+    """What a run may still set aside: the limit less what is spent and what all have set aside. Locks the run's row."""
+    spent = _lock(connection, run_id) or 0.0
+    held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
+        budget_shares.c.run_id == run_id
+    )
+    return limit_usd - spent - float(connection.execute(held).scalar_one())
+
+
+def settle_usd(
+    connection: Connection, run_id: str, holder: str, *, reserved_usd: float, cost_usd: float, lease_s: float
+) -> None:
+    """Put what was spent in the place of what was set aside for it."""
+    spent = _lock(connection, run_id) or 0.0
+    _write_spent(connection, run_id, spent + cost_usd)
+    mine = (budget_shares.c.run_id == run_id, budget_shares.c.holder == holder)
+    before = connection.execute(select(budget_shares.c.reserved_usd).where(*mine)).scalar_one_or_none()
+    if before is not None:
+        connection.execute(
+            update(budget_shares)
+            .where(*mine)
+            .values(
+                reserved_usd=max(0.0, before - reserved_usd),
+                expires_at=write_moment(read_lease_time(connection) + lease_s),
+            )
+        )
+
+
+def list_shares(connection: Connection, run_id: str) -> list[Share]:
+    """The shares of a run's budget."""
+    names = ("holder", "host", "process_id", "reserved_usd", "expires_at")
+    columns = (budget_shares.c[name] for name in names)
+    rows = connection.execute(
+        select(*columns).where(budget_shares.c.run_id == run_id).order_by(budget_shares.c.holder)
+    )
+    return [
+        Share(
+            row.holder,
+            row.host,
+            row.process_id,
+            row.reserved_usd,
+            row.expires_at,
+            is_lapsed(connection, row.expires_at, lease_s=LEASE_S),
+        )
+        for row in rows.all()
+    ]
+
+
+def close_share(connection: Connection, run_id: str, holder: str) -> None:
+    """End the share of a process that is no more; what it had set aside counts as spent, since it may have been billed."""
+    spent = _lock(connection, run_id) or 0.0
+    mine = (budget_shares.c.run_id == run_id, budget_shares.c.holder == holder)
+    held = connection.execute(select(budget_shares.c.reserved_usd).where(*mine)).scalar_one_or_none()
+    if held is not None:
+        _write_spent(connection, run_id, spent + held)
+        connection.execute(delete(budget_shares).where(*mine))
+
+
+def _read_batched(connection: Connection, run_id: str, *, without: str) -> float:
+    """What is set aside for batches, which may take a day."""
+    held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
+        budget_shares.c.run_id == run_id,
+        budget_shares.c.holder.startswith(BATCH_PREFIX),
+        budget_shares.c.holder != without,
+    )
+    return float(connection.execute(held).scalar_one())
+
+
+def _lock(connection: Connection, run_id: str) -> float | None:
+    """What the run has spent, locked until the transaction ends (SQLite's are exclusive anyway); null without a row."""
+    query = select(run_budgets.c.spent_usd).where(run_budgets.c.run_id == run_id).with_for_update()
+    found = connection.execute(query).scalar_one_or_none()
+    return None if found is None else float(found)
+
+
+def _write_spent(connection: Connection, run_id: str, spent_usd: float) -> None:
+    connection.execute(update(run_budgets).where(run_budgets.c.run_id == run_id).values(spent_usd=spent_usd))

@@ -1,0 +1,283 @@
+"""Paid LLM calls: started before they are sent, done with their reply, failed with an error class.
+
+A call that is under way belongs to whoever started it, as long as that process lives (process_leases): others wait for it.
+
+Functions take a Connection and run inside the caller's transaction. The three on the hot path are compiled once per
+engine and sent as driver SQL: SQLAlchemy's own execution would cost more than SQLite's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import BindParameter, Connection, RowMapping, bindparam, func, select, union, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.processes import ProcessLease, read_lease
+from warehouse.ledger.engine.statements import HotStatement, iter_chunks
+from warehouse.ledger.engine.tables import NOT_EXAM, call_batches, llm_calls, runs
+
+# A call in a batch is held by the batch, under this name of it; these are the states in which the batch may still answer.
+BATCH_PREFIX = "batch-"
+OPEN_STATES = ("gathering", "creating", "created")
+
+
+@dataclass(frozen=True)
+class NewCall:
+    """What is known of a call before it is sent."""
+
+    call_key: str
+    purpose: str
+    run_id: str | None
+    unit: str | None
+    endpoint: str
+    model: str
+    holder: str | None = None
+
+
+@dataclass(frozen=True)
+class FoundCall:
+    """What the ledger already knew of a call: `done` with its reply, `started` (killed in flight) or `failed`.
+
+    `held_by` is the process that makes the call at this moment: it is not the caller's then. `is_batched` says that it is in a
+    batch under way, which no process need be at work on.
+    """
+
+    status: str
+    reply: dict[str, Any] | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: float | None
+    latency_ms: float | None
+    attempts: int
+    holder: str | None
+    held_by: ProcessLease | None = None
+    is_batched: bool = False
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody else has the call under way."""
+        return self.held_by is None and not self.is_batched
+
+
+@dataclass(frozen=True)
+class FinishedCall:
+    """What came of a call."""
+
+    call_key: str
+    status: str
+    attempts: int = 0
+    reply: dict[str, Any] | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    latency_ms: float | None = None
+    error: str | None = None
+    holder: str | None = None
+
+
+_CALLS = llm_calls.c
+_BY_KEY = _CALLS.call_key == bindparam("key")
+_FOUND = tuple(name for name in FoundCall.__dataclass_fields__ if name not in ("held_by", "is_batched"))
+_FIRST = (*NewCall.__dataclass_fields__, "status", "attempts", "started_at")
+_LAST = (
+    *(name for name in FinishedCall.__dataclass_fields__ if name not in ("call_key", "holder")),
+    "finished_at",
+)
+_FIND = HotStatement(select(*(_CALLS[name] for name in _FOUND)).where(_BY_KEY))
+_START = {
+    dialect: HotStatement(
+        insert(llm_calls).values({name: bindparam(name) for name in _FIRST}).on_conflict_do_nothing()
+    )
+    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
+_NEW: dict[str, BindParameter[Any]] = {name: bindparam(f"new_{name}") for name in _LAST}
+_FINISH = HotStatement(update(llm_calls).values(_NEW).where(_BY_KEY, _CALLS.status != bindparam("done")))
+_FAIL = HotStatement(
+    update(llm_calls)
+    .values(_NEW)
+    .where(
+        _BY_KEY,
+        _CALLS.status == bindparam("started"),
+        _CALLS.holder.is_not_distinct_from(bindparam("holder")),
+    )
+)
+
+
+def start_call(
+    connection: Connection,
+    call: NewCall,
+    *,
+    instead_of: str | None = None,
+    price_lost: Callable[[], float] = float,
+) -> FoundCall | None:
+    """Write the `started` row and return what was there before: null for a new call.
+
+    A `done` call is returned with its reply and left as it is: it must not be sent again. So is one that a living process has
+    under way, with `held_by`, and one in a batch under way, with `is_batched`; `instead_of` names a holder that is known to be dead. What `price_lost` says is booked where the
+    call was in flight when its process ended: the most that it may have cost.
+    """
+    while True:
+        found = find_call(connection, call.call_key)
+        if found is None:
+            values = {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()}
+            if _START[connection.dialect.name].run(connection, values).rowcount == 1:
+                return None
+            # Another process wrote the row since, and the insert waited for its commit.
+            continue
+        if found.status == "done":
+            return found
+        if found.status == "started" and found.holder not in (None, call.holder, instead_of):
+            if str(found.holder).startswith(BATCH_PREFIX) and _is_under_way(connection, str(found.holder)):
+                return replace(found, is_batched=True)
+            lease = read_lease(connection, str(found.holder))
+            if lease is not None and not lease.is_expired:
+                return replace(found, held_by=lease)
+        if _take_over(connection, call, found, price_lost() if found.status == "started" else 0.0):
+            return found
+
+
+def _take_over(connection: Connection, call: NewCall, found: FoundCall, extra_usd: float) -> bool:
+    """Start the call once more; false where another process did so since it was found."""
+    taken = connection.execute(
+        update(llm_calls)
+        .where(
+            _CALLS.call_key == call.call_key,
+            _CALLS.status == found.status,
+            _CALLS.holder.is_not_distinct_from(found.holder),
+        )
+        .values(status="started", error=None, holder=call.holder, extra_usd=_CALLS.extra_usd + extra_usd)
+    )
+    return taken.rowcount == 1
+
+
+def _is_under_way(connection: Connection, batch_id: str) -> bool:
+    query = select(call_batches.c.state).where(call_batches.c.batch_id == batch_id)
+    return connection.execute(query).scalar_one_or_none() in OPEN_STATES
+
+
+def find_call(connection: Connection, call_key: str) -> FoundCall | None:
+    """What the ledger knows of a call; null for nothing."""
+    row = _FIND.run(connection, {"key": call_key}).first()
+    if row is None:
+        return None
+    found = FoundCall(*row)
+    return replace(found, reply=json.loads(found.reply)) if isinstance(found.reply, str) else found
+
+
+def finish_call(connection: Connection, call: FinishedCall) -> bool:
+    """Write what came of a call; returns whether that is what the ledger now says.
+
+    A call that is already done is left as it is, since its reply is the one in use: what the later one cost is booked beside it.
+    A failure is written by whoever has the call under way, nobody else.
+    """
+    values = {
+        f"new_{name}": value for name, value in vars(call).items() if name not in ("call_key", "holder")
+    }
+    values["new_reply"] = None if call.reply is None else json.dumps(call.reply, ensure_ascii=False)
+    values |= {"new_finished_at": now_text(), "key": call.call_key}
+    if call.status != "done":
+        values |= {"started": "started", "holder": call.holder}
+        return _FAIL.run(connection, values).rowcount == 1
+    if _FINISH.run(connection, values | {"done": "done"}).rowcount == 1:
+        return True
+    add_extra_usd(connection, call.call_key, call.cost_usd or 0.0)
+    return False
+
+
+def add_extra_usd(connection: Connection, call_key: str, extra_usd: float) -> None:
+    """Book what a call may have cost beyond its reply: attempts of unknown bill at their most, a reply that came second."""
+    connection.execute(
+        update(llm_calls).where(_CALLS.call_key == call_key).values(extra_usd=_CALLS.extra_usd + extra_usd)
+    )
+
+
+def read_calls(
+    connection: Connection, *, run_id: str | None = None, units: Sequence[str] | None = None
+) -> list[dict[str, Any]]:
+    """The calls of a run, or of some units, without their replies, oldest first."""
+    columns = [column for column in llm_calls.c if column.name != "reply"]
+    query = select(*columns).order_by(llm_calls.c.started_at, llm_calls.c.call_key)
+    if run_id is not None:
+        query = query.where(llm_calls.c.run_id == run_id)
+    if units is not None:
+        query = query.where(llm_calls.c.unit.in_(list(units)))
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapping]:
+    """The paid calls of these units, without prompt or reply."""
+    query = select(*(column for column in llm_calls.c if column.name not in ("reply", "error", "endpoint")))
+    return [
+        row
+        for names in iter_chunks(units)
+        for row in connection.execute(
+            query.where(llm_calls.c.unit.in_(names)).order_by(llm_calls.c.unit, llm_calls.c.call_key)
+        ).mappings()
+    ]
+
+
+def list_units_since(connection: Connection, since: str | None) -> list[str]:
+    """The units with a call that was started or finished at `since` or later (null: all units), the exam's left out.
+
+    The calls of the exam land with their sessions; an index holds only the others, in order of time.
+    """
+    queries = [
+        select(llm_calls.c.unit).where(llm_calls.c.unit.is_not(None), NOT_EXAM, moment >= (since or ""))
+        for moment in (llm_calls.c.started_at, llm_calls.c.finished_at)
+    ]
+    return sorted(str(unit) for unit in connection.execute(union(*queries)).scalars())
+
+
+def count_unit_calls(connection: Connection, units: Sequence[str]) -> dict[str, int]:
+    """Calls of each of these units that has any; answered from the index alone, whatever the replies weigh."""
+    query = select(llm_calls.c.unit, func.count()).group_by(llm_calls.c.unit)
+    return {
+        unit: int(count)
+        for names in iter_chunks(units)
+        for unit, count in connection.execute(query.where(llm_calls.c.unit.in_(names)))
+    }
+
+
+def read_call_months(connection: Connection, units: Sequence[str], *, without_purpose: str) -> dict[str, str]:
+    """The month under which the calls of each unit are landed: the run's, else that of the first call.
+
+    Units whose calls were made for `without_purpose` are left out.
+    """
+    first = func.substr(func.min(llm_calls.c.started_at), 1, 7)
+    query = (
+        select(llm_calls.c.unit, func.coalesce(func.min(runs.c.month), first))
+        .outerjoin(runs, runs.c.run_id == llm_calls.c.run_id)
+        .where(llm_calls.c.purpose != without_purpose)
+        .group_by(llm_calls.c.unit)
+        .order_by(llm_calls.c.unit)
+    )
+    return {
+        unit: month
+        for names in iter_chunks(units)
+        for unit, month in connection.execute(query.where(llm_calls.c.unit.in_(names)))
+    }
+
+
+def read_spent_usd(connection: Connection, run_id: str) -> float:
+    """What the calls of a run have cost so far, attempts of unknown bill at the most that they could."""
+    cost = func.coalesce(llm_calls.c.cost_usd, 0.0) + llm_calls.c.extra_usd
+    query = select(func.coalesce(func.sum(cost), 0.0)).where(llm_calls.c.run_id == run_id)
+    return float(connection.execute(query).scalar_one())
+
+
+def count_calls(connection: Connection, run_id: str) -> dict[str, int]:
+    """Calls of a run by status. `started` ones, while nothing runs, were in flight at a kill and may have been billed."""
+    query = (
+        select(llm_calls.c.status, func.count())
+        .where(llm_calls.c.run_id == run_id)
+        .group_by(llm_calls.c.status)
+    )
+    counts = dict.fromkeys(("started", "done", "failed"), 0)
+    for status, count in connection.execute(query):
+        counts[status] = count
+    return counts

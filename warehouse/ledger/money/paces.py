@@ -1,0 +1,73 @@
+"""How fast a provider is asked, over all processes and hosts of an installation.
+
+Moments are those of the ledger's clock: the database server's, or that of the one host which a SQLite ledger serves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from warehouse.ledger.engine.clock import read_database_clock
+from warehouse.ledger.engine.tables import provider_paces
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+_PACES = provider_paces.c
+_LONG_AGO = 0.0
+# Moments further ahead than so many intervals, and this span, are those of a clock that was set back.
+_MOST_AHEAD = 1_000
+_MOST_AHEAD_S = 60.0
+_INSERT = {
+    dialect: insert(provider_paces)
+    .values(name=bindparam("name"), next_at=_LONG_AGO, paused_until=_LONG_AGO)
+    .on_conflict_do_nothing()
+    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
+
+
+class _Pace(NamedTuple):
+    now: float
+    next_at: float
+    paused_until: float
+
+
+def take_moment(connection: Connection, name: str, *, interval_s: float, slack_s: float) -> float:
+    """Seconds until the caller may send; the moment is taken at once, so that no other process takes it too.
+
+    Moments are `interval_s` apart; after a pause, those of the last `slack_s` may be taken together.
+    """
+    pace = _lock(connection, name)
+    is_believed = pace.next_at <= pace.now + _MOST_AHEAD * interval_s + _MOST_AHEAD_S
+    moment = max(pace.now - slack_s, pace.next_at if is_believed else pace.now)
+    connection.execute(update(provider_paces).where(_PACES.name == name).values(next_at=moment + interval_s))
+    return max(moment, pace.paused_until) - pace.now
+
+
+def pause_provider(connection: Connection, name: str, seconds: float) -> None:
+    """Let nobody send for so long; a longer pause that runs already stays."""
+    pace = _lock(connection, name)
+    connection.execute(
+        update(provider_paces)
+        .where(_PACES.name == name)
+        .values(paused_until=max(pace.paused_until, pace.now + seconds))
+    )
+
+
+def read_pauses(connection: Connection) -> dict[str, float]:
+    """Seconds that the pauses still last, by provider; those that are over are left out."""
+    now = read_database_clock(connection)
+    rows = connection.execute(select(_PACES.name, _PACES.paused_until).where(_PACES.paused_until > now))
+    return {str(name): float(until) - now for name, until in rows}
+
+
+def _lock(connection: Connection, name: str) -> _Pace:
+    query = select(_PACES.next_at, _PACES.paused_until).where(_PACES.name == name).with_for_update()
+    row = connection.execute(query).first()
+    if row is None:
+        connection.execute(_INSERT[connection.dialect.name], {"name": name})
+        row = connection.execute(query).one()
+    return _Pace(read_database_clock(connection), float(row[0]), float(row[1]))

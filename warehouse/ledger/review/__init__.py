@@ -1,0 +1,1 @@
+"""Review in the ledger: batches and their assignments, gold questions, annotators, the web desk."""

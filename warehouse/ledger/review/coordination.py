@@ -1,0 +1,141 @@
+"""How far the review is, counted where it lies: for those who give the work out.
+
+Every function takes a connection, so that a caller joins several of them in one transaction.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Subquery, and_, exists, func, or_, select
+
+from warehouse.ledger.engine.tables import (
+    review_assignments,
+    review_batches,
+    review_gold,
+    review_questions,
+    reviews,
+)
+
+_given = review_assignments.c
+_OWN_DECISION = and_(
+    reviews.c.batch_id == _given.batch_id,
+    reviews.c.question_uuid == _given.question_uuid,
+    reviews.c.annotator == _given.annotator,
+)
+_QUESTION = and_(
+    review_questions.c.batch_id == _given.batch_id,
+    review_questions.c.question_uuid == _given.question_uuid,
+)
+
+
+def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
+    """Every batch, the newest first, with `assigned_count`, `decided_count`, `overdue_count` and `dispute_count` (given out)."""
+    waiting = reviews.c.decision.is_(None)
+    rows = connection.execute(
+        select(
+            review_batches.c.batch_id,
+            review_batches.c.status,
+            review_batches.c.created_at,
+            review_batches.c.due_at,
+            func.count(_given.question_uuid).label("assigned_count"),
+            func.count(reviews.c.decision).label("decided_count"),
+            func.count()
+            .filter(and_(waiting, _given.due_at < now, review_batches.c.status != "closed"))
+            .label("overdue_count"),
+            func.count().filter(_given.role == "adjudicator").label("dispute_count"),
+        )
+        .join(review_assignments, _given.batch_id == review_batches.c.batch_id)
+        .outerjoin(reviews, _OWN_DECISION)
+        .group_by(
+            review_batches.c.batch_id,
+            review_batches.c.status,
+            review_batches.c.created_at,
+            review_batches.c.due_at,
+        )
+        .order_by(review_batches.c.created_at.desc(), review_batches.c.batch_id)
+    )
+    return [dict(row._mapping) for row in rows]
+
+
+def count_alike(connection: Connection, batch_id: str) -> list[tuple[str, int]]:
+    """Questions of a batch that were decided on alike: one of them, and how many they are. Planted ones are left out.
+
+    Alike are the same numbers of accepts and rejects and the same verdict of one adjudicator. Questions that are for `list_unlike`
+    are left out.
+    """
+    found = _tally(batch_id)
+    alike = (found.c.accepts, found.c.rejects, found.c.verdicts, found.c.verdict)
+    statement = (
+        select(func.min(found.c.question_uuid), func.count())
+        .where(~_is_unlike(found))
+        .group_by(*alike)
+        .order_by(*alike)
+    )
+    return [(uuid, count) for uuid, count in connection.execute(statement)]
+
+
+def list_unlike(connection: Connection, batch_id: str) -> list[str]:
+    """Questions of a batch on which numbers say nothing: with corrections that may differ, or several adjudications."""
+    found = _tally(batch_id)
+    return list(connection.execute(select(found.c.question_uuid).where(_is_unlike(found))).scalars())
+
+
+def _is_unlike(found: Subquery) -> ColumnElement[bool]:
+    return or_(and_(found.c.edits > 0, found.c.verdicts == 0), found.c.verdicts > 1)
+
+
+def _tally(batch_id: str) -> Subquery:
+    """Decisions on each question of a batch, by kind."""
+    is_verdict = reviews.c.channel == "adjudication"
+
+    def count(decision: str) -> ColumnElement[int]:
+        return func.count().filter(and_(~is_verdict, reviews.c.decision == decision)).label(f"{decision}s")
+
+    question = review_questions.c
+    return (
+        select(
+            question.question_uuid,
+            count("accept"),
+            count("reject"),
+            count("edit"),
+            func.count().filter(is_verdict).label("verdicts"),
+            func.max(reviews.c.decision).filter(is_verdict).label("verdict"),
+        )
+        .select_from(review_questions)
+        .outerjoin(
+            reviews,
+            and_(reviews.c.batch_id == question.batch_id, reviews.c.question_uuid == question.question_uuid),
+        )
+        .where(
+            question.batch_id == batch_id,
+            ~exists().where(
+                review_gold.c.batch_id == question.batch_id,
+                review_gold.c.question_uuid == question.question_uuid,
+            ),
+        )
+        .group_by(question.question_uuid)
+        .subquery()
+    )
+
+
+def count_work_of_batch(connection: Connection, batch_id: str, now: str) -> list[dict[str, Any]]:
+    """Per discipline, annotator and role: `assigned_count`, `decided_count`, `overdue_count`, `due_at` (the first waiting one)."""
+    waiting = reviews.c.decision.is_(None)
+    rows = connection.execute(
+        select(
+            review_questions.c.discipline,
+            _given.annotator,
+            _given.role,
+            func.count().label("assigned_count"),
+            func.count(reviews.c.decision).label("decided_count"),
+            func.count().filter(and_(waiting, _given.due_at < now)).label("overdue_count"),
+            func.min(_given.due_at).filter(waiting).label("due_at"),
+        )
+        .join(review_questions, _QUESTION)
+        .outerjoin(reviews, _OWN_DECISION)
+        .where(_given.batch_id == batch_id)
+        .group_by(review_questions.c.discipline, _given.annotator, _given.role)
+        .order_by(review_questions.c.discipline, _given.annotator, _given.role)
+    )
+    return [dict(row._mapping) for row in rows]

@@ -1,0 +1,70 @@
+"""Questions with a known decision among the work of a review batch, in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, and_, insert, select
+
+from warehouse.ledger.engine.tables import review_assignments, review_gold, review_questions, reviews
+
+
+def insert_gold(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Mark questions of a batch as planted; an empty list marks none."""
+    if rows:
+        connection.execute(insert(review_gold), rows)
+
+
+def read_gold_reviews(connection: Connection, batch_id: str | None = None) -> list[dict[str, Any]]:
+    """Planted questions of one batch or all, one row for each annotator they are given to, by batch, question, annotator.
+
+    With the question as it is shown and the decision given on it: `decision`, `edited_fields` and `decided_at` are null
+    until there is one.
+    """
+    statement = (
+        select(
+            review_gold,
+            review_questions.c.discipline,
+            review_questions.c.content,
+            review_assignments.c.annotator,
+            review_assignments.c.assigned_at,
+            reviews.c.decision,
+            reviews.c.edited_fields,
+            reviews.c.decided_at,
+        )
+        .join(
+            review_questions,
+            and_(
+                review_questions.c.batch_id == review_gold.c.batch_id,
+                review_questions.c.question_uuid == review_gold.c.question_uuid,
+            ),
+        )
+        .join(
+            review_assignments,
+            and_(
+                review_assignments.c.batch_id == review_gold.c.batch_id,
+                review_assignments.c.question_uuid == review_gold.c.question_uuid,
+            ),
+        )
+        .outerjoin(
+            reviews,
+            and_(
+                reviews.c.batch_id == review_gold.c.batch_id,
+                reviews.c.question_uuid == review_gold.c.question_uuid,
+                reviews.c.annotator == review_assignments.c.annotator,
+            ),
+        )
+        .order_by(review_gold.c.batch_id, review_gold.c.question_uuid, review_assignments.c.annotator)
+    )
+    if batch_id is not None:
+        statement = statement.where(review_gold.c.batch_id == batch_id)
+    return [dict(row._mapping) for row in connection.execute(statement)]
+
+
+def read_gold_uuids(connection: Connection, batch_id: str) -> set[str]:
+    """Questions of the batch that are planted."""
+    rows = connection.execute(
+        select(review_gold.c.question_uuid).where(review_gold.c.batch_id == batch_id)
+    ).scalars()
+    return set(rows)

@@ -1,0 +1,199 @@
+"""Reading the audit log: in pages, by session, by what entries were done to; and the heads that were signed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, RowMapping, func, or_, select, text
+from sqlalchemy.dialects import postgresql, sqlite
+
+from warehouse.ledger.engine.chain import HASHED
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.tables import access_chain, access_log, log_keys, sessions, signed_heads
+
+_PAGE = 20_000
+# What a sitting consists of; of these a story tells the number.
+STEPS = ("next", "submit", "submit_and_next", "renew", "pending", "status", "plan_session", "set_deadline")
+
+
+class Head(NamedTuple):
+    """The last entry of the log: its number (0: there is none) and its hash."""
+
+    number: int
+    entry_hash: str
+
+
+class LogKey(NamedTuple):
+    """A key that heads and receipts are signed with.
+
+    Attributes:
+        key_id: first 16 digits of the SHA-256 of the public key.
+        public_key: Ed25519, 32 bytes in base64.
+        place: host and home whose key it is.
+    """
+
+    key_id: str
+    public_key: str
+    place: str
+
+
+class SignedHead(NamedTuple):
+    """A head and its signature."""
+
+    number: int
+    entry_hash: str
+    key_id: str
+    signed_at: str
+    signature: str
+
+
+def list_unchained(connection: Connection) -> list[int]:
+    """The rows of the log that have no place in its chain; no version writes such a one."""
+    query = select(access_log.c.access_id).where(access_log.c.number.is_(None))
+    return [int(number) for number in connection.execute(query.order_by(access_log.c.access_id)).scalars()]
+
+
+def iter_chain(connection: Connection) -> Iterator[Row[Any]]:
+    """The entries of the chain in its order: number, previous_hash, entry_hash, then those of `HASHED`; a page at a time."""
+    last = 0
+    columns = [access_log.c[name] for name in ("number", "previous_hash", "entry_hash", *HASHED)]
+    while True:
+        query = select(*columns).where(access_log.c.number > last).order_by(access_log.c.number)
+        page = connection.execute(query.limit(_PAGE)).all()
+        yield from page
+        if len(page) < _PAGE:
+            return
+        last = page[-1].number
+
+
+def read_session_entries(connection: Connection, session_id: str) -> list[Row[Any]]:
+    """The entries of a session in order."""
+    query = select(access_log).where(access_log.c.session_id == session_id)
+    return list(connection.execute(query.order_by(access_log.c.access_id)))
+
+
+def iter_targets(connection: Connection, actions: Sequence[str]) -> Iterator[Row[Any]]:
+    """The allowed entries of these actions that name what they were done to, in order of target, then of the log."""
+    query = (
+        select(access_log)
+        .where(
+            access_log.c.action.in_(actions),
+            access_log.c.target.is_not(None),
+            access_log.c.seq.is_(None),
+            access_log.c.number.is_not(None),
+            access_log.c.http_status == 200,
+        )
+        .order_by(access_log.c.target, access_log.c.access_id)
+    )
+    yield from connection.execute(query)
+
+
+def read_run_entries(connection: Connection, run_id: str) -> list[Row[Any]]:
+    """What was done to a run, its sessions and its candidates' tokens, in order; deliveries and answers left out."""
+    names = select(sessions.c.session_id).where(sessions.c.run_id == run_id)
+    query = (
+        select(access_log)
+        .where(
+            or_(
+                access_log.c.session_id.in_(names) & access_log.c.action.not_in(STEPS),
+                access_log.c.session_id.in_(names) & (access_log.c.http_status != 200),
+                access_log.c.target.in_(names) & (access_log.c.http_status != 200),
+                (access_log.c.target == run_id)
+                & access_log.c.seq.is_(None)
+                & access_log.c.action.not_in(STEPS),
+            )
+        )
+        .order_by(access_log.c.access_id)
+    )
+    return list(connection.execute(query))
+
+
+def count_steps(connection: Connection, run_id: str) -> dict[str, dict[str, int]]:
+    """Allowed steps of each session of a run: session → action → how many."""
+    names = select(sessions.c.session_id).where(sessions.c.run_id == run_id)
+    query = (
+        select(access_log.c.session_id, access_log.c.action, func.count())
+        .where(access_log.c.session_id.in_(names), access_log.c.http_status == 200)
+        .group_by(access_log.c.session_id, access_log.c.action)
+    )
+    counts: dict[str, dict[str, int]] = {}
+    for session_id, action, count in connection.execute(query):
+        counts.setdefault(str(session_id), {})[str(action)] = int(count)
+    return counts
+
+
+def read_head(connection: Connection) -> Head:
+    """The last entry that is committed."""
+    row = connection.execute(select(access_chain.c.number, access_chain.c.entry_hash)).first()
+    return Head(0, "") if row is None else Head(int(row.number), str(row.entry_hash))
+
+
+def read_entry(connection: Connection, number: int) -> Row[Any] | None:
+    """The entry of that number; null when there is none."""
+    return connection.execute(select(access_log).where(access_log.c.number == number)).first()
+
+
+def list_log_keys(connection: Connection) -> list[LogKey]:
+    """Every key that ever signed, in the order in which they were added."""
+    columns = [log_keys.c[name] for name in LogKey._fields]
+    rows = connection.execute(select(*columns).order_by(log_keys.c.added_at, log_keys.c.key_id))
+    return [LogKey(*row) for row in rows]
+
+
+def write_log_key(connection: Connection, key: LogKey, at: str) -> bool:
+    """Add a key; false when it is there."""
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    statement = insert(log_keys).on_conflict_do_nothing().returning(log_keys.c.key_id)
+    return connection.execute(statement, {**key._asdict(), "added_at": at}).first() is not None
+
+
+def read_last_head(connection: Connection) -> SignedHead | None:
+    """The head that was signed last; null when none was."""
+    columns = [signed_heads.c[name] for name in SignedHead._fields]
+    row = connection.execute(select(*columns).order_by(signed_heads.c.number.desc()).limit(1)).first()
+    return None if row is None else SignedHead(*row)
+
+
+def write_signed_head(connection: Connection, head: SignedHead) -> bool:
+    """Keep a head; false when another process has signed the same one."""
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    statement = insert(signed_heads).on_conflict_do_nothing().returning(signed_heads.c.number)
+    return connection.execute(statement, head._asdict()).first() is not None
+
+
+def iter_signed_heads(connection: Connection) -> Iterator[SignedHead]:
+    """Every signed head, in order."""
+    columns = [signed_heads.c[name] for name in SignedHead._fields]
+    for row in connection.execute(select(*columns).order_by(signed_heads.c.number)):
+        yield SignedHead(*row)
+
+
+def read_last_id(ledger: Ledger) -> int:
+    """The number of the last row of the audit log, 0 when there is none; no row below it is still to come.
+
+    On a server numbers are given out before their transactions end: those under way are waited for.
+    """
+    last = select(func.coalesce(func.max(access_log.c.access_id), 0))
+    if ledger.is_sqlite:
+        with ledger.read() as connection:
+            return int(connection.execute(last).scalar_one())
+    with ledger.write() as connection:
+        connection.execute(text("lock table access_log in share mode"))
+        return int(connection.execute(last).scalar_one())
+
+
+def count_entries(connection: Connection, first_id: int, last_id: int) -> int:
+    """How many entries have rows from `first_id` to `last_id`."""
+    query = select(func.count()).where(access_log.c.access_id.between(first_id, last_id))
+    return int(connection.execute(query).scalar_one())
+
+
+def read_entries(connection: Connection, first_id: int, last_id: int) -> list[RowMapping]:
+    """The entries with rows from `first_id` to `last_id`, in order."""
+    query = (
+        select(access_log)
+        .where(access_log.c.access_id.between(first_id, last_id))
+        .order_by(access_log.c.access_id)
+    )
+    return list(connection.execute(query).mappings())

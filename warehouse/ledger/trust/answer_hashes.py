@@ -1,0 +1,89 @@
+"""The hashes of a session's answers, by which a log names them.
+
+They are read from the audit log, which has them for every answer: the exam API's role on a server may not read an answer's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from sqlalchemy import BindParameter, Connection, bindparam, distinct, func, select
+
+from schemas.vocabulary import GIVEN_STATUSES
+from warehouse.ledger.engine.chain import list_pending_entries
+from warehouse.ledger.engine.statements import HotStatement
+from warehouse.ledger.engine.tables import access_log, responses, sessions
+
+_SESSION: Final[BindParameter[str]] = bindparam("session")
+_SIZE = HotStatement(
+    select(sessions.c.run_id, sessions.c.question_count).where(sessions.c.session_id == _SESSION)
+)
+_LOGGED = HotStatement(
+    select(access_log.c.seq, access_log.c.answer_hash).where(
+        access_log.c.session_id == _SESSION,
+        access_log.c.http_status == bindparam("status"),
+        access_log.c.answer_hash.is_not(None),
+    )
+)
+
+
+class SessionEnds(NamedTuple):
+    """When a session was opened for the first time, and closed; null for not."""
+
+    session_id: str
+    opened_at: str | None
+    closed_at: str | None
+
+
+def read_session_size(connection: Connection, session_id: str) -> tuple[str, int]:
+    """The run of a session, and how many questions it has."""
+    row = _SIZE.fetch_first(connection, {"session": session_id})
+    assert row is not None, "whoever asks has read the session"
+    return str(row[0]), int(row[1])
+
+
+def read_answer_hashes(connection: Connection, session_id: str) -> dict[int, str]:
+    """SHA-256 of each answer's text by position, those of the open transaction among them.
+
+    They are those of the audit log: the exam's role cannot read the texts.
+    """
+    values = {"session": session_id}
+    hashes = {
+        int(seq): str(answer_hash) for seq, answer_hash in _LOGGED.run(connection, {**values, "status": 200})
+    }
+    hashes.update(_iter_pending(connection, session_id))
+    return hashes
+
+
+def find_unlogged(connection: Connection, run_id: str) -> list[str]:
+    """The sessions of a run whose answers are not those of the audit log: somebody has added answers, or cut the log."""
+    given = (
+        select(func.count())
+        .where(responses.c.session_id == sessions.c.session_id, responses.c.answer_status.in_(GIVEN_STATUSES))
+        .scalar_subquery()
+    )
+    own = access_log.c.session_id == sessions.c.session_id
+    logged = (
+        select(func.count(distinct(access_log.c.seq)))
+        .where(own, access_log.c.http_status == 200, access_log.c.answer_hash.is_not(None))
+        .scalar_subquery()
+    )
+    query = select(sessions.c.session_id).where(sessions.c.run_id == run_id, given != logged)
+    return [str(name) for name in connection.execute(query.order_by(sessions.c.session_id)).scalars()]
+
+
+def iter_session_ends(connection: Connection) -> Iterator[SessionEnds]:
+    """Every session that was opened or closed, and when."""
+    columns = [sessions.c[name] for name in SessionEnds._fields]
+    query = select(*columns).where(sessions.c.status != "planned").order_by(sessions.c.session_id)
+    for row in connection.execute(query):
+        yield SessionEnds(*row)
+
+
+def _iter_pending(connection: Connection, session_id: str) -> Iterator[tuple[int, str]]:
+    """Answers whose entries wait for the end of the open transaction."""
+    for entry in list_pending_entries(connection):
+        if entry.session_id == session_id and entry.answer_hash is not None and entry.http_status == 200:
+            assert entry.seq is not None, "an answer has a position"
+            yield entry.seq, entry.answer_hash

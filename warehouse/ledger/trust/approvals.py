@@ -1,0 +1,264 @@
+"""Requests that need a second person: asked, approved or refused, and used once.
+
+A row says how a request stands; that somebody agreed is believed only with the entry of the audit log that was written with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection, select, update
+
+from warehouse.ledger.engine.chain import Entry, add_entry, name_account
+from warehouse.ledger.engine.digests import compute_digest
+from warehouse.ledger.engine.public_log import add_public_entry
+from warehouse.ledger.engine.tables import access_log, approvals
+
+ASK: Final = "ask_approval"
+STAND: Final = "stand_for_request"
+APPROVE: Final = "approve_request"
+REFUSE: Final = "refuse_request"
+USE: Final = "use_approval"
+# Entries after which somebody could show another's password as theirs, or has a right that they had not.
+_CHANGES: Final = ("add_user", "set_password", "change_role", "admit_user")
+_PASSWORDS: Final = ("add_user", "set_password")
+
+
+@dataclass(frozen=True)
+class Approval:
+    """A request as it is kept.
+
+    Attributes:
+        approval_id: its number.
+        what: `plan`, `release`, `retire` or `override`.
+        target: the run, session, question or edition.
+        digest: SHA-256 of what exactly is asked.
+        parameters: what exactly is asked.
+        asked_by: a user, or the account of a host where nobody was named.
+        stood_by: the user who answers for it; null as long as nobody does.
+        asked_at: when it was asked.
+        expires_at: from when on it is worth nothing.
+        state: `asked`, `approved`, `refused` or `used`.
+        decided_by: who approved or refused.
+        decided_at: when.
+        used_at: when it was done.
+    """
+
+    approval_id: int
+    what: str
+    target: str
+    digest: str
+    parameters: dict[str, Any]
+    asked_by: str
+    stood_by: str | None
+    asked_at: str
+    expires_at: str
+    state: str
+    decided_by: str | None
+    decided_at: str | None
+    used_at: str | None
+
+
+_COLUMNS = tuple(column for column in approvals.c if column.name != "open_digest")
+
+
+def compute_request_digest(what: str, target: str, parameters: Mapping[str, Any]) -> str:
+    """What exactly is asked: another target, set, reason or parameter is another request."""
+    return compute_digest([what, target, parameters])
+
+
+def read_approval(connection: Connection, approval_id: int, *, is_held: bool = False) -> Approval | None:
+    """The request of that number; null for none. With `is_held` nobody changes it until the transaction ends."""
+    query = select(*_COLUMNS).where(approvals.c.approval_id == approval_id)
+    row = connection.execute(query.with_for_update() if is_held else query).first()
+    return None if row is None else Approval(**row._mapping)
+
+
+def list_approvals(
+    connection: Connection, states: Sequence[str] = (), *, after: int = 0, limit: int | None = None
+) -> list[Approval]:
+    """Requests by number, those in one of the states or all; a page is `limit` of them that follow the number `after`."""
+    query = select(*_COLUMNS).where(approvals.c.approval_id > after)
+    if states:
+        query = query.where(approvals.c.state.in_(states))
+    return [
+        Approval(**row._mapping)
+        for row in connection.execute(query.order_by(approvals.c.approval_id).limit(limit))
+    ]
+
+
+def write_request(
+    connection: Connection,
+    what: str,
+    target: str,
+    parameters: Mapping[str, Any],
+    *,
+    user_id: str | None,
+    asked_by: str | None,
+    at: str,
+    expires_at: str,
+) -> Approval:
+    """The open request for exactly this: the one that is there, else a new one.
+
+    `user_id` is who answers for it, null where nobody could be told for certain; `asked_by` says who it seems to be (default:
+    the account of this host).
+    """
+    digest = compute_request_digest(what, target, parameters)
+    found = _find_open(connection, digest)
+    if found is not None and found.expires_at > at:
+        return found
+    if found is not None:
+        _change(connection, found.approval_id, open_digest=None)
+    values = {
+        "what": what,
+        "target": target,
+        "digest": digest,
+        "parameters": dict(parameters),
+        "asked_by": (asked_by or user_id or name_account())[:120],
+        "stood_by": user_id,
+        "asked_at": at,
+        "expires_at": expires_at,
+        "state": "asked",
+        "open_digest": digest,
+    }
+    number = connection.execute(approvals.insert().values(**values)).inserted_primary_key
+    assert number is not None
+    asked = read_approval(connection, int(number[0]))
+    assert asked is not None
+    _note(connection, ASK, asked, None if user_id is None else user_id)
+    return asked
+
+
+def find_approved(
+    connection: Connection, what: str, target: str, parameters: Mapping[str, Any], at: str
+) -> Approval | None:
+    """The approval for exactly this that has not expired and was not used; null for none."""
+    found = _find_open(connection, compute_request_digest(what, target, parameters), is_held=True)
+    if (
+        found is None
+        or found.state != "approved"
+        or found.expires_at <= at
+        or not _is_sealed(connection, found)
+    ):
+        return None
+    return found
+
+
+def write_stand(connection: Connection, asked: Approval, user_id: str) -> None:
+    """Let a user answer for a request that nobody answers for yet."""
+    _change(connection, asked.approval_id, stood_by=user_id)
+    _note(connection, STAND, asked, user_id)
+
+
+def write_approval(
+    connection: Connection, asked: Approval, user_id: str, *, at: str, expires_at: str
+) -> Approval:
+    """Approve a request; an entry of the audit log and of the public log."""
+    _change(
+        connection,
+        asked.approval_id,
+        state="approved",
+        decided_by=user_id,
+        decided_at=at,
+        expires_at=expires_at,
+    )
+    approved = read_approval(connection, asked.approval_id)
+    assert approved is not None
+    _note(connection, APPROVE, approved, user_id)
+    # A question's name is the installation's own: what is said of it in public names the request.
+    target = f"request {asked.approval_id}" if asked.what == "retire" else asked.target
+    body = {"what": asked.what, "target": target, "asked_by": asked.stood_by, "approved_by": user_id}
+    add_public_entry(connection, "approve", body)
+    return approved
+
+
+def write_refusal(connection: Connection, asked: Approval, user_id: str, *, at: str) -> None:
+    """Refuse a request, or take back an approval that was not used."""
+    _change(
+        connection, asked.approval_id, state="refused", decided_by=user_id, decided_at=at, open_digest=None
+    )
+    _note(connection, REFUSE, asked, user_id)
+
+
+def write_use(connection: Connection, approved: Approval, at: str) -> None:
+    """Note that what was approved is done: it cannot be done again."""
+    _change(connection, approved.approval_id, state="used", used_at=at, open_digest=None)
+    _note(connection, USE, approved, None)
+
+
+def read_last_password_setter(connection: Connection, user_id: str) -> str | None:
+    """Who last set the user's password, as the audit log says; null where it says nothing of it."""
+    query = (
+        select(access_log.c.user_id)
+        .where(
+            access_log.c.target == user_id,
+            access_log.c.action.in_(_PASSWORDS),
+            access_log.c.http_status == 200,
+            access_log.c.seq.is_(None),
+        )
+        .order_by(access_log.c.access_id.desc())
+        .limit(1)
+    )
+    return connection.execute(query).scalar()
+
+
+def was_changed_since(connection: Connection, user_id: str, at: str) -> bool:
+    """Whether the user was added or admitted, or got a password or a role, after that moment."""
+    query = select(access_log.c.access_id).where(
+        access_log.c.target == user_id,
+        access_log.c.action.in_(_CHANGES),
+        access_log.c.http_status == 200,
+        access_log.c.seq.is_(None),
+        access_log.c.accessed_at >= at,
+    )
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def _find_open(connection: Connection, digest: str, *, is_held: bool = False) -> Approval | None:
+    query = select(*_COLUMNS).where(approvals.c.open_digest == digest)
+    row = connection.execute(query.with_for_update() if is_held else query).first()
+    return None if row is None else Approval(**row._mapping)
+
+
+def _change(connection: Connection, approval_id: int, **values: object) -> None:
+    connection.execute(update(approvals).where(approvals.c.approval_id == approval_id).values(**values))
+
+
+def _note(connection: Connection, action: str, approval: Approval, user_id: str | None) -> None:
+    entry = Entry(
+        action, user_id, target=_name(approval), digest=_seal(approval), is_by_caller=user_id is None
+    )
+    add_entry(connection, entry)
+
+
+def _is_sealed(connection: Connection, approval: Approval) -> bool:
+    """Whether the audit log has the entry of this very approval, by who is said to have given it."""
+    query = select(access_log.c.access_id).where(
+        access_log.c.target == _name(approval),
+        access_log.c.action == APPROVE,
+        access_log.c.user_id == approval.decided_by,
+        access_log.c.digest == _seal(approval),
+        access_log.c.http_status == 200,
+        access_log.c.seq.is_(None),
+    )
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def _name(approval: Approval) -> str:
+    return f"approval {approval.approval_id} {approval.what} {approval.target}"[:240]
+
+
+def _seal(approval: Approval) -> str:
+    return compute_digest(
+        [
+            approval.approval_id,
+            approval.digest,
+            approval.asked_by,
+            approval.stood_by,
+            approval.state,
+            approval.decided_by,
+            approval.expires_at,
+        ]
+    )

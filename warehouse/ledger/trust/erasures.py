@@ -1,0 +1,360 @@
+"""What was erased of answers, and the proof that stays: who did it, when and why, and a hash for every text that was there.
+
+An erasure is of closed sessions of one run. Texts go; status, times, tokens, costs, signatures and hashes stay. The audit log has
+one entry for each erasure, whose digest is over the whole of it (`digest_erasure`), so that neither an erasure nor the hash of a
+text can be changed, added or removed without being seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Connection, bindparam, distinct, func, null, select, update
+
+from schemas.vocabulary import GIVEN_STATUSES
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.digests import digest_response, digest_text
+from warehouse.ledger.engine.statements import iter_chunks
+from warehouse.ledger.engine.tables import (
+    access_log,
+    erased_answers,
+    erasures,
+    llm_calls,
+    responses,
+    runs,
+    sessions,
+    users,
+)
+
+ERASE: Final = "erase_answers"
+_ANSWERS: Final = ("submit", "submit_and_next")
+_encode: Final = json.JSONEncoder(separators=(",", ":")).encode
+
+
+@dataclass(frozen=True)
+class Erasure:
+    """One erasure of answers of a run.
+
+    Attributes:
+        erasure_id: the run, and the number of its erasure.
+        run_id: the run.
+        cause: `policy` (the installation keeps texts so long and no longer) or `withdrawal` (a candidate's right).
+        reason: why, in somebody's words.
+        erased_by: a user, or the account of a host.
+        erased_at: when the ledger's texts went (ISO text, UTC).
+        session_count: sessions whose texts were erased.
+        answer_count: answers that candidates had given in them.
+        digest: SHA-256 over all of it.
+        finished_at: when nothing held the texts any more; null while that is still to be done.
+    """
+
+    erasure_id: str
+    run_id: str
+    cause: str
+    reason: str
+    erased_by: str
+    erased_at: str
+    session_count: int
+    answer_count: int
+    digest: str
+    finished_at: str | None = None
+
+
+class ErasedAnswer(NamedTuple):
+    """The hash of a text that was erased, and the digest of what is kept beside it."""
+
+    session_id: str
+    seq: int
+    answer_hash: str
+    kept_digest: str
+
+
+class ErasableSession(NamedTuple):
+    """A session with what decides whether its texts may be erased, in the state of now."""
+
+    session_id: str
+    run_id: str
+    month: str
+    model: str
+    status: str
+    run_status: str
+
+
+class HeldText(NamedTuple):
+    """How much text the ledger holds of a session: answers that were given, and characters of answers and reasoning."""
+
+    answers: int
+    characters: int
+
+
+def list_sessions_with_texts(
+    connection: Connection, *, month: str | None = None, model: str | None = None, run_id: str | None = None
+) -> list[ErasableSession]:
+    """The sessions of a month, a candidate or a run that were handed a question and are not erased, by name."""
+    query = (
+        select(
+            sessions.c.session_id,
+            sessions.c.run_id,
+            runs.c.month,
+            sessions.c.model,
+            sessions.c.status,
+            runs.c.status.label("run_status"),
+        )
+        .join(runs, runs.c.run_id == sessions.c.run_id)
+        .where(
+            select(responses.c.session_id).where(responses.c.session_id == sessions.c.session_id).exists(),
+            ~select(erased_answers.c.session_id)
+            .where(erased_answers.c.session_id == sessions.c.session_id)
+            .exists(),
+        )
+    )
+    for column, value in ((runs.c.month, month), (sessions.c.model, model), (runs.c.run_id, run_id)):
+        if value is not None:
+            query = query.where(column == value)
+    return [ErasableSession(*row) for row in connection.execute(query.order_by(sessions.c.session_id))]
+
+
+def count_texts(connection: Connection, session_ids: Sequence[str]) -> HeldText:
+    """How much text the ledger holds of these sessions."""
+    size = func.length(responses.c.response) + func.coalesce(func.length(responses.c.reasoning), 0)
+    is_given = responses.c.answer_status.in_(GIVEN_STATUSES)
+    answers = characters = 0
+    for names in iter_chunks(session_ids):
+        query = select(func.count().filter(is_given), func.coalesce(func.sum(size), 0))
+        row = connection.execute(query.where(responses.c.session_id.in_(names))).one()
+        answers, characters = answers + int(row[0]), characters + int(row[1])
+    return HeldText(answers, characters)
+
+
+def find_changed_answers(connection: Connection, session_id: str) -> list[int]:
+    """Positions of answers that are not what the audit log says that was given: with their texts the evidence would go."""
+    logged = {
+        row.seq: row
+        for row in connection.execute(
+            select(access_log.c.seq, access_log.c.answer_hash, access_log.c.digest).where(
+                access_log.c.session_id == session_id,
+                access_log.c.http_status == 200,
+                access_log.c.action.in_(_ANSWERS),
+                access_log.c.number.is_not(None),
+            )
+        )
+    }
+    changed = []
+    for row in _iter_rows(connection, session_id):
+        entry = logged.pop(row["seq"], None)
+        if entry is None:
+            continue
+        if digest_text(row["response"]) != entry.answer_hash or digest_response(row) != entry.digest:
+            changed.append(int(row["seq"]))
+    return sorted([*changed, *(int(seq) for seq in logged)])
+
+
+def hash_answers(connection: Connection, session_id: str) -> list[ErasedAnswer]:
+    """What stays of each answer of a session when its text goes, by position."""
+    return [
+        ErasedAnswer(
+            session_id,
+            int(row["seq"]),
+            digest_text(row["response"]),
+            digest_response({**row, "reasoning": None}),
+        )
+        for row in _iter_rows(connection, session_id)
+    ]
+
+
+def digest_erasure(erasure: Erasure, answers: Iterable[ErasedAnswer]) -> str:
+    """SHA-256 over an erasure and every hash that stays, in the order of sessions (as bytes) and positions."""
+    whole = hashlib.sha256(
+        _encode(
+            [
+                erasure.erasure_id,
+                erasure.run_id,
+                erasure.cause,
+                erasure.reason,
+                erasure.erased_by,
+                erasure.erased_at,
+                erasure.session_count,
+                erasure.answer_count,
+            ]
+        ).encode()
+    )
+    for answer in answers:
+        whole.update(_encode(list(answer)).encode())
+    return whole.hexdigest()
+
+
+def name_erasure(connection: Connection, run_id: str) -> str:
+    """The name of the next erasure of a run."""
+    query = select(func.count()).select_from(erasures).where(erasures.c.run_id == run_id)
+    return f"{run_id}/erasure-{int(connection.execute(query).scalar_one()) + 1}"
+
+
+def write_erasure(connection: Connection, erasure: Erasure, answers: Sequence[ErasedAnswer]) -> None:
+    """Erase the texts of these answers, and of every reply that the ledger keeps of calls about them; keep the proof.
+
+    The entry of the audit log goes with it. Over two files the ledger's replies go first: after a kill between the two the answers
+    are still there, and doing it again finishes it.
+    """
+    names = sorted({answer.session_id for answer in answers})
+    _erase_replies(connection, erasure.run_id, set(names))
+    connection.execute(erasures.insert().values(**erasure.__dict__))
+    connection.execute(
+        erased_answers.insert(),
+        [{**answer._asdict(), "erasure_id": erasure.erasure_id} for answer in answers],
+    )
+    connection.execute(
+        update(responses)
+        .where(responses.c.session_id == bindparam("of_session"))
+        .values(response="", reasoning=null()),
+        [{"of_session": name} for name in names],
+    )
+    add_entry(
+        connection,
+        Entry(
+            ERASE,
+            user_id=erasure.erased_by,
+            target=erasure.erasure_id,
+            code=erasure.cause,
+            digest=erasure.digest,
+            accessed_at=erasure.erased_at,
+        ),
+    )
+
+
+def erase_replies_of_units(connection: Connection, units: Sequence[str]) -> int:
+    """Erase the replies to calls of these units; returns how many there were."""
+    count = 0
+    for names in iter_chunks(units):
+        erased = update(llm_calls).values(reply=null())
+        count += connection.execute(
+            erased.where(llm_calls.c.unit.in_(names), llm_calls.c.reply.is_not(None))
+        ).rowcount
+    return count
+
+
+def erase_replies_of_runs(connection: Connection, prefixes: Sequence[str]) -> None:
+    """Erase the replies to all calls of runs whose names begin so."""
+    for prefix in prefixes:
+        connection.execute(
+            update(llm_calls)
+            .where(llm_calls.c.run_id.startswith(prefix, autoescape=True), llm_calls.c.reply.is_not(None))
+            .values(reply=null())
+        )
+
+
+def count_erased(connection: Connection, erasure_id: str, statuses: Sequence[str]) -> dict[str, int]:
+    """Session → how many answers of these statuses were erased."""
+    query = (
+        select(erased_answers.c.session_id, func.count())
+        .join(
+            responses,
+            (responses.c.session_id == erased_answers.c.session_id)
+            & (responses.c.seq == erased_answers.c.seq),
+        )
+        .where(erased_answers.c.erasure_id == erasure_id, responses.c.answer_status.in_(statuses))
+        .group_by(erased_answers.c.session_id)
+    )
+    return {str(session): int(count) for session, count in connection.execute(query)}
+
+
+def list_units_of_run(connection: Connection, run_id: str) -> list[str]:
+    """The units of the calls of a run."""
+    query = select(distinct(llm_calls.c.unit)).where(
+        llm_calls.c.run_id == run_id, llm_calls.c.unit.is_not(None)
+    )
+    return [str(unit) for unit in connection.execute(query).scalars()]
+
+
+def finish_erasure(connection: Connection, erasure_id: str, at: str) -> None:
+    """Note that nothing holds the texts any more."""
+    connection.execute(
+        update(erasures)
+        .where(erasures.c.erasure_id == erasure_id, erasures.c.finished_at.is_(None))
+        .values(finished_at=at)
+    )
+
+
+def list_erasures(
+    connection: Connection, *, run_id: str | None = None, is_unfinished: bool = False
+) -> list[Erasure]:
+    """Every erasure, in order; those of a run; those that are not finished."""
+    columns = [erasures.c[name] for name in Erasure.__dataclass_fields__]
+    query = select(*columns).order_by(erasures.c.erased_at, erasures.c.erasure_id)
+    if run_id is not None:
+        query = query.where(erasures.c.run_id == run_id)
+    if is_unfinished:
+        query = query.where(erasures.c.finished_at.is_(None))
+    return [Erasure(**row._mapping) for row in connection.execute(query)]
+
+
+def iter_erased(connection: Connection, erasure_id: str) -> Iterator[ErasedAnswer]:
+    """What an erasure keeps of each answer, by session (as bytes) and position."""
+    columns = [erased_answers.c[name] for name in ErasedAnswer._fields]
+    query = select(*columns).where(erased_answers.c.erasure_id == erasure_id)
+    for row in sorted(connection.execute(query), key=lambda row: (row[0].encode(), row[1])):
+        yield ErasedAnswer(*row)
+
+
+def list_sessions_of(connection: Connection, erasure_id: str) -> list[ErasableSession]:
+    """The sessions of an erasure, by name."""
+    own = select(distinct(erased_answers.c.session_id)).where(erased_answers.c.erasure_id == erasure_id)
+    query = (
+        select(
+            sessions.c.session_id,
+            sessions.c.run_id,
+            runs.c.month,
+            sessions.c.model,
+            sessions.c.status,
+            runs.c.status.label("run_status"),
+        )
+        .join(runs, runs.c.run_id == sessions.c.run_id)
+        .where(sessions.c.session_id.in_(own))
+        .order_by(sessions.c.session_id)
+    )
+    return [ErasableSession(*row) for row in connection.execute(query)]
+
+
+def map_erased_sessions(connection: Connection, run_id: str | None = None) -> dict[str, str]:
+    """Session → its erasure, of a run or of all."""
+    query = select(distinct(erased_answers.c.session_id), erased_answers.c.erasure_id)
+    if run_id is not None:
+        query = query.join(erasures, erasures.c.erasure_id == erased_answers.c.erasure_id).where(
+            erasures.c.run_id == run_id
+        )
+    return {str(session): str(erasure) for session, erasure in connection.execute(query)}
+
+
+def read_erased(connection: Connection, session_id: str) -> dict[int, tuple[str, ErasedAnswer]]:
+    """Position → the erasure and what it keeps, for the answers of a session."""
+    columns = [erased_answers.c[name] for name in ErasedAnswer._fields]
+    query = select(erased_answers.c.erasure_id, *columns).where(erased_answers.c.session_id == session_id)
+    return {int(row.seq): (str(row[0]), ErasedAnswer(*row[1:])) for row in connection.execute(query)}
+
+
+def is_admin(connection: Connection, user_id: str) -> bool:
+    """Whether somebody is an admin who is not shut out."""
+    query = select(users.c.user_id).where(
+        users.c.user_id == user_id, users.c.role == "admin", users.c.is_active.is_(True)
+    )
+    return connection.execute(query).first() is not None
+
+
+def _erase_replies(connection: Connection, run_id: str, session_ids: set[str]) -> None:
+    own = [unit for unit in list_units_of_run(connection, run_id) if is_unit_of(unit, session_ids)]
+    erase_replies_of_units(connection, own)
+
+
+def is_unit_of(unit: str, session_ids: set[str]) -> bool:
+    """Whether a unit of calls or landings is one of these sessions: its name, or its name and what a slash divides from it."""
+    parts = unit.split("/")
+    return any("/".join(parts[:count]) in session_ids for count in range(1, len(parts) + 1))
+
+
+def _iter_rows(connection: Connection, session_id: str) -> Iterator[Mapping[str, Any]]:
+    query = select(responses).where(responses.c.session_id == session_id).order_by(responses.c.seq)
+    for row in connection.execute(query):
+        yield row._asdict()

@@ -1,0 +1,150 @@
+"""Organisations as the ledger counts them: one row for each name in normal form, other names pointing to the one meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Final, NamedTuple
+
+from sqlalchemy import Connection, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from schemas.errors import UsageError
+from schemas.organisations import normalise_organisation
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.tables import organisations
+from warehouse.ledger.trust.seals import seal_organisation
+
+# Simulated organisations have keys of their own: simulated runs take nothing from real ones.
+SIMULATED_PREFIX: Final = "sim:"
+
+
+class Organisation(NamedTuple):
+    """An organisation as it is registered.
+
+    Attributes:
+        organisation: its key: the name in normal form, `sim:` before that of a simulated one.
+        name: as it was first registered.
+        same_as: key of the organisation that this is another name of; null for an organisation itself.
+        question_limit: most questions that all its candidates together may be handed; null for no limit.
+    """
+
+    organisation: str
+    name: str
+    same_as: str | None = None
+    question_limit: int | None = None
+
+
+def make_key(name: str, *, is_simulated: bool) -> str:
+    """The organisation as the ledger counts it."""
+    return f"{SIMULATED_PREFIX if is_simulated else ''}{normalise_organisation(name)}"
+
+
+def list_organisations(connection: Connection) -> list[Organisation]:
+    """Every registered organisation and every other name of one, by key."""
+    columns = [organisations.c[name] for name in Organisation._fields]
+    rows = connection.execute(select(*columns).order_by(organisations.c.organisation))
+    return [Organisation(*row) for row in rows]
+
+
+def read_aliases(connection: Connection) -> dict[str, str]:
+    """Key of another name → key of the organisation that is meant."""
+    rows = connection.execute(
+        select(organisations.c.organisation, organisations.c.same_as).where(
+            organisations.c.same_as.is_not(None)
+        )
+    )
+    return {str(key): str(meant) for key, meant in rows}
+
+
+def read_names(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
+    """Key → the name that people read."""
+    rows = connection.execute(
+        select(organisations.c.organisation, organisations.c.name).where(
+            organisations.c.organisation.in_(sorted(set(keys)))
+        )
+    )
+    return {str(key): str(name) for key, name in rows}
+
+
+def register_organisations(
+    connection: Connection, names: Mapping[str, str], aliases: Mapping[str, str] | None = None
+) -> None:
+    """Give every organisation its row, in order of key, so that two planners never wait for each other crosswise.
+
+    `names` are the names by key; `aliases` lead from a key to the one that is meant, and stay for good: a name once known
+    for another organisation's is never again an organisation of its own.
+    """
+    meant = dict(aliases or {})
+    rows = [
+        {
+            "organisation": key,
+            "name": name,
+            "same_as": meant.get(key),
+            "question_limit": None,
+            "created_at": now_text(),
+        }
+        for key, name in sorted(names.items())
+    ]
+    if not rows:
+        return
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    connection.execute(insert(organisations).on_conflict_do_nothing(), rows)
+    for key, target in sorted(meant.items()):
+        # Whoever pointed to the old name points to the organisation itself.
+        connection.execute(
+            update(organisations)
+            .where((organisations.c.organisation == key) | (organisations.c.same_as == key))
+            .values(same_as=target)
+        )
+
+
+def lock_organisations(connection: Connection, keys: Iterable[str]) -> None:
+    """Hold the organisations' rows until the transaction ends, in order of key (SQLite holds everything already)."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(
+            select(organisations.c.organisation)
+            .where(organisations.c.organisation.in_(sorted(set(keys))))
+            .order_by(organisations.c.organisation)
+            .with_for_update()
+        ).all()
+
+
+def find_organisation(connection: Connection, name: str) -> str:
+    """The key of a registered organisation by any of its names, however it is written; a real one before a simulated one.
+
+    Raises UsageError with the nearest name where it is not registered.
+    """
+    known = {found.organisation: found for found in list_organisations(connection)}
+    for is_simulated in (False, True):
+        found = known.get(make_key(name, is_simulated=is_simulated))
+        if found is not None:
+            return found.same_as or found.organisation
+    names = {entry.name for entry in known.values()}
+    near = get_close_matches(name, sorted(names), n=1, cutoff=0.5)
+    hint = f"The nearest is {near[0]!r}; correct the name, or register" if near else "Register"
+    raise UsageError(
+        f"Organisation {name!r} is not registered. {hint} it: name it in the model registry and run "
+        "`proctor organisations --register`."
+    )
+
+
+def write_organisation_limit(connection: Connection, name: str, question_limit: int | None) -> None:
+    """Limit the questions that all candidates of a registered organisation together may be handed."""
+    organisation = find_organisation(connection, name)
+    connection.execute(
+        update(organisations)
+        .where(organisations.c.organisation == organisation)
+        .values(question_limit=question_limit)
+    )
+    seal_organisation(connection, organisation)
+
+
+def read_organisation_limits(connection: Connection, keys: Iterable[str]) -> dict[str, int]:
+    """The limits of those organisations that have one."""
+    rows = connection.execute(
+        select(organisations.c.organisation, organisations.c.question_limit).where(
+            organisations.c.organisation.in_(sorted(set(keys))), organisations.c.question_limit.is_not(None)
+        )
+    )
+    return {str(key): int(limit) for key, limit in rows}

@@ -1,0 +1,100 @@
+"""What the ledger holds of the things that entries of the audit log fix, as the check of the log reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from warehouse.ledger.engine.digests import read_set_digest
+from warehouse.ledger.engine.tables import (
+    access_log,
+    allocations,
+    budget_limits,
+    ended_tokens,
+    organisations,
+    responses,
+    run_plans,
+    runs,
+    sessions,
+    set_keys,
+    set_numbers,
+)
+from warehouse.ledger.exam.closed import list_run_sets
+
+
+def list_sessions(connection: Connection) -> list[Row[Any]]:
+    """(session_id, run_id, status, answered_count, deadline_at) of every session, by id."""
+    query = select(
+        sessions.c.session_id,
+        sessions.c.run_id,
+        sessions.c.status,
+        sessions.c.answered_count,
+        sessions.c.deadline_at,
+    )
+    return list(connection.execute(query.order_by(sessions.c.session_id)))
+
+
+def list_runs(connection: Connection) -> list[Row[Any]]:
+    """(run_id, status, closed_at, seed) of every run, by id."""
+    query = select(runs.c.run_id, runs.c.status, runs.c.closed_at, run_plans.c.seed)
+    query = query.outerjoin(run_plans, run_plans.c.run_id == runs.c.run_id)
+    return list(connection.execute(query.order_by(runs.c.run_id)))
+
+
+def list_draw_keys(connection: Connection) -> dict[str, str]:
+    """Set → the secret that its draw follows from; empty where there is none."""
+    query = select(set_numbers.c.set_id, set_keys.c.draw_key)
+    query = query.outerjoin(set_keys, set_keys.c.set_id == set_numbers.c.set_id)
+    return {str(set_id): str(key or "") for set_id, key in connection.execute(query)}
+
+
+def find_changed_sets(connection: Connection, run_id: str) -> list[str]:
+    """The sets that a run's sessions sit and that are not as they were drawn; those that no entry names are left out."""
+    found = []
+    for set_id in list_run_sets(connection, run_id):
+        entry = (
+            select(access_log.c.digest)
+            .where(access_log.c.target == set_id, access_log.c.action == "draw_set")
+            .where(access_log.c.number.is_not(None), access_log.c.http_status == 200)
+            .where(access_log.c.seq.is_(None))
+            .order_by(access_log.c.access_id.desc())
+        )
+        drawn = connection.execute(entry.limit(1)).scalar()
+        if drawn is not None and drawn != read_set_digest(connection, set_id):
+            found.append(set_id)
+    return found
+
+
+def list_limits(connection: Connection) -> dict[str, int | None]:
+    """Organisation → the most questions that it may be handed; null for no limit."""
+    query = select(organisations.c.organisation, organisations.c.question_limit)
+    return {str(name): limit for name, limit in connection.execute(query)}
+
+
+def list_ends(connection: Connection) -> dict[tuple[str, str], float]:
+    """(kind, name) → the Unix time until which tokens are ended."""
+    query = select(ended_tokens.c.kind, ended_tokens.c.name, ended_tokens.c.issued_until)
+    return {(str(kind), str(name)): float(until) for kind, name, until in connection.execute(query)}
+
+
+def list_budgets(connection: Connection) -> list[Row[Any]]:
+    """(run_id, limit_usd, reason, set_by, set_at) of every limit that was set, in order."""
+    names = ("run_id", "limit_usd", "reason", "set_by", "set_at")
+    query = select(*(budget_limits.c[name] for name in names)).order_by(budget_limits.c.number)
+    return list(connection.execute(query))
+
+
+def iter_responses(connection: Connection, session_id: str) -> Iterator[Row[Any]]:
+    """Every response of a session, marks of the exam included, by position."""
+    query = select(responses).where(responses.c.session_id == session_id).order_by(responses.c.seq)
+    yield from connection.execute(query)
+
+
+def list_deliveries(connection: Connection, session_id: str) -> dict[int, str]:
+    """Position → when its question was first handed out; those that were not are left out."""
+    query = select(allocations.c.seq, allocations.c.delivered_at).where(
+        allocations.c.session_id == session_id, allocations.c.delivered_at.is_not(None)
+    )
+    return {int(seq): str(at) for seq, at in connection.execute(query)}

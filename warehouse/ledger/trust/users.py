@@ -1,0 +1,198 @@
+"""Users: people with a role, and candidates with the organisation that owns them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select, update
+
+from schemas.errors import UsageError
+from schemas.vocabulary import ROLES
+from warehouse.ledger.engine.clock import read_lease_time
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.tables import users
+from warehouse.ledger.exam.tokens import end_user_tokens
+from warehouse.ledger.trust.organisations import find_organisation, read_aliases
+from warehouse.ledger.trust.seals import seal_user
+from warehouse.ledger.trust.web_sessions import delete_sessions
+
+
+@dataclass(frozen=True)
+class User:
+    """One user as stored, without the password hash.
+
+    Attributes:
+        user_id: the name used everywhere.
+        role: one of `schemas.vocabulary.ROLES`; it decides what a token may do.
+        organisation: key of the candidate's owner (`organisations.make_key`); null for people.
+        model: registry name of the candidate; null for people.
+        disciplines: what an annotator reviews; null means all.
+        question_limit: most questions a candidate may be handed; null means no limit.
+        is_active: an inactive user is refused everywhere.
+        created_at: when the user was added.
+    """
+
+    user_id: str
+    role: str
+    organisation: str | None
+    model: str | None
+    disciplines: list[str] | None
+    question_limit: int | None
+    is_active: bool
+    created_at: str
+
+
+_PUBLIC = tuple(column for column in users.c if column.name not in ("password_hash", "public_key"))
+
+
+def add_user(
+    connection: Connection,
+    *,
+    user_id: str,
+    role: str,
+    organisation: str | None = None,
+    model: str | None = None,
+    disciplines: Sequence[str] | None = None,
+    question_limit: int | None = None,
+    password_hash: str | None = None,
+) -> User:
+    """Add a user; raises UsageError when the role is unknown, the name is taken, or the organisation not registered."""
+    if role not in ROLES:
+        raise UsageError(f"Role {role!r} is unknown. Use one of {', '.join(ROLES)}.")
+    if read_user(connection, user_id) is not None:
+        raise UsageError(f"There is already a user {user_id!r}. Choose another name, or change that user.")
+    connection.execute(
+        users.insert().values(
+            user_id=user_id,
+            role=role,
+            organisation=None if organisation is None else find_organisation(connection, organisation),
+            model=model,
+            disciplines=None if disciplines is None else list(disciplines),
+            question_limit=question_limit,
+            password_hash=password_hash,
+            is_active=True,
+            created_at=now_text(),
+        )
+    )
+    seal_user(connection, user_id, "add_user")
+    user = read_user(connection, user_id)
+    assert user is not None
+    return user
+
+
+def ensure_candidate(connection: Connection, *, user_id: str, organisation: str, model: str) -> None:
+    """Add a candidate user unless it is there; raises UsageError when the name belongs to somebody else.
+
+    `organisation` is a key. A user of another name of the same organisation moves to it.
+    """
+    found = read_user(connection, user_id)
+    if found is None:
+        connection.execute(
+            users.insert().values(
+                user_id=user_id,
+                role="candidate",
+                organisation=organisation,
+                model=model,
+                is_active=True,
+                created_at=now_text(),
+            )
+        )
+        seal_user(connection, user_id, "add_user")
+        return
+    owner = read_aliases(connection).get(found.organisation or "", found.organisation)
+    if (found.role, owner, found.model) != ("candidate", organisation, model):
+        raise UsageError(
+            f"User {user_id!r} is not the candidate {model!r} of {organisation!r}: it is registered as "
+            f"{found.role} {found.model!r} of {found.organisation!r}. Register the model under another name."
+        )
+    if found.organisation != organisation:
+        _change(connection, "move_user", user_id, organisation=organisation)
+
+
+def read_user(connection: Connection, user_id: str) -> User | None:
+    """The user of that name; null when there is none."""
+    row = connection.execute(select(*_PUBLIC).where(users.c.user_id == user_id)).first()
+    return None if row is None else User(**row._mapping)
+
+
+def read_password_hash(connection: Connection, user_id: str, *, is_held: bool = False) -> str | None:
+    """The stored hash of an active user; null when there is no such user or no password.
+
+    With `is_held` nobody changes the user until the transaction ends (PostgreSQL; on SQLite no other one writes meanwhile).
+    """
+    query = select(users.c.password_hash).where(users.c.user_id == user_id, users.c.is_active.is_(True))
+    return connection.execute(query.with_for_update(read=True) if is_held else query).scalar()
+
+
+def read_question_limit(connection: Connection, user_id: str) -> int | None:
+    """The most questions that a candidate may be handed; null for no limit."""
+    return connection.execute(select(users.c.question_limit).where(users.c.user_id == user_id)).scalar()
+
+
+def list_users(
+    connection: Connection, role: str | None = None, *, after: str | None = None, limit: int | None = None
+) -> list[User]:
+    """All users by name, or those of a role; a page is `limit` of them, those whose names follow `after`."""
+    query = select(*_PUBLIC).order_by(users.c.user_id).limit(limit)
+    if role is not None:
+        query = query.where(users.c.role == role)
+    if after is not None:
+        query = query.where(users.c.user_id > after)
+    return [User(**row._mapping) for row in connection.execute(query)]
+
+
+def write_password_hash(connection: Connection, user_id: str, password_hash: str | None) -> None:
+    """Set or clear a password, which ends the user's web sessions and tokens; raises UsageError for an unknown user."""
+    _change(connection, "set_password", user_id, password_hash=password_hash)
+    delete_sessions(connection, user_id)
+    end_user_tokens(connection, user_id, read_lease_time(connection))
+
+
+def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> None:
+    """Admit or shut out a user, from the next call on; raises UsageError for an unknown user.
+
+    The tokens of who is shut out end, and stay ended when they are admitted again.
+    """
+    _change(connection, "admit_user" if is_active else "shut_out_user", user_id, is_active=is_active)
+    if not is_active:
+        end_user_tokens(connection, user_id, read_lease_time(connection))
+
+
+def write_role(connection: Connection, user_id: str, role: str) -> None:
+    """Give a person another role, which ends their tokens; raises UsageError for an unknown user or role, and a candidate."""
+    if role not in ROLES:
+        raise UsageError(f"Role {role!r} is unknown. Use one of {', '.join(ROLES)}.")
+    user = read_user(connection, user_id)
+    if "candidate" in (role, None if user is None else user.role):
+        raise UsageError("A candidate stays one, and nobody becomes one: add a user of another name.")
+    _change(connection, "change_role", user_id, role=role)
+    delete_sessions(connection, user_id)
+    end_user_tokens(connection, user_id, read_lease_time(connection))
+
+
+def write_user_limit(connection: Connection, user_id: str, question_limit: int | None) -> None:
+    """Limit the questions that a candidate may be handed; raises UsageError for an unknown user."""
+    _change(connection, "limit_user", user_id, question_limit=question_limit)
+
+
+def read_public_key(connection: Connection, user_id: str) -> str | None:
+    """The key that a candidate signs its answers with (Ed25519, base64); null for none."""
+    return connection.execute(select(users.c.public_key).where(users.c.user_id == user_id)).scalar()
+
+
+def write_public_key(connection: Connection, user_id: str, public_key: str | None) -> None:
+    """Set or take away the key that a candidate's answers must be signed with; raises UsageError unless it is a candidate."""
+    user = read_user(connection, user_id)
+    if user is None or user.role != "candidate":
+        raise UsageError(
+            f"There is no candidate {user_id!r}. `proctor exam user list` shows those that exist."
+        )
+    action = "remove_key" if public_key is None else "enrol_key"
+    _change(connection, action, user_id, public_key=public_key)
+
+
+def _change(connection: Connection, action: str, user_id: str, **values: object) -> None:
+    if connection.execute(update(users).where(users.c.user_id == user_id).values(**values)).rowcount == 0:
+        raise UsageError(f"There is no user {user_id!r}. `proctor exam user list` shows those that exist.")
+    seal_user(connection, user_id, action)
