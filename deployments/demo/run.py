@@ -120,8 +120,8 @@ def _run_stages(settings: Settings, result: DemoResult) -> None:
 def _prepare_home(settings: Settings) -> None:
     """Stores, registry and annotators; what is there is left alone."""
     from deployments.home.whole import create_home
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.users import add_user, read_user
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.users import add_user, read_user
 
     settings.home.mkdir(parents=True, exist_ok=True)
     if not settings.registry_path.exists():

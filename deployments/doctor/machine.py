@@ -19,8 +19,8 @@ from schemas.settings import Settings
 from warehouse.store_files import has_room
 
 if TYPE_CHECKING:
-    from warehouse.ledger.clock import ClockReading
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.clock import ClockReading
+    from warehouse.ledger.engine.ledger import Ledger
 
 SHOWN_PACKAGES: Final = ("prefect", "duckdb", "polars", "great-expectations", "openai")
 LEAST_FREE_BYTES: Final = 1_000_000_000
@@ -205,8 +205,8 @@ def examine_modes(settings: Settings, note: Note) -> None:
 
 def examine_clock(settings: Settings, ledger: Ledger, note: Findings) -> None:
     """Whether this host's clock can be relied on, and which spans nothing but it shows."""
-    from warehouse.ledger.clock import LONGEST_WAIT_S, Time, measure_clock
-    from warehouse.ledger.deadlines import read_oldest_planning
+    from warehouse.ledger.engine.clock import LONGEST_WAIT_S, Time, measure_clock
+    from warehouse.ledger.exam.deadlines import read_oldest_planning
 
     found = measure_clock(ledger)
     fault = _find_clock_fault(settings, found)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deployments.flow_runs.local_server import ServerState
-    from warehouse.ledger.engine import Ledger
-    from warehouse.ledger.flow_runs import FlowSchedule
+    from warehouse.ledger.engine.flow_runs import FlowSchedule
+    from warehouse.ledger.engine.ledger import Ledger
 
 _PATIENCE_S: Final = 5.0
 # A worker that was taken away for good stays in Prefect's list: after so long it is named, and is no fault.
@@ -30,7 +30,7 @@ _FORGOTTEN: Final = timedelta(days=7)
 def examine_prefect(settings: Settings, ledger: Ledger, note: Findings) -> None:
     """Whether server and workers are well, and what is scheduled can run within a budget."""
     from deployments.flow_runs.local_server import read_started, read_state
-    from warehouse.ledger.flow_runs import list_flow_schedules
+    from warehouse.ledger.engine.flow_runs import list_flow_schedules
 
     with ledger.read() as connection:
         schedules = list_flow_schedules(connection)

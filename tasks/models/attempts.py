@@ -17,7 +17,7 @@ from tasks.models.paces import Pace
 from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel
 from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
-from warehouse.ledger.calls import FinishedCall
+from warehouse.ledger.money.calls import FinishedCall
 
 MOST_ATTEMPTS = 6
 BACKOFF_S = 0.5

@@ -19,7 +19,10 @@ from tasks.models.endpoints import Endpoints
 from tasks.models.providers import FINAL_STATUSES, BatchLine, ProviderBatch
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.models.replies import SIMULATED_FINGERPRINT, Failure
-from warehouse.ledger.batches import (
+from warehouse.ledger.engine.clock import read_time
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.money.batches import (
     CallBatch,
     end_batch,
     finish_batch_calls,

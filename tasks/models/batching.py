@@ -29,7 +29,8 @@ from tasks.models.client import (
 )
 from tasks.models.registry import RegisteredModel
 from tasks.models.replies import Failure
-from warehouse.ledger.batches import (
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.money.batches import (
     BatchedCall,
     count_batch_failures,
     gather_calls,

@@ -19,7 +19,9 @@ from uuid import uuid4
 from schemas.errors import BudgetError, ConflictError
 from tasks.claims import is_dead, name_host
 from tasks.models.registry import RegisteredModel
-from warehouse.ledger.budgets import (
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.writer import name_budget_row
+from warehouse.ledger.money.budgets import (
     LEASE_S,
     Answer,
     close_share,

@@ -11,14 +11,10 @@ import polars as pl
 
 from schemas.tables import get_table
 from tasks.models.client import EXAM_PURPOSE
-from warehouse.ledger.calls import (
-    count_unit_calls,
-    list_units_since,
-    read_call_months,
-    read_call_rows,
-)
-from warehouse.ledger.engine import Ledger, write_moment
-from warehouse.ledger.marks import Mark, read_mark, write_mark
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.marks import Mark, read_mark, write_mark
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.money.calls import count_unit_calls, list_units_since, read_call_months, read_call_rows
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake

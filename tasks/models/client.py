@@ -37,7 +37,9 @@ from tasks.models.presence import Presence
 from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel
 from tasks.models.replies import SIMULATED_FINGERPRINT, Failure, compute_status
-from warehouse.ledger.calls import (
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.writer import LockedRow, Operation, name_call_row
+from warehouse.ledger.money.calls import (
     FinishedCall,
     FoundCall,
     NewCall,

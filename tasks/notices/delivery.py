@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 from schemas.errors import ProctorError
 from schemas.settings import is_home, load_settings
 from tasks.notices.notices import TIME_LIMIT_S, Notice, Recipient, read_recipients, send_notice
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.notices import RunNotice, note_told, take_notices
+from warehouse.ledger.engine.notices import RunNotice, note_told, take_notices
+from warehouse.ledger.engine.opening import open_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warehouse.ledger.engine import Ledger
+    from warehouse.ledger.engine.ledger import Ledger
 
 # Who set out to tell, and was killed meanwhile, is believed to be at it for so long for each recipient.
 _LEASE_S: Final = 2 * TIME_LIMIT_S

@@ -35,10 +35,10 @@ from tasks.flow_runs import WORK_POOL
 from tasks.flow_runs.lost import end_lost_runs
 from tasks.notices.delivery import deliver_notices
 from warehouse.away import PREFECT, not_waiting, until_there, was_away_lately
-from warehouse.ledger.clock import read_lease_time, read_time
-from warehouse.ledger.flow_runs import FlowRun as LedgerRun
-from warehouse.ledger.flow_runs import end_flow_run, read_flow_runs
-from warehouse.ledger.notices import add_notice, list_noticed
+from warehouse.ledger.engine.clock import read_lease_time, read_time
+from warehouse.ledger.engine.flow_runs import FlowRun as LedgerRun
+from warehouse.ledger.engine.flow_runs import end_flow_run, read_flow_runs
+from warehouse.ledger.engine.notices import add_notice, list_noticed
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger

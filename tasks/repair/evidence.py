@@ -14,9 +14,10 @@ from tasks.exam.public.check import check_public_log
 from tasks.exam.public.log_file import name_log_file
 from tasks.exam.verify import find_changed_sessions
 from tasks.validation.stores import find_month_differences
-from warehouse.ledger import access, editions, exam, lost_commits
-from warehouse.ledger.integrity import find_strays
-from warehouse.ledger.public_log import list_public_entries, read_public_head
+from warehouse.ledger.engine.integrity import find_strays
+from warehouse.ledger.engine.public_log import list_public_entries, read_public_head
+from warehouse.ledger.exam import lost_commits, sittings
+from warehouse.ledger.trust import access, editions
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -29,11 +29,13 @@ from warehouse import away
 from warehouse.away import is_postgresql_away, not_waiting, until_there
 from warehouse.lake.faults import find_absence, translate_error
 from warehouse.lake.store import open_lake
-from warehouse.ledger import clock
-from warehouse.ledger.claims import list_claims, take_claim
-from warehouse.ledger.commits import mark_transaction
-from warehouse.ledger.engine import Ledger, now_text, open_ledger
-from warehouse.ledger.tables import organisations
+from warehouse.ledger.engine import clock
+from warehouse.ledger.engine.claims import list_claims, take_claim
+from warehouse.ledger.engine.commits import mark_transaction
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.tables import organisations
 
 ABSENT_S = 2.0
 

@@ -19,7 +19,7 @@ from tasks.edition_exchange.sittings import Sitting, iter_sittings, read_edition
 from tasks.edition_exchange.writing import write_harness, write_inspect
 from tasks.progress import Progress
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 Edition = Annotated[str, typer.Argument(help="An edition or a run. Empty: the last edition.")]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the files.")]

@@ -17,9 +17,9 @@ from tasks.approvals import name_state
 from tasks.exam.log.heads import note_keys
 from tasks.exam.log.signing import open_signer
 from tasks.exam.public.log_file import keep_public_log
-from warehouse.ledger import approvals, users
-from warehouse.ledger.approvals import Approval, list_approvals, read_approval
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust import approvals, users
+from warehouse.ledger.trust.approvals import Approval, list_approvals, read_approval
 
 approvals_app = typer.Typer(no_args_is_help=True, help="What needs a second person (PROCTOR_TWO_PERSONS).")
 Number = Annotated[int, typer.Argument(help="Number of the request.", metavar="REQUEST")]

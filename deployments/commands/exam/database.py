@@ -10,9 +10,9 @@ from deployments.command_line.output import print_note, print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.exam_role import grant_role
-from warehouse.ledger.sides import find_exam_address, find_ledger_file, show_address
+from warehouse.ledger.engine.exam_role import grant_role
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.sides import find_exam_address, find_ledger_file, show_address
 
 
 def database(

@@ -16,7 +16,7 @@ from schemas.errors import GateError
 from schemas.settings import load_settings
 from tasks.exam.month import check_reachable, preview_month, shape_draw
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 Candidates = Annotated[
     str,

@@ -14,8 +14,9 @@ from schemas.settings import load_settings
 from tasks.exam.log.heads import confirm_keys, describe_token_keys, note_keys
 from tasks.exam.log.signing import name_place, open_signer
 from tasks.exam.protocol.keys import open_keys, rotate_keys
-from warehouse.ledger.chain import add_entry
-from warehouse.ledger.engine import open_ledger, write_moment
+from warehouse.ledger.engine.chain import add_entry
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.opening import open_ledger
 
 keys_app = typer.Typer(no_args_is_help=True, help="The keys that sign the exam's tokens.")
 

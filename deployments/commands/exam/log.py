@@ -92,8 +92,8 @@ def enrol(
 
     Example: proctor exam enrol candidate:my-model --key public.pem
     """
-    from warehouse.ledger.engine import open_ledger
-    from warehouse.ledger.users import write_public_key
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.users import write_public_key
 
     if remove == (key is not None):
         raise UsageError("Give the file of a public key with --key, or --remove.")
@@ -132,7 +132,7 @@ def receipt(
     Example: proctor exam receipt receipts.jsonl --public-key KEY
     """
     from tasks.exam.log.receipts import check_receipt, read_receipts
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     receipts = list(read_receipts(file, session_id))
     if public_key:

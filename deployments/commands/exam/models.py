@@ -110,7 +110,7 @@ def check(
     import asyncio
 
     from tasks.models.check import check_models
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     registry = read_registry(settings.registry_path)
@@ -151,8 +151,8 @@ def batches(
     import asyncio
 
     from tasks.models.batch_collection import cancel_open_batch, collect_batches
-    from warehouse.ledger.batches import list_call_batches
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.money.batches import list_call_batches
 
     settings = load_settings()
     problems: list[str] = []
@@ -189,7 +189,7 @@ def organisations(
     Example: proctor organisations --register
     """
     from tasks.models.owners import list_owners, register_owners
-    from warehouse.ledger.engine import open_ledger
+    from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
     registry = read_registry(settings.registry_path)

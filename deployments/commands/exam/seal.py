@@ -13,7 +13,7 @@ from deployments.commands.options import AsJson
 from schemas.settings import Settings, load_settings
 from tasks.exam.public.check import check_witness_file
 from tasks.exam.public.witnesses import read_witnesses, seal_public_log
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def seal(

@@ -20,7 +20,7 @@ from deployments.commands.options import AsJson, Month, read_month, split_names
 from schemas.settings import load_settings
 from tasks.exam.public.committing import add_share, commit_run, draw_run
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def add_draw_commands(app: typer.Typer) -> None:

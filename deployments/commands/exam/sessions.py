@@ -41,13 +41,13 @@ from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, read_token_id
 from tasks.exam.public.log_file import keep_public_log
 from tasks.models.registry import read_registry
-from warehouse.ledger import exam as ledger_exam
-from warehouse.ledger.chain import Entry, add_entry, name_account
-from warehouse.ledger.clock import read_lease_time, read_time
-from warehouse.ledger.engine import open_ledger, write_moment
-from warehouse.ledger.exam import list_sessions
-from warehouse.ledger.tokens import end_token, end_user_tokens
-from warehouse.ledger.users import read_user
+from warehouse.ledger.engine.chain import Entry, add_entry, name_account
+from warehouse.ledger.engine.clock import read_lease_time, read_time
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.exam import sittings as ledger_exam
+from warehouse.ledger.exam.tokens import end_token, end_user_tokens
+from warehouse.ledger.trust.users import read_user
 
 # Imported within a function: what brings Polars, NumPy, asyncio or FastAPI. Not every command here needs it.
 
@@ -232,7 +232,7 @@ def token(
         user = read_user(connection, user_id)
         if user is None:
             raise UsageError(f"There is no user {user_id!r}; `proctor exam user list` names them.")
-        if session_id and not list_sessions(connection, session_id=session_id, user_id=user_id):
+        if session_id and not ledger_exam.list_sessions(connection, session_id=session_id, user_id=user_id):
             raise UsageError(
                 f"{user_id} has no session {session_id!r}; `proctor exam sessions` lists those that there are."
             )

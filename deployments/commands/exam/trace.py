@@ -14,8 +14,8 @@ from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from warehouse.lake.store import open_lake
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.opening import open_ledger
 
 # Imported within the function: what brings SciPy. Neither the help nor a wrong option waits for it.
 

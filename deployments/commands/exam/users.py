@@ -16,8 +16,8 @@ from schemas.settings import load_settings
 from schemas.vocabulary import DISCIPLINES
 from tasks.models.owners import register_owners
 from tasks.models.registry import read_registry
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.users import (
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.users import (
     User,
     add_user,
     list_users,

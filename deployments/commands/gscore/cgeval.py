@@ -29,7 +29,7 @@ from tasks.models.registry import read_registry
 from tasks.progress import Progress
 from tasks.spreading import open_cluster
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 cgeval_app = typer.Typer(
     no_args_is_help=True,

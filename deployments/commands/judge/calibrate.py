@@ -23,7 +23,7 @@ from tasks.calibration.selftest import try_judge
 from tasks.marking.desk import land_marks
 from tasks.models.registry import read_registry
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 calibrate_app = typer.Typer(
     no_args_is_help=True, help="Judges compared with people, who rate a sample of responses blind."

@@ -23,7 +23,7 @@ from tasks.judging.error_samples import (
 from tasks.marking.desk import land_marks
 from tasks.models.registry import read_registry
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 errors_app = typer.Typer(
     no_args_is_help=True,

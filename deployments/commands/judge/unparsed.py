@@ -15,7 +15,7 @@ from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.judging.people import export_unparsed, import_unparsed
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 unparsed_app = typer.Typer(
     no_args_is_help=True, help="Responses that no judge could be read of: a person gives them their stars."

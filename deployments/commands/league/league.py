@@ -26,7 +26,7 @@ from tasks.league.season import list_topics, name_season
 from tasks.models.registry import read_registry
 from tasks.progress import Progress
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 league_app = typer.Typer(
     no_args_is_help=True,

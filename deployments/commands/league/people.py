@@ -15,7 +15,7 @@ from schemas.settings import load_settings
 from tasks.league.people import export_waiting, import_decisions
 from tasks.marking.desk import land_marks
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 validate_app = typer.Typer(
     no_args_is_help=True,

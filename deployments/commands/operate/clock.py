@@ -9,8 +9,9 @@ import typer
 from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
-from warehouse.ledger.clock import confirm_clock, measure_clock
-from warehouse.ledger.engine import open_ledger, write_moment
+from warehouse.ledger.engine.clock import confirm_clock, measure_clock
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def add_commands(app: typer.Typer) -> None:

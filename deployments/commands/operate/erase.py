@@ -15,8 +15,9 @@ from schemas.settings import load_settings
 from tasks.erasure.erase import check_may_erase, erase_texts, finish_erasures
 from tasks.erasure.scope import RunPlan, Scope, find_due_runs, plan_erasure, read_policy_time
 from warehouse.lake.store import open_lake
-from warehouse.ledger.backups import list_backups
-from warehouse.ledger.engine import Ledger, open_ledger
+from warehouse.ledger.engine.backups import list_backups
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 _MOST_BACKUPS = 20
 STAYS = (

@@ -11,7 +11,7 @@ from deployments.command_line.output import print_note, print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 # Imported within the function: what brings Prometheus' client. Neither the help nor a wrong option waits for it.
 

@@ -20,8 +20,9 @@ from schemas.settings import load_settings
 from tasks.flow_runs.missed import find_missed_runs, select_unmade
 from tasks.log_lines import iter_run_lines, render_text
 from tasks.models.accounts import raise_limit, read_run_account
-from warehouse.ledger.engine import now_text, open_ledger
-from warehouse.ledger.flow_runs import find_flow_runs
+from warehouse.ledger.engine.flow_runs import find_flow_runs
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
 
 if TYPE_CHECKING:
     from tasks.exam.run_progress import RunProgress

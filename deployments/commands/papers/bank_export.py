@@ -15,7 +15,7 @@ from tasks.bank_exchange.formats import FORMATS, write_slice
 from tasks.bank_exchange.records import export_run_records
 from tasks.bank_exchange.slices import Slice, check_may_see_answers, read_slice
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def export_bank(

@@ -17,7 +17,7 @@ from tasks.ingest.check_page import render_check_page
 from tasks.ingest.documents import IngestOptions, list_sources, make_options, parse_document
 from tasks.ingest.landing import find_nothing_new
 from tasks.review.opening import open_waiting_batch
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -24,7 +24,8 @@ from tasks.review.gold import read_gold_supply
 from tasks.review.progress import BatchProgress, Workload, list_progress, list_workloads
 from tasks.review.words import LANGUAGES
 from warehouse.lake.store import open_lake
-from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
 
 # Imported within a function: what brings NumPy. Not every command here needs it.
 

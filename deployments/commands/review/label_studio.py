@@ -14,7 +14,7 @@ from deployments.flow_runs.continuation import record_and_continue
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.review.words import LANGUAGES
-from warehouse.ledger.engine import open_ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 # Imported within a function: what brings lxml. Not every command here needs it.
 

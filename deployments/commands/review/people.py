@@ -12,7 +12,8 @@ from deployments.command_line.output import print_result
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
 from tasks.review.annotators import write_annotator
-from warehouse.ledger.engine import now_text, open_ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
 
 if TYPE_CHECKING:
     from tasks.review.reassignment import Reassignment

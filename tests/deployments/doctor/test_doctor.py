@@ -33,10 +33,10 @@ from tests.deployments.test_cli import PROCTOR, invoke
 from tests.tasks.exam.world import SEED, make_bank, make_settings, publish
 from tests.tasks.repair.writer import PayingClient, make_candidates
 from warehouse.lake.store import Batch, open_lake
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.clock import Boot, Host, check_clock, clock_of
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.public_log import read_public_head
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.clock import Boot, Host, check_clock, clock_of
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.public_log import read_public_head
 
 pytestmark = pytest.mark.slow
 Found = dict[str, dict[str, Any]]

@@ -14,8 +14,8 @@ from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.models.client import ModelClient
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from tests.tasks.models.anthropic_server import KEY, Fault, Message, serve_messages
-from warehouse.ledger import closed, exam
-from warehouse.ledger.engine import Ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import closed, sittings
 
 
 def test_a_run_is_sat_and_closed_by_a_provider_of_another_form(
@@ -54,7 +54,7 @@ def test_a_run_is_sat_and_closed_by_a_provider_of_another_form(
         report = asyncio.run(sit())
     assert (report.is_complete, report.is_run_closed, report.failures) == (True, True, [])
     with ledger.read() as connection:
-        sessions = [str(row["session_id"]) for row in exam.list_sessions(connection, run_id=plan.run_id)]
+        sessions = [str(row["session_id"]) for row in sittings.list_sessions(connection, run_id=plan.run_id)]
         rows = closed.read_response_rows(connection, sessions)
         assert check_ledger(connection).findings == ()
     assert len(rows) == report.answer_count == len(server.asked) - 2

@@ -15,10 +15,19 @@ from tasks.exam.protocol.deadlines import check_deadline
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger import exam
-from warehouse.ledger.clock import Boot, Doubt, Host, LedgerClock, Time, clock_of, confirm_clock, read_boot
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.seats import read_seat
+from warehouse.ledger.engine.clock import (
+    Boot,
+    Doubt,
+    Host,
+    LedgerClock,
+    Time,
+    clock_of,
+    confirm_clock,
+    read_boot,
+)
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import sittings
+from warehouse.ledger.exam.seats import read_seat
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
 LEAPS = [35 * DAY_S, -35 * DAY_S, HOUR_S, -HOUR_S]

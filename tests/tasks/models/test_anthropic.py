@@ -29,8 +29,8 @@ from tests.tasks.models.anthropic_server import (
     write_message,
 )
 from tests.tasks.models.simulation import call_all, call_one, make_model, make_request
-from warehouse.ledger.engine import Ledger
-from warehouse.ledger.tables import llm_calls
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.tables import llm_calls
 
 THINKING = {"type": "thinking", "thinking": "一加一是二。", "signature": "c2ln"}
 REDACTED = {"type": "redacted_thinking", "data": "ZW5j"}

@@ -18,10 +18,12 @@ from schemas.settings import load_settings
 from tasks.notices import delivery
 from tasks.notices.delivery import deliver_notices
 from tasks.notices.notices import Notice, read_recipients, send_notice
-from warehouse.ledger.clock import Host, clock_of
-from warehouse.ledger.engine import Ledger, open_ledger, write_moment
-from warehouse.ledger.flow_runs import begin_flow_run, end_flow_run
-from warehouse.ledger.notices import note_told, take_notices
+from warehouse.ledger.engine.clock import Host, clock_of
+from warehouse.ledger.engine.flow_runs import begin_flow_run, end_flow_run
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.notices import note_told, take_notices
+from warehouse.ledger.engine.opening import open_ledger
 
 NOTICE = Notice("monthly-2026-12", "Failed", "0b1c")
 

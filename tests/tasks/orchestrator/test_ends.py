@@ -22,9 +22,10 @@ from tasks.orchestrator import task
 from tasks.orchestrator.task import _find_end, look_after_runs
 from warehouse import away
 from warehouse.away import PREFECT, until_there
-from warehouse.ledger.clock import Host, clock_of
-from warehouse.ledger.engine import Ledger, open_ledger
-from warehouse.ledger.flow_runs import FlowRun as LedgerRun
+from warehouse.ledger.engine.clock import Host, clock_of
+from warehouse.ledger.engine.flow_runs import FlowRun as LedgerRun
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 
 pytestmark = pytest.mark.slow
 

@@ -37,11 +37,11 @@ from tests.tasks.repair.writer import PayingClient, make_candidates
 from tests.warehouse.sample_rows import session_frame
 from warehouse import lost_logs
 from warehouse.lake.store import open_lake
-from warehouse.ledger.access import iter_targets
-from warehouse.ledger.closed import read_response_rows
-from warehouse.ledger.engine import open_ledger
-from warehouse.ledger.exam import list_open_runs
-from warehouse.ledger.public_log import add_public_entry
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.public_log import add_public_entry
+from warehouse.ledger.exam.closed import read_response_rows
+from warehouse.ledger.exam.sittings import list_open_runs
+from warehouse.ledger.trust.access import iter_targets
 from warehouse.store_files import read_mark
 from warehouse.stores import check_stores
 

@@ -21,10 +21,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas.errors import ClockError
 from warehouse.away import GRACE_S, was_away_lately
-from warehouse.ledger.chain import Entry, add_entry
-from warehouse.ledger.engine import PENDING_ENTRIES, write_moment
-from warehouse.ledger.public_log import read_last_public_moment
-from warehouse.ledger.tables import access_log, clock_marks
+from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.gathered import is_gathering
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.public_log import read_last_public_moment
+from warehouse.ledger.engine.tables import access_log, clock_marks
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -239,7 +240,7 @@ class LedgerClock:
 
         In a transaction that writes, the mark is renewed and a new doubt noted.
         """
-        is_writing = PENDING_ENTRIES in connection.info
+        is_writing = is_gathering(connection)
         is_fresh = self._found is not None and 0 <= self.host.tick() - self._found[1] < _FRESH_S
         if self._found is not None and is_fresh and (self._is_noted or not is_writing):
             return replace(self._found[0], now=self())

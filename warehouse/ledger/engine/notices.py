@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from warehouse.ledger.clock import read_lease_time
-from warehouse.ledger.engine import now_text, write_moment
-from warehouse.ledger.tables import run_notices
+from warehouse.ledger.engine.clock import read_lease_time
+from warehouse.ledger.engine.moments import now_text, write_moment
+from warehouse.ledger.engine.tables import run_notices
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from schemas.errors import ProctorError
 from warehouse.away import not_waiting
-from warehouse.ledger.clock import read_tick
+from warehouse.ledger.engine.clock import read_tick
 
 
 class Renewal:

@@ -247,28 +247,24 @@ class GroupCommitWriter:
         wait_s = None if self._busy_s is None else 0.0
         if self._counts_commits:
             mark_transaction(connection)
-        entries: list[Any] = []
-        connection.info[PENDING_ENTRIES] = entries
-        connection.info[PENDING_PUBLIC] = public = list[Any]()
-        for item in work:
-            count, public_count = len(entries), len(public)
-            send_statement(connection, "SAVEPOINT op")
-            try:
-                value = item.operation(connection)
-            except Exception as error:
-                if isinstance(error, OperationalError) or (
-                    isinstance(error, DBAPIError) and explain_refusal(error) is not None
-                ):
-                    raise
-                send_statement(connection, "ROLLBACK TO SAVEPOINT op")
-                del entries[count:], public[public_count:]
-                outcomes.append((True, error))
-            else:
-                outcomes.append((False, value))
-                if len(entries) > count:
-                    name_caller(entries[count:], item.caller)
-            send_statement(connection, "RELEASE SAVEPOINT op")
-        write_entries(connection)
+        with gathering(connection) as gathered:
+            for item in work:
+                count = len(gathered)
+                send_statement(connection, "SAVEPOINT op")
+                try:
+                    value = item.context.run(item.operation, connection)
+                except Exception as error:
+                    if isinstance(error, OperationalError) or (
+                        isinstance(error, DBAPIError) and explain_refusal(error) is not None
+                    ):
+                        raise
+                    send_statement(connection, "ROLLBACK TO SAVEPOINT op")
+                    del gathered[count:]
+                    outcomes.append((True, error))
+                else:
+                    outcomes.append((False, value))
+                send_statement(connection, "RELEASE SAVEPOINT op")
+            write_gathered(connection)
         commit(connection, wait_s=wait_s, ended=self._given_up)
         return outcomes
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection, func, select
 
-from warehouse.ledger.public_log import list_public_entries
-from warehouse.ledger.statements import iter_chunks
-from warehouse.ledger.tables import llm_calls, responses, reviews, run_seals, sessions
+from warehouse.ledger.engine.public_log import list_public_entries
+from warehouse.ledger.engine.statements import iter_chunks
+from warehouse.ledger.engine.tables import llm_calls, responses, reviews, run_seals, sessions
 
 
 def list_open_sessions(connection: Connection) -> list[str]:
