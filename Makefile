@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Inspect and lm-evaluation-harness, whose logs we import, and Label Studio's kit: an environment of their own, for test-long only.
 EXCHANGE := .venv-exchange
-EXCHANGE_NEEDS := tests/tasks/imports/exchange/requirements.txt
+EXCHANGE_NEEDS := tests/tasks/exchange/imports/exchange/requirements.txt
 TEST_WORKERS ?= 2
 # One collection for all tests; tests/conftest.py puts the quick ones first and says what stays together.
 PYTEST = $(ONE_THREAD) $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup --no-loadscope-reorder

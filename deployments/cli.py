@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from deployments.command_line.listed_commands import ListedGroup, load_command
+from deployments.command_line import ListedGroup, load_command
 from schemas.errors import INTERRUPTED
 
 app = typer.Typer(
@@ -30,7 +30,7 @@ app = typer.Typer(
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        from deployments.command_line.version import render_version
+        from deployments.command_line import render_version
 
         print(render_version())
         raise typer.Exit

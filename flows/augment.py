@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.augment.task import augment_accepted, settle_variants, write_variants
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
-from tasks.reconcile.task import reconcile_stores
-from tasks.review.task import open_variant_samples
+from tasks.bank.augment import augment_accepted, settle_variants, write_variants
+from tasks.operations.reconcile import reconcile_stores
+from tasks.review import open_variant_samples
+from tasks.running.flow_runs import RECORDED, name_run, publish_summary, require_budget
 
 
 @flow(name="augment", flow_run_name=name_run, **RECORDED)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.dedupe.task import publish_bank
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary
-from tasks.reconcile.task import reconcile_stores
+from tasks.bank.dedupe import publish_bank
+from tasks.operations.reconcile import reconcile_stores
+from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 
 @flow(name="dedupe", flow_run_name=name_run, **RECORDED)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.calibration.task import watch_anchors
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
-from tasks.reconcile.task import reconcile_stores
+from tasks.judging.calibration import watch_anchors
+from tasks.operations.reconcile import reconcile_stores
+from tasks.running.flow_runs import RECORDED, name_run, publish_summary, require_budget
 
 
 @flow(name="drift", flow_run_name=name_run, **RECORDED)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.exam.task import close_overdue_sessions, land_run, plan_month, sit_run
-from tasks.flow_runs.success import check_sat
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
-from tasks.reconcile.task import reconcile_stores
+from tasks.exam import close_overdue_sessions, land_run, plan_month, sit_run
+from tasks.operations.reconcile import reconcile_stores
+from tasks.running.flow_runs import RECORDED, check_sat, name_run, publish_summary, require_budget
 
 
 @flow(name="evaluate", flow_run_name=name_run, **RECORDED)

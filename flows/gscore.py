@@ -6,10 +6,9 @@ from typing import Literal
 
 from prefect import flow
 
-from tasks.flow_runs.success import check_written
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
-from tasks.gscore.task import answer_cgeval, score_cgeval
-from tasks.report.task import render_reports
+from tasks.gscore import answer_cgeval, score_cgeval
+from tasks.report import render_reports
+from tasks.running.flow_runs import RECORDED, check_written, name_run, publish_summary, require_budget
 
 
 @flow(name="gscore", flow_run_name=name_run, **RECORDED)

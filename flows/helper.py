@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.calibration.task import correct_scores, watch_anchors
-from tasks.editions.task import publish_edition
-from tasks.exam.task import land_run, sit_run
-from tasks.flow_runs.success import check_judged, check_sat
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
-from tasks.judging.task import judge_run
-from tasks.report.task import render_reports
-from tasks.sharing.conducting import require_run, succeeding
+from tasks.editions import publish_edition
+from tasks.exam import land_run, sit_run
+from tasks.judging import judge_run
+from tasks.judging.calibration import correct_scores, watch_anchors
+from tasks.report import render_reports
+from tasks.running.flow_runs import (
+    RECORDED,
+    check_judged,
+    check_sat,
+    name_run,
+    publish_summary,
+    require_budget,
+)
+from tasks.running.sharing import require_run, succeeding
 
 
 @flow(name="helper", flow_run_name=name_run, **RECORDED)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.flow_runs.success import check_ingested
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
-from tasks.ingest.task import ingest_documents
-from tasks.reconcile.task import reconcile_stores
-from tasks.review.task import open_review_batch
+from tasks.ingest import ingest_documents
+from tasks.operations.reconcile import reconcile_stores
+from tasks.review import open_review_batch
+from tasks.running.flow_runs import RECORDED, check_ingested, name_run, publish_summary, require_budget
 
 
 @flow(name="ingest", flow_run_name=name_run, **RECORDED)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.exam.task import close_overdue_sessions
-from tasks.flow_runs.success import check_judged
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
-from tasks.judging.task import judge_run
-from tasks.reconcile.task import reconcile_stores
+from tasks.exam import close_overdue_sessions
+from tasks.judging import judge_run
+from tasks.operations.reconcile import reconcile_stores
+from tasks.running.flow_runs import RECORDED, check_judged, name_run, publish_summary, require_budget
 
 
 @flow(name="judge", flow_run_name=name_run, **RECORDED)

@@ -6,10 +6,9 @@ from typing import Literal
 
 from prefect import flow
 
-from tasks.flow_runs.success import check_played
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
-from tasks.league.task import claim_season, play_rounds
-from tasks.reconcile.task import reconcile_stores
+from tasks.league import claim_season, play_rounds
+from tasks.operations.reconcile import reconcile_stores
+from tasks.running.flow_runs import RECORDED, check_played, name_run, publish_summary, require_budget
 
 
 @flow(name="league", flow_run_name=name_run, **RECORDED)

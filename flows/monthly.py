@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.calibration.task import correct_scores, watch_anchors
-from tasks.editions.task import publish_edition
-from tasks.exam.task import close_overdue_sessions, land_run, plan_month, sit_run
-from tasks.flow_runs.success import check_judged, check_published, check_sat
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary, require_budget
-from tasks.judging.task import judge_run
-from tasks.reconcile.task import reconcile_stores
-from tasks.report.task import render_reports
-from tasks.sharing.conducting import conducting
-from tasks.sharing.task import ask_for_help
+from tasks.editions import publish_edition
+from tasks.exam import close_overdue_sessions, land_run, plan_month, sit_run
+from tasks.judging import judge_run
+from tasks.judging.calibration import correct_scores, watch_anchors
+from tasks.operations.reconcile import reconcile_stores
+from tasks.report import render_reports
+from tasks.running.flow_runs import (
+    RECORDED,
+    check_judged,
+    check_published,
+    check_sat,
+    name_run,
+    publish_summary,
+    require_budget,
+)
+from tasks.running.sharing import ask_for_help, conducting
 
 
 @flow(name="monthly", flow_run_name=name_run, **RECORDED)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.augment.task import augment_accepted, settle_variants
-from tasks.dedupe.task import publish_bank
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary
-from tasks.reconcile.task import reconcile_stores
-from tasks.review.task import close_reviewed_batches
+from tasks.bank.augment import augment_accepted, settle_variants
+from tasks.bank.dedupe import publish_bank
+from tasks.operations.reconcile import reconcile_stores
+from tasks.review import close_reviewed_batches
+from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 
 @flow(name="review_gate", flow_run_name=name_run, **RECORDED)

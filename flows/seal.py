@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.exam.public.task import seal_log
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary
+from tasks.exam.public import seal_log
+from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 
 @flow(name="seal", flow_run_name=name_run, **RECORDED)

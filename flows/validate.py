@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.flow_runs.task import RECORDED, name_run, publish_summary
-from tasks.validation.task import validate_lake
+from tasks.operations.validation import validate_lake
+from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 
 @flow(name="validate", flow_run_name=name_run, **RECORDED)

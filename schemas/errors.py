@@ -74,7 +74,7 @@ class StoreError(ProctorError):
 class StoreAway(StoreError):
     """A store does not answer; nothing of the operation was kept, and it may be done again once the store is back.
 
-    `store` is what it is called in a sentence (`warehouse.away`).
+    `store` is what it is called in a sentence (`warehouse.stores.away`).
     """
 
     def __init__(self, store: str, message: str) -> None:

@@ -23,7 +23,7 @@ _skipped: list[tuple[str, str]] = []
 def own_process() -> Iterator[None]:
     """What a process reads once or remembers is not the next test's, whichever worker runs the two: settings, stores that were away."""
     from schemas.settings import load_settings
-    from warehouse import away
+    from warehouse.stores import away
 
     load_settings.cache_clear()
     away._absences.clear()
@@ -100,7 +100,7 @@ def _stop_shared_server(config: pytest.Config) -> None:
     factory = getattr(config, "_tmp_path_factory", None)
     base = getattr(factory, "_basetemp", None)
     if base is not None and (base / "demo" / "home").exists():
-        from deployments.flow_runs.local_server import stop_server
+        from deployments.flow_runs import stop_server
         from schemas.settings import Settings
 
         stop_server(Settings(home=base / "demo" / "home"))

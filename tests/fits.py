@@ -12,9 +12,7 @@ import numpy as np
 import pytest
 
 from tasks.editions import equating
-from tasks.statistics.graded_model import GradedRows
-from tasks.statistics.graded_response import GradedFit, fit_graded_response
-from tasks.statistics.graded_start import Parameters
+from tasks.statistics import GradedFit, GradedRows, Parameters, fit_graded_response
 
 _FITS: dict[str, GradedFit] = {}
 

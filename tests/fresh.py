@@ -13,9 +13,8 @@ import duckdb
 import pytest
 
 from schemas.settings import Settings
-from warehouse.lake import store
+from warehouse.lake import Lake, open_lake, store
 from warehouse.lake.attach import remember_data_path
-from warehouse.lake.store import Lake, open_lake
 
 
 def open_new_lake(settings: Settings) -> Lake:

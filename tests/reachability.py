@@ -61,6 +61,12 @@ def read_modules(root: Path, folders: Iterable[str]) -> dict[str, Module]:
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
             tree = ast.parse(path.read_text(encoding="utf-8"))
             modules[name] = _read_module(name, tree, is_package=parts[-1] == "__init__")
+            face = path.with_name("__init__.pyi")
+            if parts[-1] == "__init__" and face.exists():
+                # What a face names is loaded when it is asked for: to stand there is not to be used.
+                for node in ast.parse(face.read_text(encoding="utf-8")).body:
+                    if isinstance(node, ast.ImportFrom):
+                        modules[name].imports |= _read_import(name, node, is_package=True)
     return modules
 
 

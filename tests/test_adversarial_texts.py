@@ -9,15 +9,15 @@ from itertools import product
 
 import pytest
 
-from tasks.exam.answers import extract_answer
+from tasks.exam import extract_answer
 from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.long_runs import LONGEST_RUN, limit_runs
-from tasks.judging.addresses import find_address
+from tasks.judging import find_address
 from tasks.judging.label_prompts import parse_label
 from tasks.judging.parsing import parse_judgement
 from tasks.league.parsing import parse_ranking, parse_scores
-from tasks.models.replies import parse_json_object
-from tasks.questions.question import BareQuestion, Option
+from tasks.models import parse_json_object
+from tasks.questions import BareQuestion, Option
 from tests.benchmarks.ingest_mutations import read_lines
 from tests.benchmarks.pattern_hunt import BOUNDED, RUNS, SINGLE, WORDS, Found, find_patterns
 from tests.benchmarks.pattern_hunt import find_steep as find_patterns_steep

@@ -149,9 +149,11 @@ def test_every_flow_is_short_and_named_like_its_file() -> None:
         assert f'@flow(name="{path.stem}", flow_run_name=name_run, **RECORDED)\ndef {path.stem}(' in text, (
             path
         )
-        # What Prefect's page says of each parameter stands in the docstring, and is not counted.
-        code = re.sub(r'""".*?"""', "", text, flags=re.DOTALL)
-        assert len(code.splitlines()) <= 50, path
+        # What Prefect's page says of each parameter stands in the docstring, and is not counted; an import is a line.
+        code = ast.unparse(
+            ast.parse(re.sub(r'^( *)""".*?"""$', r"\1pass", text, flags=re.DOTALL | re.MULTILINE))
+        )
+        assert len(code.splitlines()) <= 36, path
         assert "class " not in text, path
 
 

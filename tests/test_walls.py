@@ -1,30 +1,33 @@
-"""The stages have walls: which package of tasks/ may use which, each door with its reason.
+"""The house has walls: rooms with a face each, and a table of which stage may use which, with its reason.
 
-What is not in the table fails; so does a door in the table that nobody uses. `tasks/faults.py`, `tasks/progress.py` and
-`tasks/flow_runs` (a package because it imports Prefect, which only a `task.py` may) are common ground.
+A room is a package with a face: `__init__.pyi` names what others may use, each name with a sentence, and `__init__.py` loads a name
+when it is asked for. Who is outside a room imports from its face alone. What is not in the tables fails; so does an entry that
+nothing needs any more.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import importlib
+import types
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-TASKS = Path(__file__).resolve().parents[1] / "tasks"
+import pytest
 
-# Used by the stages; they use none of them, nor each other.
-FOUNDATIONS = ("models", "questions", "statistics")
-# What every task.py wraps its tasks in.
-COMMON_PACKAGES = ("flow_runs",)
+ROOT = Path(__file__).resolve().parents[1]
+LAYERS = ("schemas", "warehouse", "tasks", "flows", "deployments")
+FACE = "__init__.pyi"
 
+# Used by the stages; they use none of them.
+FOUNDATIONS = ("questions", "running", "statistics", "texts")
+
+# Which room of tasks/ uses which, beside those that all may use (running and texts).
 DOORS: Mapping[str, Mapping[str, str]] = {
-    "flow_runs": {
-        "notices": "a run that ends badly is told as it ends",
-        "orchestrator": "a process that runs flows waits for a Prefect server that is away",
-    },
-    "orchestrator": {
-        "notices": "what was found to have ended badly is told",
-    },
+    "models": {},
     "ingest": {
         "models": "a registered model reads the papers that the rules cannot split",
         "questions": "what is split out of a paper becomes a question with its identity",
@@ -34,22 +37,10 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "questions": "an edited question gets its identity and must keep the format rules",
         "statistics": "agreement between annotators: kappa and alpha",
     },
-    "originals": {
-        "ingest": "an original is opened as it was at ingest: its kind, its layout by LibreOffice, its boxes",
-    },
-    "augment": {
-        "models": "a registered model writes variants",
-        "questions": "a variant is a question, held to the same format rules",
-    },
-    "bank_exchange": {
-        "questions": "questions leave bare, as they are put, or as records",
-    },
-    "dedupe": {
-        "gscore": "stems are compared by Gscore's embedding model where that is asked for",
-        "questions": "duplicates are found by a question's identity and normal form",
-    },
     "bank": {
-        "dedupe": "a question that is retired leaves with the next version, published at once",
+        "gscore": "stems are compared by Gscore's embedding model where that is asked for",
+        "models": "a registered model writes variants",
+        "questions": "variants are held to the rules of a question; duplicates are found by its identity and normal form",
     },
     "exam": {
         "judging": "a reference's sitting serves only as long as the judge's prompt is the same",
@@ -57,25 +48,20 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "questions": "questions are put bare, in the words of their prompt style",
     },
     "judging": {
-        "models": "judges are called through the one door",
-        "questions": "a judge sees the question, and the reference answer in its form",
+        "league": "verdicts on a league's questions, given on the web, land as its workbook's do",
+        "models": "judges are called through the one door; the registry says which family a judge is of",
+        "questions": "a judge sees the question, and the reference answer in its form; draws that a seed repeats",
         "review": "a workbook that a person filled in is opened by the guard that opens review workbooks",
-        "statistics": "how far a model's labels of failures agree with people's: kappa",
-    },
-    "calibration": {
-        "judging": "people see a response as a judge sees it, in the workbook of people who give stars",
-        "models": "the registry says which family a judge is of; judges are asked for anchor responses through the one door",
-        "questions": "draws that a seed repeats",
         "statistics": "kappa, agreement and bias with their errors; alpha among the raters",
     },
     "contamination": {
-        "dedupe": "leaked texts are compared in the normal form in which duplicates are found",
-        "imports": "a public set is read as any table that others made",
+        "bank": "leaked texts are compared in the normal form in which duplicates are found",
+        "exchange": "a public set is read as any table that others made",
         "models": "candidates complete questions through the one door",
         "questions": "the draw of questions, and the form of messages",
         "statistics": "shares with their intervals",
     },
-    "imports": {
+    "exchange": {
         "questions": "records of questions are read by the form in which they leave",
         "statistics": "rank correlation between benchmarks, with its p-value",
     },
@@ -83,87 +69,193 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "exam": "an edition's files and its entry go to the public folder and log, with the hashes of answers",
         "statistics": "scores, intervals, ranks and the equated scale are computed as an edition is frozen",
     },
-    "edition_exchange": {
-        "questions": "a question leaves in the words in which it was put",
-    },
     "gscore": {
         "models": "candidates write the texts that are scored",
-    },
-    "league_statistics": {
-        "review": "a workbook of scores from outside is opened by the guard that opens review workbooks",
-        "statistics": "intervals, tests, overlaps and replays are computed as a league's statistics land",
     },
     "league": {
         "gscore": "questions are compared by Gscore's embedding model, and results by its standard form",
         "models": "candidates are called through the one door",
         "review": "a workbook that a person filled in is opened by the guard that opens review workbooks",
-        "statistics": "an entrant's rating: Bradley-Terry of those it meets, and its own with an interval",
+        "statistics": "ratings with intervals, tests, overlaps and replays",
     },
     "report": {
         "contamination": "the page of leaks shows the leak watch by the same calculation as the command",
         "gscore": "the page shows agreement with people by the same calculation as the command",
         "statistics": "the fitted curve of score against release date, and rank correlations",
     },
-    "validation": {
-        "questions": "every original and variant is held to the rules of a question",
-    },
-    "marking": {
-        "calibration": "stars for the responses of a round land as its workbook's do",
-        "judging": "a response to be marked, with its question; classes of failures land as their workbook's do",
-        "league": "verdicts on a league's questions land as its workbook's do",
-        "questions": "what is marked is shown with its question",
-    },
     "watching": {
         "exam": "how far the runs under way are, as `proctor runs` shows it",
         "questions": "an answer is shown with its question",
     },
-    "erasure": {
-        "exam": "an erasure goes to the public log, with the root over the answers of its sessions",
-    },
-    "repair": {
-        "exam": "what the logs and closed sessions say is held against a store that lost commits",
-        "reconcile": "what the ledger holds is landed again in a lake that lost it",
-        "validation": "rows by month of ledger and lake are compared",
-    },
-    "reconcile": {
-        "erasure": "lands erasures, so that readers know why a text is not there",
-        "exam": "lands closed sessions and the audit log",
-        "marking": "lands marks that were given on the web",
+    "operations": {
+        "exam": "closed sessions, the audit log, and an erasure's entry in the public log with the root over its answers",
+        "judging": "lands marks that were given on the web",
         "models": "lands paid calls",
+        "questions": "every original and variant is held to the rules of a question",
         "review": "lands closed batches",
     },
 }
 
+# What other packages build on (docs/extending.md): shown as it is, without a face.
+CONTRACTS = frozenset(
+    {
+        "tasks.gscore.metrics",
+        "tasks.gscore.metrics.conformance",
+        "tasks.ingest.readers",
+        "tasks.ingest.readers.conformance",
+        "tasks.models.providers",
+        "tasks.models.providers.conformance",
+        "warehouse.lake.conformance",
+    }
+)
 
-def name_packages(module: str, tree: ast.AST, folder: str) -> set[str]:
-    """Names below `folder` that a module imports, anywhere in it; relative imports are resolved."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
+# How many imports of the tests of other rooms still reach into a room. These numbers only fall.
+REACHED_BY_TESTS: Mapping[str, int] = {}
+
+
+class Import(NamedTuple):
+    """An import of one of our modules: who imports, the module, and the name taken from it (empty: the module itself)."""
+
+    importer: str
+    module: str
+    name: str
+
+
+@cache
+def list_modules(root: Path = ROOT) -> Mapping[str, Path]:
+    """Module → its file, of all layers and the tests."""
+    found: dict[str, Path] = {}
+    for layer in (*LAYERS, "tests"):
+        for path in sorted((root / layer).rglob("*.py")):
+            found[".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")] = path
+    return found
+
+
+@cache
+def read_imports(root: Path = ROOT) -> tuple[Import, ...]:
+    """Every import of our own modules, anywhere in a module; relative ones are resolved."""
+    modules = list_modules(root)
+    return tuple(one for importer, path in modules.items() for one in _read_imports(importer, path, modules))
+
+
+def _read_imports(importer: str, path: Path, modules: Mapping[str, Path]) -> Iterator[Import]:
+    package = importer if path.name == "__init__.py" else importer.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            yield from (Import(importer, alias.name, "") for alias in node.names if alias.name in modules)
         elif isinstance(node, ast.ImportFrom):
-            above = module.split(".")[: -node.level] if node.level else []
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             source = ".".join([*above, *([node.module] if node.module else [])])
-            found |= {f"{source}.{alias.name}" for alias in node.names}
-    return {name.split(".")[1] for name in found if name.startswith(f"{folder}.")}
+            for alias in node.names:
+                whole = f"{source}.{alias.name}"
+                if whole in modules:
+                    yield Import(importer, whole, "")
+                elif source in modules:
+                    yield Import(importer, source, alias.name)
 
 
-def read_doors(tasks: Path) -> dict[str, set[str]]:
-    """Package → packages that it uses, beside its own; modules that lie in no package are not among them."""
-    packages = {path.name for path in tasks.iterdir() if path.is_dir() and any(path.rglob("*.py"))}
-    doors: dict[str, set[str]] = {name: set() for name in packages}
-    for path in sorted(tasks.rglob("*.py")):
-        owner = path.relative_to(tasks).parts[0]
-        if owner not in packages:
+@cache
+def read_faces(root: Path = ROOT) -> Mapping[str, Mapping[str, str]]:
+    """Room → the names on its face, each with its sentence."""
+    return {
+        ".".join(path.parent.relative_to(root).parts): _read_face(path)
+        for layer in LAYERS
+        for path in sorted((root / layer).rglob(FACE))
+    }
+
+
+def _read_face(path: Path) -> dict[str, str]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    nodes = [node for node in ast.parse("\n".join(lines)).body if isinstance(node, ast.ImportFrom)]
+    return {node.names[0].name: lines[node.lineno - 2].removeprefix("# ") for node in nodes}
+
+
+def find_room(module: str, rooms: Mapping[str, Mapping[str, str]]) -> str | None:
+    """The innermost room that a module lies in."""
+    parts = module.split(".")
+    names = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+    return next((name for name in names if name in rooms), None)
+
+
+def is_at_home(importer: str, room: str) -> bool:
+    """Whether a module belongs to a room, is a test of it, or a test of the room around it."""
+    own = importer.removeprefix("tests.")
+    if own == room or own.startswith(f"{room}."):
+        return True
+    around = own.rpartition(".")[0]
+    return own != importer and around.count(".") >= 1 and room.startswith(f"{around}.")
+
+
+def find_intrusions(root: Path = ROOT) -> list[Import]:
+    """Imports of a room's own modules by who is outside."""
+    faces = read_faces(root)
+    found = []
+    for one in read_imports(root):
+        room = find_room(one.module, faces)
+        if room is None or one.module in {room, *CONTRACTS} or is_at_home(one.importer, room):
             continue
-        module = ".".join(path.relative_to(tasks.parent).with_suffix("").parts)
-        used = name_packages(module, ast.parse(path.read_text(encoding="utf-8")), tasks.name)
-        doors[owner] |= (used & packages) - {owner, *COMMON_PACKAGES}
+        # A module that stands on the face is used whole.
+        if one.module.rpartition(".")[0] == room and one.module.rpartition(".")[2] in faces[room]:
+            continue
+        found.append(one)
+    return found
+
+
+def read_doors(root: Path = ROOT) -> dict[str, set[str]]:
+    """Room of tasks/ → rooms of tasks/ that it uses."""
+    doors: dict[str, set[str]] = {}
+    for one in read_imports(root):
+        owner, used = one.importer.split("."), one.module.split(".")
+        if owner[0] == used[0] == "tasks" and len(owner) > 1 and len(used) > 1:
+            doors.setdefault(owner[1], set()).update({used[1]} - {owner[1]})
     return doors
 
 
+def test_who_is_outside_a_room_uses_its_face() -> None:
+    assert [one for one in find_intrusions() if not one.importer.startswith("tests.")] == []
+
+
+def test_tests_of_other_rooms_reach_into_a_room_no_more_than_before() -> None:
+    faces = read_faces()
+    reached = Counter(
+        find_room(one.module, faces) for one in find_intrusions() if one.importer.startswith("tests.")
+    )
+    assert dict(sorted((str(room), count) for room, count in reached.items())) == dict(REACHED_BY_TESTS)
+
+
+def test_every_package_of_tasks_is_a_room_or_inside_one() -> None:
+    faces = read_faces()
+    packages = {".".join(name.split(".")[:2]) for name in list_modules() if name.startswith("tasks.")}
+    assert {
+        name for name in packages if not any(f"{room}.".startswith(f"{name}.") for room in faces)
+    } == set()
+
+
+@pytest.mark.parametrize("room", sorted(read_faces()))
+def test_a_face_names_what_is_there_with_a_sentence_and_nothing_that_nobody_uses(room: str) -> None:
+    face, module = read_faces()[room], importlib.import_module(room)
+    assert sorted(face) == sorted(module.__all__)
+    assert [
+        name for name, sentence in face.items() if not sentence or sentence.startswith(("from ", "TODO"))
+    ] == []
+    assert (module.__doc__ or "").strip()
+    for name in face:
+        found = getattr(module, name)
+        # A module of the same name would stand in the way of what the face means.
+        is_module = isinstance(found, types.ModuleType)
+        assert is_module == (f"{room}.{name}" in list_modules()), name
+    used = {
+        one.name or one.module.rpartition(".")[2]
+        for one in read_imports()
+        if (one.module == room or one.module.rpartition(".")[0] == room)
+        and not is_at_home(one.importer, room)
+    }
+    assert set(face) - used == set()
+
+
 def test_no_stage_reaches_through_a_wall_and_no_door_is_unused() -> None:
-    found = {owner: used for owner, used in read_doors(TASKS).items() if used}
+    everybodys = {"running", "texts"}
+    found = {owner: used - everybodys for owner, used in read_doors().items() if owner not in FOUNDATIONS}
     assert found == {owner: set(doors) for owner, doors in DOORS.items()}
 
 
@@ -172,37 +264,40 @@ def test_every_door_has_a_reason() -> None:
 
 
 def test_foundations_use_no_stage_and_not_each_other() -> None:
-    doors = read_doors(TASKS)
-    assert {name: doors[name] for name in FOUNDATIONS} == {name: set() for name in FOUNDATIONS}
-    assert set(FOUNDATIONS) & set(DOORS) == set()
-
-
-def test_common_ground_uses_no_package() -> None:
-    for path in TASKS.glob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        modules = {module.stem for module in TASKS.glob("*.py")}
-        assert name_packages(f"tasks.{path.stem}", tree, "tasks") - modules == set(), path
+    assert {name: read_doors().get(name, set()) for name in FOUNDATIONS} == {
+        name: set() for name in FOUNDATIONS
+    }
 
 
 def test_no_stage_uses_one_that_uses_it() -> None:
-    doors = read_doors(TASKS)
-    circles = {(owner, used) for owner, names in doors.items() for used in names if owner in doors[used]}
-    assert circles == set()
+    doors = read_doors()
+    reached = {owner: set(used) for owner, used in doors.items()}
+    for _ in doors:
+        for used in reached.values():
+            used |= {further for one in used for further in reached.get(one, set())}
+    assert [owner for owner, used in reached.items() if owner in used] == []
 
 
 def test_every_way_to_import_is_seen(tmp_path: Path) -> None:
-    tasks = tmp_path / "tasks"
     for name in ("one", "two", "three", "four", "five"):
-        (tasks / name).mkdir(parents=True)
-        (tasks / name / "__init__.py").write_text("")
-    (tasks / "faults.py").write_text("")
-    (tasks / "one" / "work.py").write_text(
+        room = tmp_path / "tasks" / name
+        room.mkdir(parents=True)
+        (room / "__init__.py").write_text("")
+        (room / "work.py").write_text("it = 1\n")
+        (room / FACE).write_text("# It.\nfrom .work import it as it\n")
+    (tmp_path / "tasks" / "one" / "work.py").write_text(
         "import tasks.two.work\n"
-        "from tasks.faults import hide\n"
         "from ..three import work\n"
         "from . import other\n"
         "def later():\n"
         "    from tasks import four\n"
         "    from tasks.five.work import it\n"
+        "    from tasks.five import it\n"
     )
-    assert read_doors(tasks)["one"] == {"two", "three", "four", "five"}
+    assert read_doors(tmp_path)["one"] == {"two", "three", "four", "five"}
+    assert [one.module for one in find_intrusions(tmp_path)] == [
+        "tasks.two.work",
+        "tasks.three.work",
+        "tasks.five.work",
+    ]
+    assert read_faces(tmp_path)["tasks.one"] == {"it": "It."}

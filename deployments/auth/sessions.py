@@ -18,7 +18,7 @@ from schemas.settings import Settings
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.trust import web_sessions
-from warehouse.secrets import read_home_key
+from warehouse.stores.secrets import read_home_key
 
 # A working day: who comes back tomorrow signs in again.
 SESSION_S: Final = 12 * 3600

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from deployments.command_line.output import print_error, print_note
-from deployments.home.owner_only import close_home, keep_to_owner
+from deployments.home import close_home, keep_to_owner
 from schemas.errors import INTERRUPTED, ProctorError, UsageError, is_interruption
 
 if TYPE_CHECKING:
@@ -112,8 +112,8 @@ def _checked_home(ctx: Any) -> Iterator[None]:
         yield
         return
     from schemas.settings import load_settings
-    from tasks.progress import say_line
-    from warehouse.away import add_listener
+    from tasks.running import say_line
+    from warehouse.stores.away import add_listener
 
     add_listener(say_line)
     settings = load_settings()
@@ -125,8 +125,8 @@ def _checked_home(ctx: Any) -> Iterator[None]:
     if name in _WITHOUT_STORES:
         yield
         return
-    from warehouse.installation import expecting
-    from warehouse.stores import check_stores
+    from warehouse.stores.homes import check_stores
+    from warehouse.stores.installation import expecting
 
     check_stores(settings)
     with expecting(settings):

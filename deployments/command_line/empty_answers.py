@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from schemas.tables import TABLES
 
 if TYPE_CHECKING:
-    from warehouse.lake.reading import LakeReader
+    from warehouse.lake import LakeReader
 
 # The stage that lands a table, as a command.
 _OF_STAGE: Final[Mapping[str, str]] = {

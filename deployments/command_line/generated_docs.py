@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deployments.command_line.command_pages import render_command_list
+from deployments.command_line.room_pages import render_room_list
 from schemas.dictionary import render_dictionary
-from tasks.ingest.content.notes import render_problem_codes
-from warehouse.lake.query_pages import render_query_list
+from tasks.ingest import render_problem_codes
+from warehouse.lake import render_query_list
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -16,6 +17,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands.md": render_command_list,
     "data-dictionary.md": render_dictionary,
     "queries.md": render_query_list,
+    "rooms.md": render_room_list,
     "problem-codes.md": render_problem_codes,
 }
 

@@ -22,7 +22,7 @@ def run_shell(settings: Settings) -> int:
     How the lake is attached may hold a password: it stands in a file that its owner alone can read and that is gone
     afterwards, never among the arguments that every user of the machine can list.
     """
-    from warehouse.lake.attach import render_attach_script
+    from warehouse.lake import render_attach_script
 
     program = _find_program()
     with _written(settings.home / "duckdb", render_attach_script(settings)) as script:

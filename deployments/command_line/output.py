@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
-    from warehouse.lake.reading import Rows
+    from warehouse.lake import Rows
 
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
 # A text longer than this is cut on a terminal, so that one column does not push out all others.
@@ -72,7 +72,7 @@ def print_frame(
 ) -> None:
     """Print a frame as `table`, `csv`, `json` or `parquet` (bytes, for a pipe or a file)."""
     if format == "csv":
-        from tasks.csv_text import write_safe_csv
+        from tasks.texts import write_safe_csv
 
         sys.stdout.write(write_safe_csv(flatten_lists(frame)))
     elif format == "parquet":

@@ -13,12 +13,12 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from deployments.command_line.output import flatten_lists, render_plain
 from schemas.errors import UsageError
-from tasks.csv_text import write_safe_csv
+from tasks.texts import write_safe_csv
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from warehouse.lake.reading import Rows
+    from warehouse.lake import Rows
 
 # What a sheet holds (ECMA-376; Excel's specifications and limits).
 _MOST_ROWS: Final = 1_048_576

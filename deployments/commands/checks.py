@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.settings import load_settings
-from tasks.models.registry import check_callable, read_registry
+from tasks.models import check_callable, read_registry
 
 # Imported within a function: what brings Polars, NumPy or SQLAlchemy. Not every check needs it.
 
@@ -17,7 +17,7 @@ def check_registry(names: list[str] | None = None) -> None:
 def check_run(run_id: str) -> None:
     """Refuse a run that does not exist before anything is started; an empty id means every run."""
     from tasks.exam import month
-    from warehouse.lake.store import open_lake
+    from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
     if not run_id:
@@ -29,7 +29,7 @@ def check_run(run_id: str) -> None:
 
 def list_unpublished() -> list[str]:
     """Judged runs that are not published, the oldest first: each month is linked to those before it."""
-    from warehouse.lake.store import open_lake
+    from warehouse.lake import open_lake
 
     with open_lake(load_settings(), read_only=True) as lake:
         return [str(run_id) for run_id in lake.read("unpublished_runs")["run_id"]]

@@ -21,11 +21,10 @@ DOMAINS = ("mathematics", "law")
 
 def play_demo_league(settings: Settings) -> dict[str, Any]:
     """Claim and play the league; the second time there is nothing to play. Returns what the flow counted."""
-    from deployments.flow_runs.flow_runner import run_flow
-    from tasks.league.claim import LeagueRules, claim_league
-    from tasks.league.domain import read_domain
-    from tasks.models.registry import read_registry
-    from warehouse.lake.store import open_lake
+    from deployments.flow_runs import run_flow
+    from tasks.league import LeagueRules, claim_league, read_domain
+    from tasks.models import read_registry
+    from warehouse.lake import open_lake
 
     rules = LeagueRules(CANDIDATES, {name: read_domain(name).content for name in DOMAINS}, run_count=2)
     with open_lake(settings) as lake:
@@ -39,10 +38,9 @@ def report_demo_league(settings: Settings, *, is_new: bool) -> Path:
 
     A league that was not played on keeps its page: it compares with the standings as they were then.
     """
-    from tasks.league_statistics.landing import write_statistics
-    from tasks.league_statistics.tables import StatisticsRequest
-    from tasks.report.league_page import render_league
-    from warehouse.lake.store import open_lake
+    from tasks.league.statistics import StatisticsRequest, write_statistics
+    from tasks.report import render_league
+    from warehouse.lake import open_lake
 
     page = settings.home / "reports" / f"league-{LEAGUE}.html"
     if page.exists() and not is_new:

@@ -9,12 +9,20 @@ from typing import cast
 
 import yaml
 
-from tasks.review.channels.workbook import cells, layout
-from tasks.review.channels.workbook.card import NO_ANSWER, name_heading
-from tasks.review.channels.workbook.mathematics import render_mathematics
-from tasks.review.decision import GivenDecision
-from tasks.review.edit import Edit
-from tasks.review.words import Language, parse_word
+from tasks.review import (
+    FIRST_ROW,
+    HIDDEN_SHEET,
+    NO_ANSWER,
+    SHEET,
+    Edit,
+    GivenDecision,
+    Language,
+    list_columns,
+    name_heading,
+    parse_word,
+    render_input_cells,
+    render_mathematics,
+)
 
 
 @dataclass(frozen=True)
@@ -64,13 +72,13 @@ def fill_workbook(path: Path, verdicts: Sequence[Verdict]) -> int:
     from openpyxl import load_workbook
 
     book = load_workbook(path)
-    language = cast("Language", book[layout.HIDDEN_SHEET]["A7"].value)
-    sheet = book[layout.SHEET]
+    language = cast("Language", book[HIDDEN_SHEET]["A7"].value)
+    sheet = book[SHEET]
     places = {str(cell.value): cell.column for cell in sheet[1] if cell.value}
-    columns = {column.name: places[column.header] for column in layout.list_columns(language)}
+    columns = {column.name: places[column.header] for column in list_columns(language)}
     cards: dict[str, list[str]] = {}
     first_rows: dict[str, int] = {}
-    for row in range(layout.FIRST_ROW, sheet.max_row + 1):
+    for row in range(FIRST_ROW, sheet.max_row + 1):
         uuid = str(sheet.cell(row, columns["question_uuid"]).value or "")
         if uuid:
             cards.setdefault(uuid, []).append(str(sheet.cell(row, columns["card"]).value))
@@ -83,7 +91,7 @@ def fill_workbook(path: Path, verdicts: Sequence[Verdict]) -> int:
         given = GivenDecision(
             uuid, verdict.decision, verdict.reject_reason, verdict.comment or None, verdict.edit
         )
-        for name, value in cells.render_input_cells(given, _name_type(cards[uuid][0], language)).items():
+        for name, value in render_input_cells(given, _name_type(cards[uuid][0], language)).items():
             sheet.cell(row, columns[name]).value = value
         filled += 1
     book.save(path)

@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deployments.command_line.output import print_note
+from deployments.command_line import print_note
 from schemas.settings import Settings, load_settings
-from warehouse.lake.sharing import share_lake
+from warehouse.lake import share_lake
 
 HERE = Path(__file__).parent
 PAPERS = HERE / "papers"
@@ -75,8 +75,7 @@ def run_demo(*, keep_server: bool = False, without_server: bool = False) -> Demo
             _run_stages(settings, result)
     finally:
         if is_ours and not keep_server:
-            from deployments.flow_runs.flow_runner import send_what_is_left
-            from deployments.flow_runs.local_server import stop_server
+            from deployments.flow_runs import send_what_is_left, stop_server
 
             with _measured(result, "server stopped"):
                 send_what_is_left()
@@ -86,7 +85,7 @@ def run_demo(*, keep_server: bool = False, without_server: bool = False) -> Demo
 
 def _run_stages(settings: Settings, result: DemoResult) -> None:
     from deployments.demo.league import play_demo_league, report_demo_league
-    from deployments.flow_runs.flow_runner import load_flow, run_flow
+    from deployments.flow_runs import load_flow, run_flow
 
     with _measured(result, "import of Prefect"):
         if not settings.no_server:
@@ -119,7 +118,7 @@ def _run_stages(settings: Settings, result: DemoResult) -> None:
 
 def _prepare_home(settings: Settings) -> None:
     """Stores, registry and annotators; what is there is left alone."""
-    from deployments.home.whole import create_home
+    from deployments.home import create_home
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.trust.users import add_user, read_user
 
@@ -134,7 +133,7 @@ def _prepare_home(settings: Settings) -> None:
 
 
 def _start_server(settings: Settings) -> bool:
-    from deployments.flow_runs.local_server import read_state, start_server
+    from deployments.flow_runs import read_state, start_server
 
     if os.environ.get("PREFECT_API_URL") or read_state(settings) is not None:
         return False
@@ -146,10 +145,9 @@ def _start_server(settings: Settings) -> bool:
 def _review(settings: Settings) -> list[Path]:
     """Export the open batch's workbooks, fill them in as our annotators would, and import them."""
     from deployments.demo.reviewing import fill_workbook, read_verdicts
-    from deployments.flow_runs.continuation import record_and_continue
+    from deployments.flow_runs import record_and_continue
     from schemas.errors import WorkbookError
-    from tasks.review.channels.workbook.reading import read_workbooks
-    from tasks.review.channels.workbook.writing import export_open_batches
+    from tasks.review import export_open_batches, read_workbooks
     from warehouse.ledger.engine.opening import open_ledger
 
     folder = settings.home / "demo" / "workbooks"
@@ -170,7 +168,7 @@ def _simulated_models(settings: Settings) -> Iterator[None]:
     """A server of simulated models that knows the answers of this bank, as another process on this machine."""
     from deployments.demo.simulation import running_models
     from tasks.exam.month import read_current_bank
-    from warehouse.lake.store import open_lake
+    from warehouse.lake import open_lake
 
     with open_lake(settings, read_only=True) as lake:
         bank = read_current_bank(lake)
@@ -187,14 +185,14 @@ def _simulated_models(settings: Settings) -> Iterator[None]:
 
 
 def _list_candidates(settings: Settings) -> list[str]:
-    from tasks.models.registry import read_registry
+    from tasks.models import read_registry
 
     return [model.name for model in read_registry(settings.registry_path).candidates()]
 
 
 def _read_leaderboard(settings: Settings, result: DemoResult) -> None:
-    from tasks.report.terminal import render_leaderboard_text
-    from warehouse.lake.store import open_lake
+    from tasks.report import render_leaderboard_text
+    from warehouse.lake import open_lake
 
     with open_lake(settings, read_only=True) as lake:
         frame = lake.run_named("leaderboard")

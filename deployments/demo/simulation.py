@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from deployments.model_server.key import build_answer_key
+from deployments.model_server import build_answer_key
 from schemas.errors import ProctorError
 from schemas.settings import Settings
 

@@ -1,6 +1,5 @@
 """What an administrator would check by hand, as `proctor doctor` shows it: one finding a line, each with what to do."""
 
-from deployments.doctor.examine import examine_home
-from deployments.doctor.findings import Finding
+from lazy_loader import attach_stub
 
-__all__ = ["Finding", "examine_home"]
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

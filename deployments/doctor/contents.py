@@ -9,7 +9,7 @@ from schemas.errors import ProctorError
 from schemas.settings import Settings
 
 if TYPE_CHECKING:
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
 
 _SHOWN_MONTHS: Final = 5
@@ -21,7 +21,7 @@ _FROM_ONE: Final = (
 
 def examine_checks(lake: Lake, note: Note) -> None:
     """Every check of warehouse/sql/checks, each for itself."""
-    from warehouse.lake.checks import list_checks, run_check
+    from warehouse.lake import list_checks, run_check
 
     for name in list_checks():
         try:
@@ -39,9 +39,8 @@ def examine_checks(lake: Lake, note: Note) -> None:
 
 def examine_rows(settings: Settings, lake: Lake, note: Note) -> None:
     """Whether every file can be read, and rows are as they were landed."""
-    from tasks.progress import Progress
-    from warehouse.lake.data_files import find_garbled_files
-    from warehouse.lake.integrity import check_landings
+    from tasks.running import Progress
+    from warehouse.lake import check_landings, find_garbled_files
 
     with Progress("doctor: rows") as progress:
         integrity = check_landings(lake, progress.advance)
@@ -99,7 +98,7 @@ def examine_sides(ledger: Ledger, note: Note) -> None:
 
 def examine_months(ledger: Ledger, lake: Lake, note: Note) -> None:
     """Whether the lake has the rows of each month that the ledger has closed."""
-    from tasks.validation.stores import find_month_differences
+    from tasks.operations.validation import find_month_differences
 
     months = find_month_differences(ledger, lake, may_wait=True)
     note(
@@ -114,8 +113,8 @@ def examine_months(ledger: Ledger, lake: Lake, note: Note) -> None:
 
 def examine_sessions(ledger: Ledger, lake: Lake, note: Note) -> None:
     """Whether the ledger says of closed sessions what was landed."""
-    from tasks.exam.verify import find_changed_sessions
-    from tasks.progress import Progress
+    from tasks.exam import find_changed_sessions
+    from tasks.running import Progress
 
     with Progress("doctor: rows of the ledger") as progress:
         differing = find_changed_sessions(ledger, lake, progress.advance)
@@ -131,8 +130,8 @@ def examine_sessions(ledger: Ledger, lake: Lake, note: Note) -> None:
 
 def examine_audit_log(settings: Settings, ledger: Ledger, note: Note) -> None:
     """Whether the audit log is as it was written."""
-    from tasks.exam.log.check import check_log
-    from tasks.progress import Progress
+    from tasks.exam.log import check_log
+    from tasks.running import Progress
 
     with Progress("doctor: audit log"):
         log = check_log(ledger, settings)
@@ -148,10 +147,8 @@ def examine_audit_log(settings: Settings, ledger: Ledger, note: Note) -> None:
 
 def examine_public_log(settings: Settings, ledger: Ledger, note: Note) -> None:
     """Whether the public folder is there, and the public log as it was written."""
-    from tasks.exam.public.check import check_public_log
-    from tasks.exam.public.heads import SIGN
-    from tasks.exam.public.log_file import name_log_file
-    from tasks.progress import Progress
+    from tasks.exam.public import SIGN, check_public_log, name_log_file
+    from tasks.running import Progress
     from warehouse.ledger.engine.public_log import read_public_head
     from warehouse.ledger.trust.access import iter_targets
 
@@ -183,7 +180,7 @@ def examine_public_log(settings: Settings, ledger: Ledger, note: Note) -> None:
 
 def examine_disclosure(settings: Settings, ledger: Ledger, note: Note) -> None:
     """Whether closed runs can be disclosed."""
-    from tasks.exam.public.disclosing import find_refused_runs
+    from tasks.exam.public import find_refused_runs
 
     refused = find_refused_runs(ledger, settings)
     note(
@@ -197,7 +194,7 @@ def examine_disclosure(settings: Settings, ledger: Ledger, note: Note) -> None:
 
 def examine_editions(ledger: Ledger, lake: Lake, note: Note) -> None:
     """Whether editions are as they were published."""
-    from tasks.editions.verify import find_changed_editions
+    from tasks.editions import find_changed_editions
     from warehouse.ledger.trust.editions import read_roots
 
     with ledger.read() as connection:
@@ -215,7 +212,7 @@ def examine_editions(ledger: Ledger, lake: Lake, note: Note) -> None:
 
 def examine_retention(settings: Settings, ledger: Ledger, lake: Lake, note: Note) -> None:
     """How long texts of answers are kept, what is due, and whether an erasure was interrupted."""
-    from tasks.erasure.scope import list_due
+    from tasks.operations.erasure import list_due
     from warehouse.ledger.trust.erasures import list_erasures
 
     with ledger.read() as connection:
@@ -260,8 +257,8 @@ def count_waiting(lake: Lake | None, findings: Findings) -> dict[str, int]:
 
 def examine_stores(settings: Settings, note: Note) -> set[str]:
     """Which of `ledger` and `lake` cannot be relied on; every file of them is looked at."""
-    from warehouse.installation import read_home_id
-    from warehouse.stores import list_store_faults
+    from warehouse.stores.homes import list_store_faults
+    from warehouse.stores.installation import read_home_id
 
     home_id = read_home_id(settings)
     faults = list_store_faults(settings, is_thorough=True)

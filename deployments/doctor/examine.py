@@ -12,7 +12,7 @@ from schemas.errors import ProctorError
 from schemas.settings import Settings, is_home
 
 if TYPE_CHECKING:
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
 
 T = TypeVar("T")
@@ -22,8 +22,7 @@ _CHECK_SETTINGS: Final = "check the settings that name it, and that its server a
 
 def examine_home(settings: Settings) -> list[Finding]:
     """Every finding. Rows are looked at where their own store can be relied on, whatever is wrong with the others."""
-    from deployments.home.encryption import examine_encryption
-    from deployments.home.hosts import examine_hosts
+    from deployments.home import examine_encryption, examine_hosts
 
     found = Findings(machine.list_full_disks(settings))
     found.look("packages", machine.examine_versions)
@@ -89,7 +88,7 @@ def _make_ledger(settings: Settings) -> Callable[[], Ledger]:
 
 def _make_lake(settings: Settings) -> Callable[[], Lake]:
     def make() -> Lake:
-        from warehouse.lake.store import open_lake
+        from warehouse.lake import open_lake
 
         return open_lake(settings, read_only=True)
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, Protocol
 
 from schemas.errors import ProctorError, is_interruption
-from warehouse.store_files import ROOM_FIRST, WAY_BACK
+from warehouse.stores.files import ROOM_FIRST, WAY_BACK
 
 Severity = Literal["fine", "note", "wrong"]
 

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 def examine_keys(settings: Settings, note: Note) -> None:
     """Whether every key that is there is one, and its owner's alone."""
-    from deployments.auth.sessions import read_cookie_key
+    from deployments.auth import read_cookie_key
     from schemas.errors import StoreError
-    from tasks.exam.log.signing import name_key_file, open_signer
-    from tasks.exam.protocol.keys import open_keys
-    from tasks.exam.public.blinding import FILE, read_blinding_secret
-    from warehouse.secrets import read_home_key
-    from warehouse.shared_files import KEYS
+    from tasks.exam.log import name_key_file, open_signer
+    from tasks.exam.protocol import open_keys
+    from tasks.exam.public import FILE, read_blinding_secret
+    from warehouse.stores.secrets import read_home_key
+    from warehouse.stores.shared_files import KEYS
 
     def read_plain(name: str) -> Callable[[], object]:
         return lambda: read_home_key(settings, name, "Restore it from a backup.")
@@ -55,8 +55,8 @@ def examine_keys(settings: Settings, note: Note) -> None:
 
 def examine_lost_keys(settings: Settings, ledger: Ledger, note: Note) -> None:
     """Whether the keys are there, and are those, with which something was sealed or signed."""
-    from tasks.exam.log.signing import name_key_file, name_place
-    from tasks.exam.public.blinding import find_blinding_fault
+    from tasks.exam.log import name_key_file, name_place
+    from tasks.exam.public import find_blinding_fault
     from warehouse.ledger.trust import access
 
     with ledger.read() as connection:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from deployments.doctor.findings import Findings, Note, name_some
 from schemas.errors import ProctorError
 from schemas.settings import Settings
-from warehouse.store_files import has_room
+from warehouse.stores.files import has_room
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine.clock import ClockReading
@@ -73,7 +73,7 @@ def examine_helpers(settings: Settings, waiting: Mapping[str, int], note: Findin
         waiting: status of papers → how many have it.
         note: takes the findings.
     """
-    from tasks.ingest.readers.office import find_libreoffice
+    from tasks.ingest import find_libreoffice
 
     named = os.environ.get("PROCTOR_SOFFICE")
     _examine_helper(
@@ -120,7 +120,7 @@ def _examine_embeddings(settings: Settings, note: Findings) -> None:
             "fetch it once into the Hugging Face cache, or let PROCTOR_SIMILARITY_MODEL name a folder that holds it",
         )
         return
-    from tasks.gscore.metrics.similarity import EmbeddingModelError, find_embedding_model
+    from tasks.gscore import EmbeddingModelError, find_embedding_model
 
     try:
         note(what, find_embedding_model(model), True)
@@ -154,7 +154,7 @@ def examine_disks(settings: Settings, note: Findings) -> None:
 
 
 def _list_disks(settings: Settings) -> list[tuple[Path, str]]:
-    from warehouse.installation import catalog_file, ledger_file
+    from warehouse.stores.installation import catalog_file, ledger_file
 
     ledger, catalog = ledger_file(settings.ledger_address), catalog_file(settings.catalog_address)
     folders = [
@@ -191,7 +191,7 @@ def examine_home_folder(settings: Settings, note: Note) -> None:
 
 def examine_modes(settings: Settings, note: Note) -> None:
     """Whether anything in the home may be read or changed by other users."""
-    from deployments.home.owner_only import list_lax_files
+    from deployments.home import list_lax_files
 
     lax = list_lax_files(settings.home)
     named = name_some([f"{path} ({path.lstat().st_mode & 0o777:o})" for path in lax])
@@ -260,9 +260,9 @@ def _find_clock_fault(settings: Settings, found: ClockReading) -> str | None:
 
 def _list_times(settings: Settings) -> Iterable[tuple[float, str]]:
     """When the files that every command writes to were written last."""
-    from tasks.exam.log.heads import name_heads_file
-    from tasks.exam.public.log_file import name_log_file
-    from warehouse.installation import catalog_file, exam_file, ledger_file
+    from tasks.exam.log import name_heads_file
+    from tasks.exam.public import name_log_file
+    from warehouse.stores.installation import catalog_file, exam_file, ledger_file
 
     address = settings.ledger_address
     stores = (ledger_file(address), exam_file(address), catalog_file(settings.catalog_address))
@@ -276,7 +276,7 @@ def _list_times(settings: Settings) -> Iterable[tuple[float, str]]:
 
 def examine_models(settings: Settings, note: Note) -> None:
     """Whether the registry can be read and its models called, as far as can be seen without a call."""
-    from tasks.models.registry import read_registry
+    from tasks.models import read_registry
 
     try:
         registry = read_registry(settings.registry_path)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tasks.repair import Repair
+    from tasks.operations.repair import Repair
 
 
 def describe_repair(found: Repair, *, yes: bool) -> list[str]:

@@ -18,7 +18,7 @@ from schemas.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deployments.flow_runs.local_server import ServerState
+    from deployments.flow_runs import ServerState
     from warehouse.ledger.engine.flow_runs import FlowSchedule
     from warehouse.ledger.engine.ledger import Ledger
 
@@ -29,7 +29,7 @@ _FORGOTTEN: Final = timedelta(days=7)
 
 def examine_prefect(settings: Settings, ledger: Ledger, note: Findings) -> None:
     """Whether server and workers are well, and what is scheduled can run within a budget."""
-    from deployments.flow_runs.local_server import read_started, read_state
+    from deployments.flow_runs import read_started, read_state
     from warehouse.ledger.engine.flow_runs import list_flow_schedules
 
     with ledger.read() as connection:
@@ -71,7 +71,7 @@ def examine_prefect(settings: Settings, ledger: Ledger, note: Findings) -> None:
 
 def _examine_recipients(settings: Settings, note: Findings) -> None:
     """Whether those who are to be told of failed runs are named so that they can be."""
-    from tasks.notices.notices import read_recipients
+    from tasks.running.notices import read_recipients
 
     try:
         told = len(read_recipients(settings.notify))
@@ -87,7 +87,7 @@ def _examine_recipients(settings: Settings, note: Findings) -> None:
 
 
 def _examine_own(state: ServerState, schedules: Sequence[FlowSchedule], note: Findings) -> None:
-    from deployments.flow_runs.local_server import has_worker, is_healthy
+    from deployments.flow_runs import has_worker, is_healthy
 
     is_well = is_healthy(state)
     note(
@@ -142,7 +142,7 @@ def _examine_workers(
     url: str, authorization: str, schedules: Sequence[FlowSchedule], fix: str, note: Findings
 ) -> None:
     """Workers that the server has heard of: whether one is there for what is scheduled, and which have gone."""
-    from tasks.flow_runs import WORK_POOL
+    from tasks.running.sharing import WORK_POOL
 
     try:
         found = _ask(url, authorization, f"work_pools/{WORK_POOL}/workers/filter", {"limit": 200})
@@ -194,7 +194,7 @@ def _encode(auth: str) -> str:
 
 def examine_cluster(settings: Settings, note: Note) -> None:
     """Whether the Dask cluster that the settings name has workers, and whether they run this code; nothing where they name none."""
-    from tasks.spreading import connect, describe_code
+    from tasks.running import connect, describe_code
 
     if not settings.dask:
         return
@@ -225,7 +225,7 @@ def examine_cluster(settings: Settings, note: Note) -> None:
 
 def examine_schedules(ledger: Ledger, note: Note) -> None:
     """Scheduled runs that did not happen, one finding each."""
-    from tasks.flow_runs.missed import find_missed_runs
+    from tasks.running.flow_runs import find_missed_runs
 
     missed = find_missed_runs(ledger)
     for one in missed:

@@ -10,18 +10,15 @@ from fastapi import FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import SecretStr
 
-from deployments.auth.passwords import hash_password
-from deployments.auth.sign_in import PasswordDoor
-from deployments.auth.weak_passwords import find_weakness
+from deployments.auth import PasswordDoor, find_weakness, hash_password
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Store, Token, acting_as
 from deployments.exam_api.pages import MOST_PER_PAGE, Limit, cut_page
 from deployments.exam_api.refusals import note_attempt, note_refusal
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
-from tasks.exam.log.signing import LogSigner, read_public_key
-from tasks.exam.protocol.keys import KeyFile
-from tasks.exam.protocol.tokens import PERMISSIONS, issue_token
+from tasks.exam.log import LogSigner, read_public_key
+from tasks.exam.protocol import PERMISSIONS, KeyFile, issue_token
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.clock import read_lease_time
 from warehouse.ledger.engine.ledger import Ledger

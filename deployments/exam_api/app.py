@@ -15,8 +15,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from deployments.auth.guard import LARGEST_BODY_BYTES, Guard
-from deployments.auth.sign_in import PasswordDoor
+from deployments.auth import LARGEST_BODY_BYTES, Guard, PasswordDoor
 from deployments.exam_api import bodies
 from deployments.exam_api.administration_routes import add_administration_routes
 from deployments.exam_api.approval_routes import add_approval_routes
@@ -28,9 +27,8 @@ from deployments.exam_api.session_routes import add_session_routes
 from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
-from tasks.exam.log.heads import HeadKeeper
-from tasks.exam.protocol.keys import open_keys
-from tasks.exam.protocol.machine import make_protocol
+from tasks.exam.log import HeadKeeper
+from tasks.exam.protocol import make_protocol, open_keys
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_exam_database
 from warehouse.ledger.engine.sides import find_exam_address

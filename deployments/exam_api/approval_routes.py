@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Store, Token
 from deployments.exam_api.pages import MOST_PER_PAGE, Limit, cut_page
-from tasks.approvals import name_state
+from tasks.running.approvals import name_state
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust.approvals import Approval, list_approvals
 

@@ -13,8 +13,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from deployments.exam_api import bodies
 from schemas.errors import ExamError
-from tasks.exam.protocol.machine import ExamProtocol
-from tasks.exam.protocol.words import Lease
+from tasks.exam.protocol import ExamProtocol, Lease
 from warehouse.ledger.engine.chain import CALLER, Caller
 from warehouse.ledger.engine.ledger import Ledger
 

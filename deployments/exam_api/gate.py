@@ -14,12 +14,12 @@ from fastapi.routing import APIRoute
 from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from deployments.auth.guard import Guard
+from deployments.auth import Guard
 from deployments.exam_api.caller import read_token
 from deployments.exam_api.refusals import name_session, refuse
 from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError
-from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol import ExamProtocol
 
 # What strangers may send: the longest name and password, or key, every character escaped, fit several times.
 LARGEST_OF_STRANGERS_BYTES: Final = 64_000

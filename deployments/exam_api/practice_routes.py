@@ -12,8 +12,8 @@ from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Token
 from deployments.exam_api.session_routes import describe_lease, describe_question
 from schemas.settings import Settings
-from tasks.exam.practice.room import PRACTICE, PracticeRoom
-from tasks.exam.protocol.words import Answer, Lease
+from tasks.exam.practice import PRACTICE, PracticeRoom
+from tasks.exam.protocol import Answer, Lease
 
 _PATH = f"/sessions/{PRACTICE}"
 

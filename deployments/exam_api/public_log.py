@@ -11,7 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from tasks.exam.public.log_file import write_public_log
+from tasks.exam.public import write_public_log
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.public_log import read_public_head
 

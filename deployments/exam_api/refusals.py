@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from deployments.exam_api import bodies
 from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError
-from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol import ExamProtocol
 from warehouse.ledger.engine.chain import CALLER, Caller
 
 _FIELDS = frozenset(

@@ -10,8 +10,8 @@ from fastapi import FastAPI, Query
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Held, Token
 from deployments.exam_api.pages import MOST_PER_PAGE, Limit, cut_page
-from tasks.exam.guide import describe_session, describe_task
-from tasks.exam.protocol.words import Answer, Lease, Put
+from tasks.exam import describe_session, describe_task
+from tasks.exam.protocol import Answer, Lease, Put
 
 
 def add_session_routes(app: FastAPI) -> None:

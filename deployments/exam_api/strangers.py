@@ -14,7 +14,7 @@ from typing import Final
 
 from fastapi.concurrency import run_in_threadpool
 
-from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol import ExamProtocol
 
 ENTRIES_PER_ADDRESS: Final = 10
 ENTRIES_PER_MINUTE: Final = 30

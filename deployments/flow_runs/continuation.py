@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from schemas.settings import PREFIX, Settings, load_settings
 
 if TYPE_CHECKING:
-    from tasks.review.desk import DeskReport, Refusal, Submission
+    from tasks.review import DeskReport, Refusal, Submission
     from warehouse.ledger.engine.ledger import Ledger
 
 EVENT = "proctor.review.complete"
@@ -40,7 +40,7 @@ def record_and_continue(
         read: the channel: what was handed in, checked against the ledger.
         starts_next: false only records; the next import, or the daily sweep, starts what follows.
     """
-    from tasks.review.desk import record
+    from tasks.review import record
     from warehouse.ledger.engine.moments import now_text
     from warehouse.ledger.engine.opening import open_ledger
 

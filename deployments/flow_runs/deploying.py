@@ -18,7 +18,7 @@ from deployments.flow_runs.environment import list_plain_variables
 from deployments.flow_runs.local_server import ServerState, build_environment, prefect_home, read_state
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
-from tasks.flow_runs import WORK_POOL
+from tasks.running.sharing import WORK_POOL
 
 PoolKind = Literal["process", "docker", "kubernetes"]
 POOL_KINDS: Final[tuple[PoolKind, ...]] = get_args(PoolKind)

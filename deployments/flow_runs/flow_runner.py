@@ -8,14 +8,14 @@ import sys
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from deployments.command_line.output import print_note
+from deployments.command_line import print_note
 from deployments.flow_runs.local_server import (
     build_environment,
     create_prefect_home,
     read_state,
     start_server,
 )
-from deployments.home.hosts import check_host
+from deployments.home import check_host
 from schemas.errors import FlowError, ProctorError
 from schemas.settings import Settings, load_settings
 
@@ -33,7 +33,7 @@ def run_flow(name: str, *, without_server: bool = False, **parameters: Any) -> A
     A flow in which nothing succeeded has Failed; what it counted is returned all the same. A ProctorError raised inside
     the flow is raised again as it is.
     """
-    from warehouse.lake.sharing import share_lake
+    from warehouse.lake import share_lake
 
     check_host(load_settings())
     try:
@@ -108,8 +108,7 @@ def _run_plainly(flow: Flow[..., Any], parameters: dict[str, Any]) -> Any:
     """Call the flow's function with every task among its globals replaced by the task's own function."""
     from prefect import Task
 
-    from tasks.flow_runs.record import recorded_run
-    from tasks.flow_runs.task import render_name
+    from tasks.running.flow_runs import recorded_run, render_name
 
     function = flow.fn
     plain = {

@@ -19,11 +19,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from deployments.command_line.output import print_note
+from deployments.command_line import print_note
 from deployments.flow_runs.environment import list_plain_variables
 from schemas.errors import ProctorError, StoreError
 from schemas.settings import TOML_VARIABLE, Settings, find_toml
-from warehouse.prefect_database import copy_empty_database, keep_empty_database
+from warehouse.stores.prefect_database import copy_empty_database, keep_empty_database
 
 HEARTBEAT_S = 10.0
 LOG_LINES = 12

@@ -14,12 +14,11 @@ from contextlib import suppress
 from deployments.flow_runs.deploying import POOLS
 from deployments.flow_runs.flow_runner import prepare_prefect
 from deployments.flow_runs.local_server import read_state
-from deployments.home.hosts import check_host
+from deployments.home import check_host
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
-from tasks.flow_runs import WORK_POOL
-from tasks.notices.notices import read_recipients
-from tasks.sharing.names import WORKER_VARIABLE
+from tasks.running.notices import read_recipients
+from tasks.running.sharing import WORK_POOL, WORKER_VARIABLE
 from warehouse.ledger.engine.opening import open_ledger
 
 ALL_WORKERS = "default"
@@ -42,7 +41,7 @@ def serve_worker(settings: Settings, name: str = "", *, limit: int | None = None
     check_host(settings)
     read_recipients(settings.notify)
     prepare_prefect()
-    from tasks.orchestrator.task import start_watch, wait_for_server
+    from tasks.running.orchestrator import start_watch, wait_for_server
 
     wait_for_server()
     os.environ[WORKER_VARIABLE] = name

@@ -14,10 +14,8 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 
 if TYPE_CHECKING:
-    from warehouse.backup.manifest import BackupManifest
-    from warehouse.backup.targets import BackupTarget, Earlier, PlainTarget
-    from warehouse.encryption.backup import EarlierEncrypted, EncryptedTarget
-    from warehouse.encryption.keys import EncryptionKey
+    from warehouse.backup import BackupManifest, BackupTarget, Earlier, PlainTarget
+    from warehouse.encryption import EarlierEncrypted, EncryptedTarget, EncryptionKey
 
 # Where the files of an encrypted backup lie while they are put in place.
 EXTRACTED: Final = ".restoring"
@@ -35,13 +33,11 @@ def backup_home(
     linked instead of copied; this one is whole without it. Raises StoreError where encryption is asked for without a key, and
     where the earlier backup is not whole.
     """
-    from warehouse.backup.manifest import BackupManifest, begin_backup, finish_backup
-    from warehouse.backup.targets import open_earlier
-    from warehouse.encryption.backup import open_encrypted
-    from warehouse.encryption.keys import read_key_ring, require_key_ring
-    from warehouse.installation import read_home_id
-    from warehouse.lake.provenance import read_code_version
+    from warehouse.backup import BackupManifest, begin_backup, finish_backup, open_earlier
+    from warehouse.encryption import open_encrypted, read_key_ring, require_key_ring
+    from warehouse.lake import read_code_version
     from warehouse.ledger.engine.moments import now_text
+    from warehouse.stores.installation import read_home_id
 
     if not settings.home.exists():
         raise UsageError(f"PROCTOR_HOME {settings.home} does not exist; there is nothing to back up.")
@@ -115,9 +111,9 @@ def _open_target(
     earlier: Earlier | None,
     encrypted: EarlierEncrypted | None,
 ) -> Iterator[PlainTarget | EncryptedTarget]:
-    from tasks.progress import Progress
-    from warehouse.backup.targets import PlainTarget
-    from warehouse.encryption.backup import encrypting_backup
+    from tasks.running import Progress
+    from warehouse.backup import PlainTarget
+    from warehouse.encryption import encrypting_backup
 
     title = "backup: files copied" if key is None else "backup: files encrypted"
     with Progress(title) as progress:
@@ -130,9 +126,8 @@ def _open_target(
 
 def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str], list[str]]:
     """Give the parts of a home to a backup; answers with the kinds of its stores, and the names of the parts."""
-    from tasks.exam.public.folder import copy_logs, list_published, name_public_folder
-    from warehouse.lake.backup import backup_lake
-    from warehouse.lake.store import open_lake
+    from tasks.exam.public import copy_logs, list_published, name_public_folder
+    from warehouse.lake import backup_lake, open_lake
     from warehouse.ledger.engine.backup import backup_ledger
 
     with open_lake(settings) as lake:
@@ -162,15 +157,14 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
 
 def _list_own_keys(settings: Settings) -> list[Path]:
     """What signs the audit log on this host alone: in the home, wherever the keys of the installation lie."""
-    from tasks.exam.log.heads import name_heads_file
-    from tasks.exam.log.signing import name_key_file
+    from tasks.exam.log import name_heads_file, name_key_file
 
     return [name_key_file(settings), name_heads_file(settings)]
 
 
 def _name_stores(settings: Settings) -> dict[str, str]:
     """On what each store lies, without its address."""
-    from warehouse.lake.attach import is_postgres, is_remote
+    from warehouse.lake import is_postgres, is_remote
     from warehouse.ledger.engine.sides import find_ledger_file
 
     return {
@@ -185,11 +179,10 @@ def verify_backup(settings: Settings, folder: Path) -> dict[str, Any]:
 
     Nothing is written. Raises StoreError for one that was not finished, and UsageError for one of a version that wrote no list.
     """
-    from tasks.progress import Progress
-    from warehouse.backup.manifest import NAME, find_differences, read_manifest
-    from warehouse.encryption.backup import find_damage
-    from warehouse.encryption.backup import read_manifest as read_contents
-    from warehouse.encryption.keys import read_key_ring
+    from tasks.running import Progress
+    from warehouse.backup import NAME, find_differences, read_manifest
+    from warehouse.encryption import find_damage, read_key_ring
+    from warehouse.encryption import read_manifest as read_contents
 
     manifest = read_manifest(folder)
     if manifest is None:
@@ -218,8 +211,8 @@ def verify_backup(settings: Settings, folder: Path) -> dict[str, Any]:
 
 def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
     """Put a backup into an empty home; it is read and checked whole before anything of it is put in place."""
-    from warehouse.backup.manifest import read_manifest
-    from warehouse.encryption.backup import is_encrypted_backup
+    from warehouse.backup import read_manifest
+    from warehouse.encryption import is_encrypted_backup
 
     manifest = read_manifest(folder)
     is_encrypted = is_encrypted_backup(folder)
@@ -249,8 +242,8 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
 
 
 def _restore_plain(settings: Settings, folder: Path, manifest: BackupManifest | None) -> dict[str, Any]:
-    from tasks.progress import Progress
-    from warehouse.backup.manifest import check_backup
+    from tasks.running import Progress
+    from warehouse.backup import check_backup
 
     # A backup of an earlier version has no list to check it by.
     if manifest is not None:
@@ -260,9 +253,8 @@ def _restore_plain(settings: Settings, folder: Path, manifest: BackupManifest | 
 
 
 def _restore_encrypted(settings: Settings, folder: Path) -> dict[str, Any]:
-    from tasks.progress import Progress
-    from warehouse.encryption.backup import extract_backup, read_manifest
-    from warehouse.encryption.keys import require_key_ring
+    from tasks.running import Progress
+    from warehouse.encryption import extract_backup, read_manifest, require_key_ring
 
     extracted = settings.home / EXTRACTED
     ring = require_key_ring(settings, f"The backup in {folder} is encrypted")
@@ -286,8 +278,8 @@ def _restore_encrypted(settings: Settings, folder: Path) -> dict[str, Any]:
 def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
     """Copy what lies in a plain backup to its places; raises StoreError when its public log is not what its ledger has."""
     from deployments.home.whole import mark_home
-    from tasks.exam.public.folder import name_public_folder
-    from warehouse.lake.backup import check_empty_lake, restore_lake
+    from tasks.exam.public import name_public_folder
+    from warehouse.lake import check_empty_lake, restore_lake
     from warehouse.ledger.engine.files import restore_ledger
     from warehouse.ledger.engine.server_backup import fill_server_ledger
     from warehouse.ledger.engine.sides import find_ledger_file
@@ -349,9 +341,8 @@ def _check_unlike_none(copied: Path, place: Path) -> None:
 
 def _restore_logs(settings: Settings) -> None:
     """Give the file of heads and the public log what was written while the backup was made."""
-    from tasks.exam.log.heads import copy_heads
-    from tasks.exam.log.signing import name_key_file
-    from tasks.exam.public.log_file import write_public_log
+    from tasks.exam.log import copy_heads, name_key_file
+    from tasks.exam.public import write_public_log
     from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(settings.ledger_address) as ledger:

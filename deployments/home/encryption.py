@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import ProctorError
 from schemas.settings import Settings
-from warehouse.encryption.disk import is_disk_encrypted
+from warehouse.encryption import is_disk_encrypted
 
 if TYPE_CHECKING:
-    from deployments.doctor.findings import Note
+    from deployments.doctor import Note
 
 # The longest time for which a key that encrypts stored data should encrypt more of it (NIST SP 800-57 part 1, rev. 5, 5.3.6).
 OLDEST_DAYS: Final = 730
@@ -22,8 +22,7 @@ _STAGED: Final = (".backup-*", ".restoring")
 
 def encrypt_from_the_start(settings: Settings) -> None:
     """Encrypt the archive of a home that is being made with a key; one that has an archive is left as it is."""
-    from warehouse.encryption.archive import mark_encrypted
-    from warehouse.encryption.keys import read_key_ring
+    from warehouse.encryption import mark_encrypted, read_key_ring
 
     if not settings.archive_dir.exists() and read_key_ring(settings) is not None:
         mark_encrypted(settings)
@@ -31,9 +30,8 @@ def encrypt_from_the_start(settings: Settings) -> None:
 
 def describe_encryption(settings: Settings) -> dict[str, Any]:
     """Keys, what is encrypted with which, and what is plain; no key is among it. Raises as `read_key_ring` does."""
-    from warehouse.encryption.home import read_state
-    from warehouse.encryption.keys import read_key_ring
-    from warehouse.lake.attach import is_lake_encrypted
+    from warehouse.encryption import read_key_ring, read_state
+    from warehouse.lake import is_lake_encrypted
 
     ring = read_key_ring(settings)
     state = read_state(settings)
@@ -76,7 +74,7 @@ def examine_encryption(settings: Settings, note: Note) -> None:
 
 def _examine_lake(settings: Settings, note: Note) -> None:
     """An encrypted lake is as safe as its catalog, which holds the keys of its files."""
-    from warehouse.lake.attach import catalog_path, is_lake_encrypted, is_postgres
+    from warehouse.lake import catalog_path, is_lake_encrypted, is_postgres
 
     if is_postgres(settings.catalog_address):
         return
@@ -103,8 +101,7 @@ def _examine_lake(settings: Settings, note: Note) -> None:
 
 
 def _examine_originals(settings: Settings, note: Note) -> None:
-    from warehouse.encryption.home import read_state
-    from warehouse.encryption.keys import read_key_ring
+    from warehouse.encryption import read_key_ring, read_state
 
     try:
         ring = read_key_ring(settings)
@@ -159,7 +156,7 @@ def _examine_originals(settings: Settings, note: Note) -> None:
 
 
 def _list_staged(settings: Settings) -> list[Path]:
-    from warehouse.encryption.files import is_running
+    from warehouse.encryption import is_running
 
     found = [path for pattern in _STAGED for path in settings.home.glob(pattern)]
     return [path for path in found if not (pid := path.name.split("-")[1:2]) or not is_running(int(pid[0]))]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemas.settings import Settings
-from warehouse.shared_files import (
+from warehouse.stores.shared_files import (
     ARCHIVE,
     ARCHIVE_MARK,
     EXAM_KEYS,
@@ -25,9 +25,9 @@ from warehouse.shared_files import (
 )
 
 if TYPE_CHECKING:
-    from deployments.doctor.findings import Note
+    from deployments.doctor import Note
     from warehouse.ledger.engine.ledger import Ledger
-    from warehouse.shared_files import SharedFile
+    from warehouse.stores.shared_files import SharedFile
 
 TEMPLATE = Path(__file__).parent / "templates" / "models.yaml"
 
@@ -50,10 +50,10 @@ def prepare_host(settings: Settings) -> None:
     """
     if not has_hosts(settings):
         return
-    from tasks.exam.protocol.keys import open_keys
+    from tasks.exam.protocol import open_keys
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.engine.shared_files import read_noted_files
-    from warehouse.secrets import create_secret_file, read_home_key
+    from warehouse.stores.secrets import create_secret_file, read_home_key
 
     with open_ledger(settings.ledger_address) as ledger:
         check_shared_files(settings, ledger)

@@ -22,8 +22,8 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
     """
     from deployments.home.encryption import encrypt_from_the_start
     from deployments.home.hosts import prepare_host
-    from warehouse.shared_files import has_hosts
-    from warehouse.stores import check_stores, joining_stores
+    from warehouse.stores.homes import check_stores, joining_stores
+    from warehouse.stores.shared_files import has_hosts
 
     home = settings.home
     if not joins:
@@ -69,10 +69,10 @@ def mark_home(settings: Settings) -> None:
 
 
 def _create_stores(settings: Settings, *, joins: bool) -> None:
-    from warehouse.lake.store import open_lake
+    from warehouse.lake import open_lake
     from warehouse.ledger.engine.clock import check_clock
     from warehouse.ledger.engine.opening import open_ledger
-    from warehouse.stores import adopt_stores
+    from warehouse.stores.homes import adopt_stores
 
     with open_ledger(settings.ledger_address) as ledger:
         check_clock(ledger)  # the first mark, which later clocks are compared with
@@ -84,8 +84,8 @@ def _create_stores(settings: Settings, *, joins: bool) -> None:
 
 def describe_home(settings: Settings) -> dict[str, Any]:
     """Server, stores and open work; reads only."""
-    from deployments.flow_runs.local_server import is_healthy, read_state
-    from warehouse.lake.reading import LakeReader
+    from deployments.flow_runs import is_healthy, read_state
+    from warehouse.lake import LakeReader
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.exam import sittings
     from warehouse.ledger.review import assigning

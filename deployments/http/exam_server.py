@@ -8,10 +8,10 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from deployments.command_line.output import print_note
-from deployments.exam_api.app import LONGEST_WAIT_S, create_app
-from deployments.flow_runs.environment import read_key_variables, start_again
-from deployments.home.hosts import check_token_keys
+from deployments.command_line import print_note
+from deployments.exam_api import LONGEST_WAIT_S, create_app
+from deployments.flow_runs import read_key_variables, start_again
+from deployments.home import check_token_keys
 from deployments.http.server import check_free, serve_app
 from schemas.settings import PREFIX, Settings
 from warehouse.ledger.engine.opening import open_exam_database

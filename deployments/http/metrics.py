@@ -102,7 +102,7 @@ class RunMetrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Every family with what the ledger says now."""
-        from tasks.flow_runs.missed import find_missed_runs
+        from tasks.running.flow_runs import find_missed_runs
         from warehouse.ledger.engine.flow_runs import count_flow_runs, list_last_ends
 
         with self._ledger.read() as connection:
@@ -139,7 +139,7 @@ class RunMetrics(Collector):
         yield from self._collect_open_runs()
 
     def _collect_open_runs(self) -> Iterator[Metric]:
-        from tasks.exam.run_progress import list_runs_under_way, read_run_progress
+        from tasks.exam import list_runs_under_way, read_run_progress
 
         label = ("run", "candidate")
         total = GaugeMetricFamily("proctor_run_questions", "Questions of an open run.", labels=label)

@@ -12,12 +12,12 @@ from typing import Any
 import uvicorn
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from deployments.command_line.output import print_note
+from deployments.command_line import print_note
 from deployments.http.access_lines import AccessLines
 from deployments.http.connections import ConnectionLimits, make_protocol_class
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
-from tasks.log_lines import ServerLines
+from tasks.running import ServerLines
 
 # A candidate thinks before it answers: with uvicorn's 5 s most answers would pay for a new connection, and TLS for a new handshake.
 # An idle connection is the first to go where there are too many (deployments/http/connections.py).

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from deployments.home.hosts import check_host
+from deployments.home import check_host
 from deployments.http.server import serve_app
-from deployments.web.app import create_app
+from deployments.web import create_app
 from schemas.settings import Settings
 
 

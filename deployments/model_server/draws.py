@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
-from tasks.questions.draws import compute_short_rank
+from tasks.questions import compute_short_rank
 
 _NORMAL = NormalDist()
 

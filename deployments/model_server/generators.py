@@ -16,8 +16,7 @@ from typing import Any
 
 from deployments.model_server.draws import draw_uniform
 from deployments.model_server.profile import WritingTraits
-from tasks.questions.blanks import fill_blanks, has_blank
-from tasks.questions.question import Option, write_options
+from tasks.questions import Option, fill_blanks, has_blank, write_options
 
 FAULTLESS = WritingTraits()
 _SENTENCE = re.compile(r"[^。！？!?；;\n]+[。！？!?；;]?")

@@ -10,8 +10,7 @@ from deployments.model_server.key import AnswerKey, hash_question
 from deployments.model_server.profile import Profile, SimulatedModel
 from deployments.model_server.truth import compute_true_stars, find_quality
 from schemas.judgements import ERROR_CLASSES
-from tasks.judging.addresses import find_address
-from tasks.judging.prompts import JudgedParts
+from tasks.judging import JudgedParts, find_address
 
 REASONS = {
     0: (

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
-from tasks.questions.prompt_styles import render_question
-from tasks.questions.question import QuestionContent
+from tasks.questions import QuestionContent, render_question
 
 if TYPE_CHECKING:
     import polars as pl

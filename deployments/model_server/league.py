@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from deployments.model_server.draws import compute_logistic, draw_index, draw_normal, draw_uniform
 from deployments.model_server.profile import SimulatedModel
-from tasks.league.wording import extract_sections
-from tasks.questions.draws import compute_short_rank
+from tasks.league import extract_sections
+from tasks.questions import compute_short_rank
 
 # Spread of questions of one asker, of answers of one answerer, and of a judge's eye, in logits.
 QUESTION_SPREAD = 0.4

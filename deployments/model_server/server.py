@@ -38,10 +38,9 @@ from deployments.model_server.wire import (
     send_stream,
     send_whole,
 )
-from tasks.contamination.prompts import extract_passage
-from tasks.judging.label_prompts import REQUEST
-from tasks.judging.prompts import extract_judged
-from tasks.questions.prompt_styles import extract_question, read_style
+from tasks.contamination import extract_passage
+from tasks.judging import REQUEST, extract_judged
+from tasks.questions import extract_question, read_style
 
 LOCAL = "127.0.0.1"
 _THINKING = "What is asked, what is known of it, what rules out the alternatives: weighed in turn."

@@ -6,8 +6,8 @@ import re
 import unicodedata
 
 from deployments.model_server.key import KeyEntry
-from tasks.exam.answers import extract_answer
-from tasks.questions.question import BareQuestion, Option
+from tasks.exam import extract_answer
+from tasks.questions import BareQuestion, Option
 
 # The simulated candidates' explanations: what they say tells how good they are. Several of each, so that answers differ.
 EXPLANATIONS: dict[str, dict[str, tuple[str, ...]]] = {

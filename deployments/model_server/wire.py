@@ -10,7 +10,7 @@ from typing import Any
 from aiohttp import web
 
 from deployments.model_server.profile import SimulatedModel
-from tasks.models.replies import SIMULATED_FINGERPRINT
+from tasks.models import SIMULATED_FINGERPRINT
 
 
 @dataclass(frozen=True)

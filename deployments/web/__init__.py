@@ -1,0 +1,5 @@
+"""The web desk: review, marking and a look at runs in a browser."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

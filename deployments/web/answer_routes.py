@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from deployments.auth.sessions import SignedIn
+from deployments.auth import SignedIn
 from deployments.web.kept import Kept
 from deployments.web.pages import render_page
 from deployments.web.run_routes import need_run, open_lake_for
@@ -19,10 +19,23 @@ from deployments.web.show import show_bare_question, show_question, show_text
 from deployments.web.visitor import Form, Store, Watcher
 from deployments.web.wording import choose_language
 from schemas.vocabulary import DISCIPLINES, PROMPT_STYLES
-from tasks.watching.access import Look, may_read_references, note_look
-from tasks.watching.answers import find_text, list_answers, read_answer, read_excerpts
-from tasks.watching.lines import DISPUTES, STARS, STATUSES, AnswerFilter, AnswerLine, cut_page, filter_lines
-from tasks.watching.runs import WatchedRun
+from tasks.watching import (
+    DISPUTES,
+    STARS,
+    STATUSES,
+    AnswerFilter,
+    AnswerLine,
+    Look,
+    WatchedRun,
+    cut_page,
+    filter_lines,
+    find_text,
+    list_answers,
+    may_read_references,
+    note_look,
+    read_answer,
+    read_excerpts,
+)
 from warehouse.ledger.engine.ledger import Ledger
 
 _LONGEST_SEARCH = 200

@@ -18,10 +18,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from deployments.auth.guard import Guard
-from deployments.auth.sessions import Sessions, read_cookie_key
-from deployments.auth.sign_in import PasswordDoor
-from deployments.flow_runs.continuation import begin_continuation
+from deployments.auth import Guard, PasswordDoor, Sessions, read_cookie_key
+from deployments.flow_runs import begin_continuation
 from deployments.web.answer_routes import add_answer_routes
 from deployments.web.coordinator_routes import add_coordinator_routes
 from deployments.web.lake import LakeDoor
@@ -34,8 +32,8 @@ from deployments.web.security import SecurityHeaders
 from deployments.web.sign_in_routes import add_sign_in_routes
 from deployments.web.visitor import FORM_HEADER, SignInNeeded, read_visitor
 from schemas.settings import Settings
-from tasks.review.batch import list_open_batches
-from tasks.watching.progress import ProgressReading
+from tasks.review import list_open_batches
+from tasks.watching import ProgressReading
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 

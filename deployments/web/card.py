@@ -11,14 +11,20 @@ from markupsafe import Markup
 
 from deployments.web.show import show_difference
 from deployments.web.wording import say
-from tasks.ingest.content.notes import read_notes
-from tasks.questions.question import QuestionContent
-from tasks.review.channels.workbook.messages import translate
-from tasks.review.decision import Decision, GivenDecision
-from tasks.review.edit import EDITABLE_FIELDS, Edit
-from tasks.review.faults import Fault, find_faults
-from tasks.review.item import Item
-from tasks.review.words import Language, list_words
+from tasks.ingest import read_notes
+from tasks.questions import QuestionContent
+from tasks.review import (
+    EDITABLE_FIELDS,
+    Decision,
+    Edit,
+    Fault,
+    GivenDecision,
+    Item,
+    Language,
+    find_faults,
+    list_words,
+    translate,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,16 @@ from starlette.responses import RedirectResponse, Response
 from deployments.web.pages import count_days, render_page
 from deployments.web.visitor import COORDINATORS, Config, Coordinator, Form, Store, Visitor
 from schemas.errors import UsageError
-from tasks.review.agreement import Agreement, compute_review_agreement
-from tasks.review.closing import close_batch
-from tasks.review.coordination import BatchDetail, list_batch_summaries, read_batch_detail
-from tasks.review.reassignment import reassign
-from tasks.review.votes import read_votes
+from tasks.review import (
+    Agreement,
+    BatchDetail,
+    close_batch,
+    compute_review_agreement,
+    list_batch_summaries,
+    read_batch_detail,
+    read_votes,
+    reassign,
+)
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from schemas.settings import Settings
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake import Lake, open_lake
 
 
 class LakeDoor:

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from deployments.auth.sessions import SignedIn
+from deployments.auth import SignedIn
 from deployments.web.kept import Kept
 from deployments.web.lake import LakeDoor
 from deployments.web.pages import render_page
@@ -18,9 +18,12 @@ from deployments.web.show import show_question, show_text
 from deployments.web.visitor import Body, Form, Store, Visitor
 from deployments.web.wording import choose_language
 from schemas.errors import StoreAway, StoreError, UsageError
-from tasks.marking.desk import (
+from tasks.judging.marking import (
     GivenMark,
+    MarkItem,
     StaleMarkError,
+    Work,
+    WorkSummary,
     find_work,
     give_mark,
     is_landing_due,
@@ -28,8 +31,7 @@ from tasks.marking.desk import (
     open_work,
     read_given,
 )
-from tasks.marking.work import MarkItem, Work, WorkSummary
-from tasks.review.words import Language
+from tasks.review import Language
 from warehouse.ledger.engine.ledger import Ledger
 
 # A work's texts are read once and kept this long; what waits in a league changes while others decide.

@@ -10,11 +10,18 @@ from deployments.web.kept import Kept
 from deployments.web.lake import LakeDoor
 from schemas.errors import DocumentError, StoreError
 from schemas.settings import Settings
-from tasks.originals.excerpt import Excerpt, make_excerpt
-from tasks.originals.original import Original, read_original
-from tasks.originals.pages import PageView, draw_page, find_pages, read_picture_size
-from tasks.originals.place import Box
-from tasks.review.item import Item
+from tasks.ingest.originals import (
+    Box,
+    Excerpt,
+    Original,
+    PageView,
+    draw_page,
+    find_pages,
+    make_excerpt,
+    read_original,
+    read_picture_size,
+)
+from tasks.review import Item
 
 # What is shown of a page at first: the stretch with this much around it (thousandths), and no less than this.
 AROUND, LEAST_WIDTH, LEAST_HEIGHT = 45, 620, 220

@@ -12,11 +12,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from deployments.auth.sessions import SignedIn
+from deployments.auth import SignedIn
 from deployments.web.visitor import COORDINATORS, read_sessions
 from deployments.web.wording import choose_language, read_wording, say
-from tasks.review.words import list_words
-from tasks.watching.access import WATCHERS
+from tasks.review import list_words
+from tasks.watching import WATCHERS
 
 STATIC = Path(__file__).parent / "static"
 

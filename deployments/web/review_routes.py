@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from deployments.auth.sessions import SignedIn
+from deployments.auth import SignedIn
 from deployments.web.card import (
     describe_decision,
     describe_faults,
@@ -31,24 +31,27 @@ from deployments.web.wording import choose_language
 from schemas.errors import GateError, UsageError
 from schemas.reviews import REJECT_REASONS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
-from tasks.review.annotators import read_daily_quota
-from tasks.review.channels.web.parsing import parse_decision
-from tasks.review.desk import Receipt, StaleError, Submission, record_one
-from tasks.review.queue import (
+from tasks.review import (
     QUEUES,
     OpenQuestion,
     Queue,
+    Receipt,
+    StaleError,
+    Submission,
     count_batch_work,
     count_decided_since,
     count_listed,
     list_queue,
     list_work,
     open_question,
+    parse_decision,
+    read_daily_quota,
     read_first,
     read_last_decided,
+    record_one,
     save_draft,
 )
-from tasks.watching.access import WATCHERS
+from tasks.watching import WATCHERS
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 

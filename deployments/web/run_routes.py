@@ -11,18 +11,25 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from deployments.command_line.output import render_duration
+from deployments.command_line import render_duration
 from deployments.web.kept import Kept
 from deployments.web.lake import LakeDoor
 from deployments.web.pages import render_page
 from deployments.web.visitor import Store, Watcher
 from schemas.errors import StoreAway, StoreError
 from schemas.table import MONTH_PATTERN
-from tasks.exam.run_progress import CandidateProgress, RunProgress
-from tasks.watching.progress import ProgressReading
-from tasks.watching.results import list_published_months, read_month
-from tasks.watching.runs import RUNS_PER_PAGE, WatchedRun, find_run, list_landed_runs, list_sessions
-from warehouse.lake.store import Lake
+from tasks.exam import CandidateProgress, RunProgress
+from tasks.watching import (
+    RUNS_PER_PAGE,
+    ProgressReading,
+    WatchedRun,
+    find_run,
+    list_landed_runs,
+    list_published_months,
+    list_sessions,
+    read_month,
+)
+from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 
 SESSIONS_PER_PAGE = 100

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from markupsafe import Markup, escape
 
 from deployments.web.wording import say
-from tasks.questions.display.text import render_line, render_text
-from tasks.questions.question import QuestionContent
-from tasks.review.words import Language
+from tasks.questions import QuestionContent, render_line, render_text
+from tasks.review import Language
 
 # A word of letters, a number, or one character: Chinese is compared by character.
 _TOKENS = re.compile(r"[A-Za-z]+|\d+|\s+|.", re.DOTALL)

@@ -10,10 +10,16 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from deployments.auth.passwords import MOST_CHARACTERS, hash_password
-from deployments.auth.sessions import DEVICE_S, SESSION_S
-from deployments.auth.sign_in import Outcome, PasswordDoor
-from deployments.auth.weak_passwords import Weakness, find_weakness
+from deployments.auth import (
+    DEVICE_S,
+    MOST_CHARACTERS,
+    SESSION_S,
+    Outcome,
+    PasswordDoor,
+    Weakness,
+    find_weakness,
+    hash_password,
+)
 from deployments.web.pages import render_page
 from deployments.web.visitor import (
     HAS_ACCOUNT,
@@ -26,7 +32,7 @@ from deployments.web.visitor import (
     read_visitor,
 )
 from deployments.web.wording import LANGUAGE_COOKIE
-from tasks.review.words import LANGUAGES
+from tasks.review import LANGUAGES
 from warehouse.ledger.engine.chain import CALLER, Caller, Entry, add_entry
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import users

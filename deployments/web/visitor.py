@@ -11,10 +11,9 @@ from fastapi import Depends
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from deployments.auth.guard import has_zero
-from deployments.auth.sessions import Sessions, SignedIn
+from deployments.auth import Sessions, SignedIn, has_zero
 from schemas.settings import Settings
-from tasks.watching.access import WATCHERS
+from tasks.watching import WATCHERS
 from warehouse.ledger.engine.ledger import Ledger
 
 SESSION_COOKIE = "proctor_session"

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import yaml
 from starlette.requests import Request
 
-from tasks.review.words import LANGUAGES, Language
+from tasks.review import LANGUAGES, Language
 
 LANGUAGE_COOKIE = "proctor_language"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tasks.bank.retirement import find_question
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 
 # Part of the card → the query that reads it, and what it asks by.
 _PARTS = {

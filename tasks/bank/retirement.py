@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.approvals import Request, check_approved, finish
-from tasks.dedupe.landing import land_bank
-from warehouse.lake.store import Lake
+from tasks.bank.dedupe import land_bank
+from tasks.running.approvals import Request, check_approved, finish
+from warehouse.lake import Lake
 from warehouse.ledger.engine.opening import open_ledger
 
 

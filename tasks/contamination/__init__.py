@@ -1,0 +1,5 @@
+"""Whether a candidate knew questions before: completion probes, the leak watch and public sets."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

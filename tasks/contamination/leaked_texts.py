@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from tasks.dedupe.simplified import fold_traditional_codes
-from tasks.questions.normal_texts import normalise_column
+from tasks.bank.dedupe import fold_traditional_codes
+from tasks.questions import normalise_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

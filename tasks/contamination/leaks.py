@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schemas.errors import UsageError
-from tasks.statistics.leaks import Leak, expect_stars, find_leak
+from tasks.statistics import Leak, expect_stars, find_leak
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
 
 
 def watch_leaks(lake: Lake, run_id: str) -> list[dict[str, Any]]:

@@ -14,17 +14,14 @@ import polars as pl
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.claims import claim_work
 from tasks.contamination.matching import is_recalled
 from tasks.contamination.prompts import VERSION, render_replay
 from tasks.contamination.spans import choose_span
-from tasks.imports.tables import apply_mapping, read_table
-from tasks.models.budget import open_budget
-from tasks.models.call_frames import read_call_frames
-from tasks.models.client import CallRequest, ModelClient
-from tasks.models.registry import RegisteredModel
-from tasks.questions.draws import draw_order
-from warehouse.lake.store import Batch, Lake
+from tasks.exchange.imports import apply_mapping, read_table
+from tasks.models import CallRequest, ModelClient, RegisteredModel, open_budget, read_call_frames
+from tasks.questions import draw_order
+from tasks.running import claim_work
+from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
 from tasks.contamination.replay import BANK
-from tasks.statistics.agreement import compute_mean, compute_share
+from tasks.statistics import compute_mean, compute_share
 
 if TYPE_CHECKING:
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
 
 # A candidate that recalls more than this, by the lower end of its interval, has read the questions.
 FALSE_ALARM_SHARE = 0.05

@@ -8,10 +8,10 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.contamination.replay import replay_sources
-from tasks.faults import hide_content
-from tasks.flow_runs.task import sign_landings
-from tasks.models.registry import read_registry
-from warehouse.lake.store import open_lake
+from tasks.models import read_registry
+from tasks.running import hide_content
+from tasks.running.flow_runs import sign_landings
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from schemas.errors import UsageError
 from tasks.contamination.leaked_texts import EXACT, NEAR, REWORDED, Match, find_questions, split_text
-from tasks.statistics.tracing import ACCUSED, PRIOR_NOBODY, PRIOR_SIZES, Suspicion, trace_leak
+from tasks.statistics import ACCUSED, PRIOR_NOBODY, PRIOR_SIZES, Suspicion, trace_leak
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from tasks.statistics.cells import Floats
-    from warehouse.lake.store import Lake
+    from tasks.statistics import Floats
+    from warehouse.lake import Lake
 
 # The chance that a piece found so is not what its source was put: matched wrongly, or added from somewhere else.
 NOISE: Final = {EXACT: 0.02, NEAR: 0.05, REWORDED: 0.3}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from schemas.errors import UsageError
-from warehouse.lake.frames import hash_rows
+from warehouse.lake import hash_rows
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,11 +16,17 @@ from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis, Reader
 from tasks.editions.estimates import StyleAnswers, count_stars
 from tasks.editions.standings import MAIN_STYLE
-from tasks.statistics.equating import EquatedDiscipline, combine_disciplines, compute_bounds, compute_equated
-from tasks.statistics.graded_model import GradedRows
-from tasks.statistics.graded_response import GradedFit, fit_graded_response
-from tasks.statistics.graded_start import Parameters
-from tasks.statistics.question_fit import compute_question_fit
+from tasks.statistics import (
+    EquatedDiscipline,
+    GradedFit,
+    GradedRows,
+    Parameters,
+    combine_disciplines,
+    compute_bounds,
+    compute_equated,
+    compute_question_fit,
+    fit_graded_response,
+)
 
 if TYPE_CHECKING:
     import polars as pl

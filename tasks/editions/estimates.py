@@ -14,10 +14,22 @@ import numpy as np
 
 from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis
-from tasks.statistics.cells import Codes, Floats, StarRows
-from tasks.statistics.comparisons import Differences, HeadToHead, Pairs, compare_stars, compute_pairs
-from tasks.statistics.intervals import Estimate, RelativeScores, compute_scores
-from tasks.statistics.ranks import ERROR_RATE, compute_holm, compute_ranks
+from tasks.statistics import (
+    ERROR_RATE,
+    Codes,
+    Differences,
+    Estimate,
+    Floats,
+    HeadToHead,
+    Pairs,
+    RelativeScores,
+    StarRows,
+    compare_stars,
+    compute_holm,
+    compute_pairs,
+    compute_ranks,
+    compute_scores,
+)
 
 if TYPE_CHECKING:
     import polars as pl

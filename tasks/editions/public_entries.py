@@ -18,10 +18,9 @@ from tasks.editions.public_files import (
     write_edition_files,
 )
 from tasks.editions.publish import Edition
-from tasks.exam.public.blinding import read_blinding_secret
-from tasks.exam.public.folder import name_public_folder
-from tasks.faults import log
-from warehouse.lake.integrity import read_unit
+from tasks.exam.public import name_public_folder, read_blinding_secret
+from tasks.running import log
+from warehouse.lake import read_unit
 from warehouse.ledger.engine.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.trust import editions
 from warehouse.ledger.trust.answer_hashes import read_answer_hashes
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
     from sqlalchemy import Connection
 
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
 
 KIND: Final = "edition"

@@ -13,10 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.editions import ALL_DISCIPLINES
-from tasks.exam.public.blinding import lineage_name
-from tasks.exam.public.files import encode_line, iter_lines, write_whole
-from tasks.exam.public.hashing import compute_root, digest
-from tasks.exam.public.sessions import compute_answers_root
+from tasks.exam.public import (
+    compute_answers_root,
+    compute_root,
+    digest,
+    encode_line,
+    iter_lines,
+    lineage_name,
+    write_whole,
+)
 
 if TYPE_CHECKING:
     import polars as pl

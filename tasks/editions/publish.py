@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.approvals import Request
 from tasks.editions.basis import Basis, Reader, read_basis
 from tasks.editions.changes import estimate_changes
 from tasks.editions.equating import Equating, equate_edition
@@ -29,14 +28,14 @@ from tasks.editions.estimates import (
 from tasks.editions.gates import check_gates, find_shut_gates
 from tasks.editions.sessions import summarise_sessions
 from tasks.editions.standings import list_standings
-from tasks.holds import hold_work
-from warehouse.lake.frames import hash_rows
-from warehouse.lake.provenance import read_code_version
+from tasks.running import hold_work
+from tasks.running.approvals import Request
+from warehouse.lake import hash_rows, read_code_version
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
 
 Step = Callable[[str], None]
 Confirm = Callable[[Request], None]
@@ -102,7 +101,7 @@ def publish_run(
     A run that was published stands as it is, unless a revision is asked for with a reason. Raises GateError when a gate is
     shut, UsageError for a run that is not there or a revision without reason or without change.
     """
-    from warehouse.lake.store import Batch
+    from warehouse.lake import Batch
 
     asked = revision or Revision()
     with hold_work(settings, "publish-edition", run_id, what=f"publishing {run_id}", wait_s=600):

@@ -10,18 +10,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from schemas.settings import Settings
-from tasks.approvals import Request, check_approved, finish
 from tasks.editions.public_entries import add_edition_entry, find_unlisted, prove_edition, write_files
 from tasks.editions.publish import Edition, Revision, Step, publish_run
-from tasks.exam.log.heads import note_keys
-from tasks.exam.log.signing import open_signer
-from tasks.exam.public.heads import keep_public_head
-from tasks.holds import hold_work
+from tasks.exam.log import note_keys, open_signer
+from tasks.exam.public import keep_public_head
+from tasks.running import hold_work
+from tasks.running.approvals import Request, check_approved, finish
 from warehouse.ledger.exam import sittings
 from warehouse.ledger.trust import editions
 
 if TYPE_CHECKING:
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
 
 

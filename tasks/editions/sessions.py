@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tasks.editions.basis import Basis
-from tasks.statistics.score import FULL_SCORE, compute_means, compute_session_score
+from tasks.statistics import FULL_SCORE, compute_means, compute_session_score
 
 if TYPE_CHECKING:
     import polars as pl

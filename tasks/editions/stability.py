@@ -15,13 +15,19 @@ import numpy as np
 
 from schemas.errors import GateError, UsageError
 from schemas.tables import get_table
-from tasks.statistics.bootstrap import DEFAULT_PLAN, CommonStars, arrange_stars, draw_resamples
-from tasks.statistics.rating_curves import choose_sizes, compute_rating_curves
+from tasks.statistics import (
+    DEFAULT_PLAN,
+    CommonStars,
+    arrange_stars,
+    choose_sizes,
+    compute_rating_curves,
+    draw_resamples,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
 
 MOST_QUESTIONS = 100_000
 MOST_SAMPLES = 200
@@ -73,7 +79,7 @@ def write_stability(lake: Lake, run_id: str, request: StabilityRequest) -> Stabi
     A later call with another seed or other sizes takes the place of the earlier one. Raises what `compute_stability` does,
     and UsageError for a run that was not published.
     """
-    from warehouse.lake.store import Batch
+    from warehouse.lake import Batch
 
     found = lake.read("run_revisions", {"run_id": run_id})
     if found.is_empty():

@@ -6,14 +6,13 @@ from prefect import task
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
-from tasks.approvals import ApprovalNeeded
 from tasks.editions.publish import Revision
 from tasks.editions.roots import publish_and_keep_root
-from tasks.exam.landing import land_access_log
-from tasks.faults import hide_content
-from tasks.flow_runs.task import sign_landings
-from tasks.progress import Progress
-from warehouse.lake.store import open_lake
+from tasks.exam import land_access_log
+from tasks.running import Progress, hide_content
+from tasks.running.approvals import ApprovalNeeded
+from tasks.running.flow_runs import sign_landings
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 

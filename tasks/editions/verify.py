@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from schemas.tables import TABLES
 from tasks.editions.publish import compute_root
-from warehouse.lake.integrity import read_unit
+from warehouse.lake import read_unit
 
 if TYPE_CHECKING:
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import re
 from collections import deque
 from typing import Final
 
-from tasks.questions.question import BareQuestion
+from tasks.questions import BareQuestion
 
 _MARK: Final = re.compile(
     r"(?:最终答案|最后答案|正确答案|正确选项|答案|结论|final\s+answer|correct\s+answer|answer|conclusion)"

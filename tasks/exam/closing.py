@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
-from tasks.exam.protocol.deadlines import Deadlines
-from tasks.exam.public.sessions import add_closing
+from tasks.exam.protocol import Deadlines
+from tasks.exam.public import add_closing
 from warehouse.ledger.engine.clock import Time, check_clock, read_time
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text, write_moment

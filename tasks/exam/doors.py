@@ -12,9 +12,17 @@ from typing import Any, Protocol, Self
 from urllib.parse import quote, urlencode
 
 from tasks.exam.http_calls import PATIENCE_S, HttpCaller
-from tasks.exam.protocol.machine import ExamProtocol
-from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionStatus, SessionSummary
-from warehouse.away import EXAM
+from tasks.exam.protocol import (
+    Answer,
+    ExamProtocol,
+    Lease,
+    Put,
+    Quota,
+    Receipt,
+    SessionStatus,
+    SessionSummary,
+)
+from warehouse.stores.away import EXAM
 
 
 class Door(Protocol):

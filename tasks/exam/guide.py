@@ -10,8 +10,7 @@ from typing import Final
 
 from schemas.errors import ContractError
 from schemas.vocabulary import LANGUAGES
-from tasks.questions.prompt_styles import EXAMPLES, INSTRUCTIONS
-from tasks.questions.question import BareQuestion
+from tasks.questions import EXAMPLES, INSTRUCTIONS, BareQuestion
 
 STYLES: Final[dict[str, dict[str, str]]] = {
     "zero_shot": {

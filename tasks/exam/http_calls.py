@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from schemas.errors import ExamError, ProctorError
-from tasks.exam.protocol.words import Lease
-from warehouse.away import note_away, note_back
+from tasks.exam.protocol import Lease
+from warehouse.stores.away import note_away, note_back
 
 if TYPE_CHECKING:
     import aiohttp

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from tasks.exam.answers import extract_answer
-from tasks.questions.question import BareQuestion
+from tasks.questions import BareQuestion
 
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping

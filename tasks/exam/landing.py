@@ -26,8 +26,8 @@ from tasks.exam.lake_rows import (
     describe_session,
     describe_set_question,
 )
-from tasks.exam.log.heads import keep_head
-from tasks.exam.public.heads import keep_public_head
+from tasks.exam.log import keep_head
+from tasks.exam.public import keep_public_head
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import closed, sittings
 from warehouse.ledger.money import calls
@@ -36,7 +36,7 @@ from warehouse.ledger.trust import access
 if TYPE_CHECKING:
     from sqlalchemy import Connection, RowMapping
 
-    from warehouse.lake.store import Batch, Lake
+    from warehouse.lake import Batch, Lake
 
 FindLanded = Callable[[str, Sequence[str]], AbstractSet[str]]
 
@@ -176,7 +176,7 @@ def _read_sessions(connection: Connection, sessions: Sequence[RowMapping]) -> li
 
 
 def _batch(table: str, unit: str, rows: Sequence[dict[str, object]]) -> Batch:
-    from warehouse.lake.store import Batch
+    from warehouse.lake import Batch
 
     return Batch(table, unit, get_table(table).frame(rows))
 
@@ -189,7 +189,7 @@ def _group_by(
     table: str, rows: list[dict[str, object]], keys: Sequence[str], units: Sequence[str]
 ) -> list[Batch]:
     """One frame for all, then a slice per unit: building a frame costs more than cutting one."""
-    from warehouse.lake.store import Batch
+    from warehouse.lake import Batch
 
     frame = get_table(table).frame(rows).with_columns(pl.Series("landing_key", keys, dtype=pl.String))
     slices = {str(name[0]): part for name, part in frame.partition_by("landing_key", as_dict=True).items()}

@@ -11,15 +11,22 @@ import polars as pl
 
 from schemas.errors import GateError, RegistryError, UsageError
 from schemas.settings import Settings
-from tasks.exam.plan.due import list_due, read_schedule
-from tasks.exam.plan.planning import check_same_run, name_run, plan_run
-from tasks.exam.plan.publishing import check_served, publish_plan
-from tasks.exam.plan.request import Chance
-from tasks.exam.plan.run_plan import RunPlan, parse_published
-from tasks.exam.public.bank_rows import NO_BANK, LakeRows
-from tasks.judging.prompts import VERSION as JUDGE_PROMPT
-from tasks.models.registry import Registry, check_callable, read_registry
-from warehouse.lake.store import Lake
+from tasks.exam.plan import (
+    Chance,
+    RunPlan,
+    check_same_run,
+    check_served,
+    list_due,
+    name_run,
+    parse_published,
+    plan_run,
+    publish_plan,
+    read_schedule,
+)
+from tasks.exam.public import NO_BANK, LakeRows
+from tasks.judging import VERSION as JUDGE_PROMPT
+from tasks.models import Registry, check_callable, read_registry
+from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings
 

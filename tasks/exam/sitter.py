@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 from schemas.errors import BudgetError, ExamError, ProctorError
 from schemas.settings import Settings
 from tasks.exam.doors import Door
-from tasks.exam.protocol.keys import KeyFile
-from tasks.exam.protocol.tokens import derive_lease_secret, issue_token
-from tasks.exam.protocol.words import Answer, Lease, Put
+from tasks.exam.protocol import Answer, KeyFile, Lease, Put, derive_lease_secret, issue_token
 
 if TYPE_CHECKING:
-    from tasks.models.client import CallReply, CallRequest
-    from tasks.models.registry import RegisteredModel
+    from tasks.models import CallReply, CallRequest, RegisteredModel
 
 T = TypeVar("T")
 
@@ -48,7 +45,7 @@ _RENEWABLE: Final = frozenset({"token_expired", "token_ended", "token_invalid", 
 
 def is_pending(error: BaseException) -> bool:
     """Whether a call only waits for its provider's batch."""
-    from tasks.models.client import CallPending
+    from tasks.models import CallPending
 
     return isinstance(error, CallPending)
 
@@ -131,8 +128,8 @@ class Sitter:
 
     async def _ask(self, put: Put) -> Answer:
         """Call the candidate; the lease is renewed while it thinks."""
-        from tasks.models.client import CallPending, CallRequest
-        from tasks.questions.prompt_styles import render_prompt
+        from tasks.models import CallPending, CallRequest
+        from tasks.questions import render_prompt
 
         messages, prompt_version = render_prompt(put.content, put.prompt_style)
         request = CallRequest(

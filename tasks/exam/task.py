@@ -9,28 +9,21 @@ from datetime import UTC, datetime
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.approvals import ApprovalNeeded
 from tasks.exam.batched import sit_in_batches
 from tasks.exam.closing import close_overdue, set_deadlines
 from tasks.exam.landing import land_access_log, land_closed_sessions
-from tasks.exam.log.heads import keep_head, note_keys
-from tasks.exam.log.signing import open_signer
+from tasks.exam.log import keep_head, note_keys, open_signer
 from tasks.exam.month import preview_month, publish_month, shape_draw
-from tasks.exam.plan.run_plan import read_plan
-from tasks.exam.public.disclosing import disclose_closed_runs
-from tasks.exam.public.log_file import keep_public_log
+from tasks.exam.plan import read_plan
+from tasks.exam.public import disclose_closed_runs, keep_public_log
 from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingReport, sit_sessions
-from tasks.faults import hide_content
-from tasks.flow_runs.task import RETRIED, show_progress, sign_landings
-from tasks.models.batch_collection import collect_batches
-from tasks.models.batching import BatchClient
-from tasks.models.budget import open_budget
-from tasks.models.client import ModelClient
-from tasks.models.registry import read_registry
-from tasks.progress import Progress
-from warehouse.lake.store import open_lake
+from tasks.models import BatchClient, ModelClient, collect_batches, open_budget, read_registry
+from tasks.running import Progress, hide_content
+from tasks.running.approvals import ApprovalNeeded
+from tasks.running.flow_runs import RETRIED, show_progress, sign_landings
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from schemas.tables import get_table
 from tasks.exam.landing import iter_landings
-from warehouse.lake.frames import conform_frame, hash_rows
+from warehouse.lake import conform_frame, hash_rows
 from warehouse.ledger.exam import sittings
 
 if TYPE_CHECKING:
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
 
 # What a closed session never changes; a run and its models follow the run's state, and calls may be billed later.

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.csv_text import write_safe_csv
+from tasks.texts import write_safe_csv
 
 PROBLEM_COLUMN = "_problem"
 """Why a row cannot be scored (it is not JSON, it has too many cells); null for all others."""

@@ -9,13 +9,11 @@ from typing import Literal
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.faults import hide_content
-from tasks.flow_runs.task import sign_landings
 from tasks.gscore.cgeval.answering import DEFAULT_RUN
 from tasks.gscore.cgeval.landing import answer_and_land, score_and_land
-from tasks.progress import Progress
-from tasks.spreading import open_cluster
-from warehouse.lake.store import open_lake
+from tasks.running import Progress, hide_content, open_cluster
+from tasks.running.flow_runs import sign_landings
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 

@@ -23,9 +23,7 @@ from warehouse.ledger.engine.moments import now_text
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
-    from tasks.models.budget import Budget
-    from tasks.models.client import ModelClient
-    from tasks.models.registry import RegisteredModel
+    from tasks.models import Budget, ModelClient, RegisteredModel
     from warehouse.ledger.engine.ledger import Ledger
 
 
@@ -134,8 +132,7 @@ class Assistant:
         Raises:
             RegistryError: the model cannot be called at all (no key, no address).
         """
-        from tasks.models.budget import open_budget
-        from tasks.models.client import ModelClient
+        from tasks.models import ModelClient, open_budget
 
         if not any(find_stretches(one) for one in parsed):
             return list(parsed)
@@ -189,7 +186,7 @@ async def assist_document(
     summary: AssistanceSummary,
 ) -> ParsedDocument:
     """One document with its doubtful stretches split again where the model's reading is better than the rules'."""
-    from tasks.models.client import CallFailed
+    from tasks.models import CallFailed
 
     stretches = find_stretches(parsed)
     if not stretches:
@@ -272,8 +269,7 @@ async def _ask(
     client: ModelClient, model: RegisteredModel, window: str, unit: str
 ) -> list[Mapping[str, Any]] | None:
     """The entries of the reply to a window; null for a reply that was cut short. Raises _Unusable."""
-    from tasks.models.client import CallRequest
-    from tasks.models.replies import parse_json_object
+    from tasks.models import CallRequest, parse_json_object
 
     request = json.dumps({"task": _TASK, "version": PROMPT_VERSION, "text": window}, ensure_ascii=False)
     messages = [
@@ -312,7 +308,7 @@ def read_assist_model(settings: Settings, name: str) -> RegisteredModel:
     Raises:
         RegistryError: no such model, it is not registered as a `generator`, or its key is missing.
     """
-    from tasks.models.registry import SIMULATED_URL, read_key, read_registry
+    from tasks.models import SIMULATED_URL, read_key, read_registry
 
     model = read_registry(settings.registry_path).get(name)
     if "generator" not in model.roles:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schemas.errors import DocumentError
-from warehouse.encryption.archive import SPOOL
+from warehouse.encryption import SPOOL
 
 _CHUNK = 1 << 20
 # A pipe without a writer would wait for ever.

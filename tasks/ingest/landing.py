@@ -16,7 +16,6 @@ from schemas.errors import DocumentError, StoreError
 from schemas.questions import QUESTIONS
 from schemas.settings import Settings
 from schemas.table import Table
-from tasks.claims import HeldPieces
 from tasks.ingest.answer_files import find_companion
 from tasks.ingest.documents import (
     IngestOptions,
@@ -31,13 +30,13 @@ from tasks.ingest.mapping import read_mapping
 from tasks.ingest.sharing import CLAIM, DocumentShare
 from tasks.ingest.stretches import find_stretches
 from tasks.ingest.words.warnings import NOT_READ
-from tasks.progress import Progress
-from warehouse.encryption.archive import find_archive_key, find_kept, keep_bytes, keep_file
-from warehouse.lake.store import Batch, Lake, open_lake
+from tasks.running import HeldPieces, Progress
+from warehouse.encryption import find_archive_key, find_kept, keep_bytes, keep_file
+from warehouse.lake import Batch, Lake, open_lake
 
 if TYPE_CHECKING:
     from tasks.ingest.assistance import AssistanceSummary, Assistant
-    from warehouse.encryption.keys import EncryptionKey
+    from warehouse.encryption import EncryptionKey
     from warehouse.ledger.engine.ledger import Ledger
 
 # A landing costs about as much as parsing a paper; a chunk keeps it below a tenth, and a kill repeats only a chunk.
@@ -240,7 +239,7 @@ def _land_chunk(
     now = datetime.now(UTC)
     batches = []
     if assistant is not None and summary.assistance is not None:
-        from tasks.models.call_frames import read_call_frames
+        from tasks.models import read_call_frames
 
         asked = [str(one.document["document_id"]) for one in chunk if find_stretches(one)]
         chunk = assistant.help_with(chunk, options.confidence_threshold, summary.assistance)

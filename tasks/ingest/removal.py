@@ -14,7 +14,7 @@ from typing import Any
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
 from schemas.errors import GateError, UsageError
 from schemas.questions import QUESTIONS
-from warehouse.lake.store import Batch, Lake
+from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review.withdrawal import delete_work, read_open_work
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tasks.claims import POLL_S
+from tasks.running import POLL_S
 
 if TYPE_CHECKING:
-    from tasks.claims import HeldPieces
     from tasks.ingest.documents import Source
+    from tasks.running import HeldPieces
 
 CLAIM = "document"
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tasks.collecting import without_collecting
 from tasks.ingest.content.answer_regions import take_key_lines, take_regions
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.emphasis import take_format_keys
@@ -47,6 +46,7 @@ from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.grammar import is_instruction_title
 from tasks.ingest.words.labels import Label
+from tasks.running import without_collecting
 
 _AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
 

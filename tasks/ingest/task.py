@@ -8,13 +8,12 @@ from pathlib import Path
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.faults import hide_content
-from tasks.flow_runs.task import sign_landings
 from tasks.ingest.assistance import Assistant, read_assist_model
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
-from tasks.spreading import open_cluster
-from warehouse.lake.store import open_lake
+from tasks.running import hide_content, open_cluster
+from tasks.running.flow_runs import sign_landings
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.questions.question import QuestionContent
+from tasks.questions import QuestionContent
 
 # Kind of address → what shows it. A response that only quotes such words is shown to a person, never punished by rule.
 _SIGNS: dict[str, re.Pattern[str]] = {

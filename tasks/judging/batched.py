@@ -7,10 +7,9 @@ import asyncio
 from schemas.settings import Settings
 from tasks.judging.landing import judge_landed
 from tasks.judging.summary import JudgingSummary
-from tasks.models.batch_collection import Collected, collect_batches
-from tasks.models.registry import read_registry
-from tasks.progress import Progress
-from warehouse.lake.store import Lake
+from tasks.models import Collected, collect_batches, read_registry
+from tasks.running import Progress
+from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 
 # A provider that says nothing so often in succession is waited for no longer; the command continues when it is run again.

@@ -14,18 +14,15 @@ from schemas.errors import UsageError, WorkbookError
 from schemas.judgements import ERROR_CLASSES
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.claims import claim_work
 from tasks.judging.error_labels import draw_failure_sample, label_failures, name_label_unit
 from tasks.judging.judge import PutResponse
 from tasks.judging.landing import read_put_responses
 from tasks.judging.persons import check_persons
 from tasks.judging.workbooks import Form, check_workbook_path, compute_key, read_workbook, write_workbook
-from tasks.models.budget import open_budget
-from tasks.models.call_frames import read_call_frames
-from tasks.models.client import ModelClient
-from tasks.models.registry import RegisteredModel
-from tasks.statistics.agreement import Bounded, compute_kappa_interval
-from warehouse.lake.store import Batch, Lake
+from tasks.models import ModelClient, RegisteredModel, open_budget, read_call_frames
+from tasks.running import claim_work
+from tasks.statistics import Bounded, compute_kappa_interval
+from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 
 FORM = Form(

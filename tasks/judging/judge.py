@@ -15,9 +15,8 @@ from tasks.judging import prompts
 from tasks.judging.addresses import find_address
 from tasks.judging.parsing import parse_judgement
 from tasks.judging.prompts import render_judging_prompt
-from tasks.models.client import CallFailed, CallPending, CallRequest, ModelClient
-from tasks.models.registry import RegisteredModel
-from tasks.questions.question import QuestionContent
+from tasks.models import CallFailed, CallPending, CallRequest, ModelClient, RegisteredModel
+from tasks.questions import QuestionContent
 
 JudgementRow = dict[str, object]
 

@@ -9,9 +9,8 @@ from collections.abc import Iterable
 
 from schemas.judgements import ERROR_CLASSES
 from tasks.judging.prompts import render_sections
-from tasks.models.replies import drop_thinking, find_objects
-from tasks.questions.prompt_styles import Messages
-from tasks.questions.question import QuestionContent
+from tasks.models import drop_thinking, find_objects
+from tasks.questions import Messages, QuestionContent
 
 # Recorded with every label: a changed word below needs a new version (a test compares).
 VERSION = "1"

@@ -14,8 +14,6 @@ import polars as pl
 from schemas.errors import RegistryError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.claims import POLL_S, SharedWork, claim_work
-from tasks.erased import refuse_erased
 from tasks.judging.judge import (
     JudgementRow,
     JudgingIncomplete,
@@ -25,13 +23,18 @@ from tasks.judging.judge import (
     name_unit_of,
 )
 from tasks.judging.summary import JudgingSummary, add_calls
-from tasks.models.batching import BatchClient
-from tasks.models.budget import open_budget
-from tasks.models.call_frames import read_call_frames
-from tasks.models.client import ModelClient
-from tasks.models.registry import RegisteredModel, Registry, read_registry
-from tasks.progress import Progress
-from warehouse.lake.store import Batch, Lake
+from tasks.models import (
+    BatchClient,
+    ModelClient,
+    RegisteredModel,
+    Registry,
+    open_budget,
+    read_call_frames,
+    read_registry,
+)
+from tasks.running import POLL_S, Progress, SharedWork, claim_work
+from tasks.texts import refuse_erased
+from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 
 # Landing costs about 0.1 CPU seconds whatever it holds; a kill repeats no paid call, only the landing.

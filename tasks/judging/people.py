@@ -20,7 +20,7 @@ from tasks.judging.landing import (
 )
 from tasks.judging.persons import check_persons
 from tasks.judging.workbooks import Form, MarkedRow, compute_key, read_workbook, write_workbook
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 
 PERSON = "person"

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.errors import ContractError
-from tasks.questions.prompt_styles import INSTRUCTIONS, Messages, render_question
-from tasks.questions.question import QuestionContent
+from tasks.questions import INSTRUCTIONS, Messages, QuestionContent, render_question
 
 # Recorded with every judgement: a changed word below needs a new version (a test compares).
 VERSION = "1"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tasks.models.batching import BatchClient
-from tasks.models.client import ModelClient
+from tasks.models import BatchClient, ModelClient
 
 
 @dataclass

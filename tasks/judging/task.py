@@ -7,11 +7,10 @@ import asyncio
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.faults import hide_content
-from tasks.flow_runs.task import show_progress, sign_landings
 from tasks.judging.batched import judge_collected
-from tasks.progress import Progress
-from warehouse.lake.store import open_lake
+from tasks.running import Progress, hide_content
+from tasks.running.flow_runs import show_progress, sign_landings
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from tasks.league.wording import Prompt
-from tasks.models.client import CallFailed, CallRequest, ModelClient
-from tasks.models.registry import RegisteredModel
+from tasks.models import CallFailed, CallRequest, ModelClient, RegisteredModel
 
 T = TypeVar("T")
 

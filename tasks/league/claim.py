@@ -15,14 +15,14 @@ from typing import Any
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.holds import hold_work
 from tasks.league.anonymity import LETTERS
 from tasks.league.domain import Domain, parse_domain
 from tasks.league.originality import read_benchmark
 from tasks.league.season import list_topics
-from tasks.models.registry import RegisteredModel, Registry
-from warehouse.lake.store import Batch, Lake
-from warehouse.secrets import read_home_key
+from tasks.models import RegisteredModel, Registry
+from tasks.running import hold_work
+from warehouse.lake import Batch, Lake
+from warehouse.stores.secrets import read_home_key
 
 LEAST_CANDIDATES = 3
 MOST_CANDIDATES = len(LETTERS)

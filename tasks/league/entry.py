@@ -11,7 +11,6 @@ import polars as pl
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.holds import hold_work
 from tasks.league.anonymity import draw_sequence
 from tasks.league.asking import Line
 from tasks.league.claim import Claim, check_rules, describe_candidate, name_run, read_claim
@@ -24,12 +23,17 @@ from tasks.league.rounds import (
     judge_answers,
 )
 from tasks.league.wording import PutQuestion
-from tasks.models.budget import open_budget
-from tasks.models.call_frames import read_call_frames
-from tasks.models.client import ModelClient
-from tasks.models.registry import RegisteredModel, check_callable, read_registry
-from tasks.statistics.elo import EntryRating, compute_bradley_terry, compute_entry_rating
-from warehouse.lake.store import Batch, Lake
+from tasks.models import (
+    ModelClient,
+    RegisteredModel,
+    check_callable,
+    open_budget,
+    read_call_frames,
+    read_registry,
+)
+from tasks.running import hold_work
+from tasks.statistics import EntryRating, compute_bradley_terry, compute_entry_rating
+from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.calls import read_call_months
 

@@ -14,7 +14,7 @@ from tasks.league.originality import Collection, read_benchmark
 from tasks.league.rounds import GivenAnswer, PlayedRound, RoundPlace
 from tasks.league.setting import SetQuestion
 from tasks.league.wording import PutQuestion
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 
 if TYPE_CHECKING:
     from tasks.league.originality import Encode
@@ -68,7 +68,7 @@ def load_encoder(settings: Settings, claim: Claim, stack: ExitStack) -> Encode |
         return None
     import numpy as np
 
-    from tasks.gscore.metrics.similarity import load_embedder
+    from tasks.gscore import load_embedder
 
     embedder = stack.enter_context(
         closing(load_embedder(name, cache=settings.home / "league" / "embeddings.sqlite"))

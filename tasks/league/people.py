@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError, WorkbookError
 from schemas.tables import get_table
-from tasks.review.channels.workbook.opening import open_workbook
-from warehouse.lake.store import Batch, Lake
+from tasks.review import open_workbook
+from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import users
 

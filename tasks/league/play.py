@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.holds import hold_work
 from tasks.league.aggregation import Tally
 from tasks.league.asking import Line
 from tasks.league.claim import Claim, check_rules, hash_benchmark, name_run, name_unit, read_claim
@@ -41,11 +40,17 @@ from tasks.league.rows import (
 from tasks.league.sandbox import run_answer, run_reference
 from tasks.league.season import list_topics, pick_topic
 from tasks.league.setting import set_question
-from tasks.models.budget import open_budget
-from tasks.models.call_frames import read_call_frames
-from tasks.models.client import CallFailed, ModelClient
-from tasks.models.registry import RegisteredModel, check_callable, read_registry
-from warehouse.lake.store import Batch, Lake
+from tasks.models import (
+    CallFailed,
+    ModelClient,
+    RegisteredModel,
+    check_callable,
+    open_budget,
+    read_call_frames,
+    read_registry,
+)
+from tasks.running import hold_work
+from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.calls import read_call_months
 

@@ -17,8 +17,7 @@ from tasks.league.domain import Domain
 from tasks.league.parsing import ReadEvaluation, parse_fields, parse_ranking, parse_scores
 from tasks.league.setting import SetQuestion
 from tasks.league.wording import PutQuestion, ShownAnswer, render_answering, render_judging
-from tasks.models.client import CallFailed
-from tasks.models.registry import RegisteredModel
+from tasks.models import CallFailed, RegisteredModel
 
 T = TypeVar("T")
 

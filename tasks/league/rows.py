@@ -11,7 +11,7 @@ from tasks.league.asking import Usage
 from tasks.league.claim import Claim
 from tasks.league.rounds import GivenEvaluation, PlayedRound, RoundPlace
 from tasks.league.setting import render_details
-from warehouse.lake.store import Batch
+from warehouse.lake import Batch
 
 Row = dict[str, object]
 

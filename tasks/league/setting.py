@@ -8,14 +8,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tasks.gscore.calculation.final_answer import compute_standard_answer
+from tasks.gscore import compute_standard_answer
 from tasks.league.asking import Line, Reply, Usage
 from tasks.league.claim import Claim
 from tasks.league.domain import Domain
 from tasks.league.originality import Collection, Nearness
 from tasks.league.parsing import parse_fields
 from tasks.league.wording import PutQuestion, render_answering, render_asking
-from tasks.models.registry import RegisteredModel
+from tasks.models import RegisteredModel
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,14 @@ from datetime import UTC, datetime
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.faults import hide_content
-from tasks.flow_runs.task import sign_landings
 from tasks.league.claim import MOST_CANDIDATES, LeagueRules, claim_league, find_claim
 from tasks.league.domain import read_domain
 from tasks.league.play import play_league
 from tasks.league.season import name_season
-from tasks.models.registry import Registry, read_registry
-from tasks.progress import Progress
-from warehouse.lake.store import open_lake
+from tasks.models import Registry, read_registry
+from tasks.running import Progress, hide_content
+from tasks.running.flow_runs import sign_landings
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 

@@ -13,12 +13,12 @@ from typing import TypeVar
 
 from schemas.errors import RegistryError, StoreError
 from schemas.settings import Settings
-from tasks.claims import claim_work
 from tasks.models.attempts import describe_done
 from tasks.models.endpoints import Endpoints
 from tasks.models.providers import FINAL_STATUSES, BatchLine, ProviderBatch
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.models.replies import SIMULATED_FINGERPRINT, Failure
+from tasks.running import claim_work
 from warehouse.ledger.engine.clock import read_time
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment

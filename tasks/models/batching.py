@@ -14,7 +14,6 @@ from uuid import uuid4
 
 from schemas.errors import BudgetError, ConflictError, StoreError
 from schemas.settings import Settings
-from tasks.claims import claim_work
 from tasks.models.attempts import estimate_worst_cost
 from tasks.models.batch_collection import CLAIM, discount, drop_batch
 from tasks.models.budget import Budget, compute_worst_cost
@@ -29,6 +28,7 @@ from tasks.models.client import (
 )
 from tasks.models.registry import RegisteredModel
 from tasks.models.replies import Failure
+from tasks.running import claim_work
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.batches import (
     BatchedCall,

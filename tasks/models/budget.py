@@ -17,8 +17,8 @@ from typing import Any
 from uuid import uuid4
 
 from schemas.errors import BudgetError, ConflictError
-from tasks.claims import is_dead, name_host
 from tasks.models.registry import RegisteredModel
+from tasks.running import is_dead, name_host
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.writer import name_budget_row
 from warehouse.ledger.money.budgets import (

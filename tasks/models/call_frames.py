@@ -17,7 +17,7 @@ from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.money.calls import count_unit_calls, list_units_since, read_call_months, read_call_rows
 
 if TYPE_CHECKING:
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
 
 # Their calls land with the sessions, when these are closed.
 
@@ -69,7 +69,7 @@ def land_paid_calls(ledger: Ledger, lake: Lake) -> dict[str, int]:
     the exam are not among them. Only units with a call since the last time are looked at; where the lake has fewer units than
     it had then (it was lost, or restored), all of them.
     """
-    from warehouse.lake.store import Batch
+    from warehouse.lake import Batch
 
     began_at = write_moment(time.time() - _SLACK_S)
     with ledger.read() as connection:

@@ -19,7 +19,6 @@ from typing import Any, Literal, Self
 
 from schemas.errors import BudgetError, ProctorError, RegistryError
 from schemas.settings import Settings
-from tasks.claims import is_dead
 from tasks.models.attempts import (
     BACKOFF_S,
     MOST_ATTEMPTS,
@@ -37,6 +36,7 @@ from tasks.models.presence import Presence
 from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel
 from tasks.models.replies import SIMULATED_FINGERPRINT, Failure, compute_status
+from tasks.running import is_dead
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.writer import LockedRow, Operation, name_call_row
 from warehouse.ledger.money.calls import (

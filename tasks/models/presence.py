@@ -6,7 +6,7 @@ import os
 import threading
 from uuid import uuid4
 
-from tasks.claims import LEASE_S, name_host
+from tasks.running import LEASE_S, name_host
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.processes import close_lease, open_lease, renew_lease
 from warehouse.ledger.engine.renewal import Renewal

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from tasks.long_text import cut_text
 from tasks.models.voices import Voice, find_voice
+from tasks.texts import cut_text
 
 if TYPE_CHECKING:
     from tasks.models.registry import RegisteredModel

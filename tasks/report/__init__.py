@@ -1,0 +1,5 @@
+"""The report: a site of pages made from editions."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

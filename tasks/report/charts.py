@@ -12,7 +12,7 @@ import polars as pl
 
 from schemas.vocabulary import DISCIPLINES, EXAMINED_DISCIPLINES
 from tasks.report.labels import Language, label
-from tasks.statistics.curve import Curve
+from tasks.statistics import Curve
 
 if TYPE_CHECKING:
     import altair as alt

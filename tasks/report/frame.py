@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import polars as pl
 
-from tasks.csv_text import write_safe_csv
 from tasks.report.labels import LABELS, Language, label
 from tasks.report.panels import Words, flatten_lists
 from tasks.report.rendering import render_template
+from tasks.texts import write_safe_csv
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _SHARED: Final = ("site.css", "site.js")

@@ -7,12 +7,12 @@ from pathlib import Path
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.faults import hide_content
-from tasks.flow_runs.task import RETRIED
 from tasks.report.frame import Issue
 from tasks.report.panels import Source
 from tasks.report.site import render_site
-from warehouse.lake.store import open_lake
+from tasks.running import hide_content
+from tasks.running.flow_runs import RETRIED
+from warehouse.lake import open_lake
 
 
 @task(name="render_reports", **RETRIED)

@@ -13,9 +13,7 @@ from itertools import combinations
 from statistics import median
 from typing import TypeVar
 
-from tasks.statistics.agreement import compute_share
-from tasks.statistics.alpha import compute_alpha
-from tasks.statistics.kappa import Weighting, compute_kappa, compute_percent_agreement
+from tasks.statistics import Weighting, compute_alpha, compute_kappa, compute_percent_agreement, compute_share
 
 # From what leaves a question as it is to what takes it away.
 ORDER = ("accept", "edit", "reject")

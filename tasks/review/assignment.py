@@ -13,12 +13,12 @@ import polars as pl
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
-from tasks.collecting import without_collecting
 from tasks.review.annotators import Annotator, find_annotators
 from tasks.review.batch import Assignment, ReviewBatch, read_assignments, read_batch
 from tasks.review.gold import NO_GOLD, GoldSupply, Planted, plant
 from tasks.review.item import encode_items
 from tasks.review.plan import LeftOut, Waiting, plan_assignments
+from tasks.running import without_collecting
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 from warehouse.ledger.review import gold as review_gold

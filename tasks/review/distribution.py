@@ -11,7 +11,7 @@ import random
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 
-from tasks.questions.draws import compute_rank, draw_short_order
+from tasks.questions import compute_rank, draw_short_order
 
 # Each round evens the loads further; what is left after these is for the exchanges.
 MOST_ROUNDS = 200

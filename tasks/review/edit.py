@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.questions.question import Option, QuestionContent, read_options, write_options
+from tasks.questions import Option, QuestionContent, read_options, write_options
 
 # The content of a question without what only its document knows (language, kind of exam).
 EDITABLE_FIELDS = (

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from schemas.reviews import DECISIONS, REJECT_REASONS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
-from tasks.questions import rules
-from tasks.questions.question import QuestionContent
+from tasks.questions import QuestionContent, rules
 from tasks.review.decision import GivenDecision
 from tasks.review.edit import EDITABLE_FIELDS, MAY_BE_EMPTIED, Edit
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from schemas.reviews import REJECT_REASONS
-from tasks.questions.question import QuestionContent
+from tasks.questions import QuestionContent
 from tasks.review.decision import Decision, GivenDecision
 from tasks.review.edit import Edit
 from tasks.review.item import Item

@@ -13,19 +13,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from schemas.settings import Settings
-from tasks.questions.identity import compute_question_uuid
-from tasks.questions.question import BareQuestion, QuestionContent
+from tasks.questions import BareQuestion, QuestionContent, compute_question_uuid
 from tasks.review.annotators import NO_DISCIPLINE, Annotator
 from tasks.review.decision import GivenDecision
 from tasks.review.edit import Edit
 from tasks.review.item import Item
 from warehouse.ledger.review import assigning
-from warehouse.secrets import read_home_key
+from warehouse.stores.secrets import read_home_key
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
 
 Kind = Literal["accepted", "rejected", "spoiled"]
 # Of each discipline and outcome this many settled questions are drawn from: enough that annotators meet different ones.

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tasks.questions.question import QuestionContent
+from tasks.questions import QuestionContent
 from tasks.review.decision import GivenDecision
 from tasks.review.edit import Edit
 from tasks.review.gold import judge_gold
-from tasks.statistics.agreement import compute_share
+from tasks.statistics import compute_share
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import gold
 

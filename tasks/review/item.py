@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from schemas.questions import CONTENT
-from tasks.questions.question import QuestionContent
+from tasks.questions import QuestionContent
 from warehouse.ledger.review.assigning import QUESTION_COLUMNS
 
 

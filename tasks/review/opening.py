@@ -7,7 +7,7 @@ from tasks.review.annotators import read_annotators
 from tasks.review.assignment import assign_batch
 from tasks.review.gold import read_gold_supply
 from tasks.review.landing import read_unreviewed
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 

@@ -8,7 +8,7 @@ from schemas.errors import GateError
 from schemas.settings import Settings
 from tasks.review.annotators import read_annotators
 from tasks.review.assignment import assign_batch
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.faults import hide_content
-from tasks.flow_runs.task import RETRIED, sign_landings
 from tasks.review.landing import land_closed_batches, read_review_time
 from tasks.review.opening import open_waiting_batch
 from tasks.review.sample import open_sample_batch
-from warehouse.lake.store import open_lake
+from tasks.running import hide_content
+from tasks.running.flow_runs import RETRIED, sign_landings
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 

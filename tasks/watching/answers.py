@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tasks.questions.question import BareQuestion, QuestionContent
+from tasks.questions import BareQuestion, QuestionContent
 from tasks.watching.lines import WAITING, AnswerLine, Key, Mark
 from tasks.watching.runs import WatchedRun
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import watching
 

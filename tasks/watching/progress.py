@@ -10,7 +10,7 @@ import threading
 import time
 from typing import Final
 
-from tasks.exam.run_progress import RunProgress, list_runs_under_way, read_run_progress
+from tasks.exam import RunProgress, list_runs_under_way, read_run_progress
 from warehouse.ledger.engine.ledger import Ledger
 
 # Seconds for which a reading serves at least, and how many times longer than it took.

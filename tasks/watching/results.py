@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from schemas.editions import ALL_DISCIPLINES
 from schemas.vocabulary import DISCIPLINES
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 
 
 @dataclass(slots=True)

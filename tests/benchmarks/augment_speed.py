@@ -22,12 +22,11 @@ import polars as pl
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.augment.landing import land_variants
-from tasks.augment.true_false import augment_questions
-from tasks.questions.identity import compute_question_uuid
-from tasks.questions.question import BareQuestion
+from tasks.bank.augment.landing import land_variants
+from tasks.bank.augment.true_false import augment_questions
+from tasks.questions import BareQuestion, compute_question_uuid
 from tests.benchmarks.measure import Row, print_rows
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", "../shared/data"))
 ORIGINALS = 78_009

@@ -22,14 +22,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from deployments.home.backups import backup_home, restore_home, verify_backup
+from deployments.home import backup_home, restore_home, verify_backup
 from schemas.settings import Settings
 from tests.benchmarks.history_cost import _History
 from tests.benchmarks.history_rows import land_month
-from warehouse.encryption.keys import add_key
-from warehouse.lake.store import open_lake
+from warehouse.encryption import add_key
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.stores import check_stores
+from warehouse.stores.homes import check_stores
 
 MONTHS = 12
 ORIGINALS = 1000

@@ -99,10 +99,10 @@ def _peak_mb() -> int:
 
 
 def _find_duplicates(size: int) -> dict[str, Any]:
-    from tasks.dedupe.duplicates import decide, rank_by_preference
-    from tasks.dedupe.index import compute_signatures, read_texts
-    from tasks.dedupe.likeness import NOTHING_KNOWN, find_likeness, list_near_pairs
-    from tasks.dedupe.near import asks_the_same, compute_jaccard, compute_similarity
+    from tasks.bank.dedupe.duplicates import decide, rank_by_preference
+    from tasks.bank.dedupe.index import compute_signatures, read_texts
+    from tasks.bank.dedupe.likeness import NOTHING_KNOWN, find_likeness, list_near_pairs
+    from tasks.bank.dedupe.near import asks_the_same, compute_jaccard, compute_similarity
     from tests.benchmarks.duplicate_truth import join_exactly
 
     made = _write_away(size)
@@ -190,7 +190,7 @@ def _run_text_dedup(size: int) -> dict[str, Any]:
 
 def _publish_whole(size: int) -> dict[str, Any]:
     """A bank of the paper's shape (a third of it originals, the rest statements by template), published at once; again."""
-    from tasks.dedupe.landing import land_bank
+    from tasks.bank.dedupe import land_bank
 
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(home=Path(folder) / "home")
@@ -223,7 +223,7 @@ def _publish_arrivals(size: int) -> dict[str, Any]:
 
 
 def _fill_and_publish(folder: str, size: int) -> None:
-    from tasks.dedupe.landing import land_bank
+    from tasks.bank.dedupe import land_bank
 
     settings = Settings(home=Path(folder) / "home")
     with _fill_lake(settings, size) as lake:
@@ -231,8 +231,8 @@ def _fill_and_publish(folder: str, size: int) -> None:
 
 
 def _arrive(folder: str, size: int) -> None:
-    from tasks.dedupe.landing import land_bank
-    from warehouse.lake.store import open_lake
+    from tasks.bank.dedupe import land_bank
+    from warehouse.lake import open_lake
 
     settings = Settings(home=Path(folder) / "home")
     new = make_large_bank(ARRIVALS, seed=size, batch_id="late").decisions
@@ -262,11 +262,9 @@ def _arrive(folder: str, size: int) -> None:
 
 def _seal(size: int) -> dict[str, Any]:
     """The public file of a bank version of that size: made, and checked before another run names it."""
-    from tasks.exam.plan.bank_index import index_bank
-    from tasks.exam.public.bank_file import seal_bank
-    from tasks.exam.public.bank_rows import LakeRows
-    from tasks.exam.public.blinding import read_blinding_secret
-    from warehouse.lake.store import open_lake
+    from tasks.exam.plan import index_bank
+    from tasks.exam.public import LakeRows, read_blinding_secret, seal_bank
+    from warehouse.lake import open_lake
 
     with tempfile.TemporaryDirectory() as folder:
         _in_child(f"from tests.benchmarks.bank_speed import _fill_and_publish as f; f({folder!r}, {size})")
@@ -299,7 +297,7 @@ def _plan(size: int, candidates: int = 60) -> dict[str, Any]:
     Its bank version is sealed before, as by the run before it.
     """
     from tasks.exam.month import preview_month, publish_month
-    from warehouse.lake.store import open_lake
+    from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
     with tempfile.TemporaryDirectory() as folder:
@@ -329,11 +327,9 @@ def _plan(size: int, candidates: int = 60) -> dict[str, Any]:
 
 def _seal_away(folder: str) -> None:
     """Seal the bank of a home that the plan is made in."""
-    from tasks.exam.plan.bank_index import index_bank
-    from tasks.exam.public.bank_file import seal_bank
-    from tasks.exam.public.bank_rows import LakeRows
-    from tasks.exam.public.blinding import read_blinding_secret
-    from warehouse.lake.store import open_lake
+    from tasks.exam.plan import index_bank
+    from tasks.exam.public import LakeRows, read_blinding_secret, seal_bank
+    from warehouse.lake import open_lake
 
     settings = Settings(home=Path(folder) / "home")
     with open_lake(settings, read_only=True) as lake:
@@ -369,8 +365,8 @@ def _render_registry(count: int) -> str:
 
 def _fill_lake(settings: Settings, size: int) -> Any:
     """A lake with decisions and template variants that come to about `size` questions."""
-    from tasks.augment.true_false import augment_questions
-    from warehouse.lake.store import Batch, open_lake
+    from tasks.bank.augment.true_false import augment_questions
+    from warehouse.lake import Batch, open_lake
 
     lake = open_lake(settings)
     made = make_large_bank(round(size / 2.93)).decisions

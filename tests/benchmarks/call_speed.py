@@ -20,10 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from schemas.settings import Settings
-from tasks.models.client import CallRequest, ModelClient
-from tasks.models.registry import RegisteredModel, read_registry
-from tasks.questions.prompt_styles import render_prompt
-from tasks.questions.question import BareQuestion, Option
+from tasks.models import CallRequest, ModelClient, RegisteredModel, read_registry
+from tasks.questions import BareQuestion, Option, render_prompt
 from warehouse.ledger.engine.opening import open_ledger
 
 PROFILE = {"models": {"bench": {"kind": "candidate"}}}

@@ -14,9 +14,9 @@ from zlib import crc32
 
 import polars as pl
 
-from tasks.dedupe.near import compute_grams, compute_jaccard
-from tasks.dedupe.simplified import fold_traditional_codes
-from tasks.questions.normal_texts import normalise_column
+from tasks.bank.dedupe import fold_traditional_codes
+from tasks.bank.dedupe.near import compute_grams, compute_jaccard
+from tasks.questions import normalise_column
 
 THRESHOLD = 0.8
 _CHECKED = 5_000

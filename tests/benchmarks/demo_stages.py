@@ -9,7 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from deployments.demo.run import StageCost, render_stages
+from deployments.demo import render_stages
+from deployments.demo.run import StageCost
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from tasks.dedupe.near import Text
+from tasks.bank.dedupe.near import Text
 
 THRESHOLD = 0.8
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", "../shared/data"))

@@ -24,8 +24,9 @@ import polars as pl
 
 from tasks.editions.basis import Basis, JudgeInOrder
 from tasks.editions.public_files import write_edition_files
-from tasks.exam.public.hashing import digest, follow_path, make_path
-from tasks.questions.question import Question
+from tasks.exam.public import digest
+from tasks.exam.public.hashing import follow_path, make_path
+from tasks.questions import Question
 
 ANSWERS = 546_840
 LINEAGES = 78_009

@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
+from tasks.gscore import score_file
 from tasks.gscore.metrics.batch import score_surface
 from tasks.gscore.metrics.profiles import PROFILES
 from tasks.gscore.metrics.reference import score_surface_by_reference
-from tasks.gscore.score_file import score_file
 
 QUESTIONS, MODELS = 11_000, 19
 SAMPLE = 1_500
@@ -126,7 +126,7 @@ def _measure_embeddings(draw: random.Random, size: int) -> None:
         return
     import torch
 
-    from tasks.gscore.metrics.similarity import load_embedder
+    from tasks.gscore import load_embedder
 
     torch.set_num_threads(1)
     words = [

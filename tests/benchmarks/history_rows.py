@@ -13,7 +13,7 @@ from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions import publish as publishing
 from tasks.editions.equating import equate_nothing
 from tasks.editions.publish import Edition, publish_run
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 
 # Where, in logits, an answer gains its first, second and third star.
 THRESHOLDS = np.array([-0.8, 0.0, 0.8])

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.settings import Settings
-from tasks.ingest.assistance import AssistanceSummary, Assistant
+from tasks.ingest import AssistanceSummary, Assistant
 from tasks.ingest.documents import ParsedDocument
 from tasks.ingest.stretches import find_stretches
 from tests.benchmarks.ingest_mutations import fold, is_right, read_lines

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tasks.ingest.content.notes import read_notes
+from tasks.ingest import read_notes
 from tests.benchmarks.ingest_accuracy import compare, find_counterpart, read_paper, read_truths
 from tests.benchmarks.ingest_cache import use_cache
 

@@ -63,8 +63,8 @@ def measure_conversion() -> None:
 
 
 def _list_conversions() -> Iterable[tuple[str, str, list[bytes], Callable[[bytes], object], str]]:
+    from tasks.ingest import find_libreoffice
     from tasks.ingest.readers.ocr import is_ocr_installed
-    from tasks.ingest.readers.office import find_libreoffice
 
     libraries = {
         "docx": (_bare_docx, "zipfile + lxml: all parts parsed, w:t joined"),
@@ -124,7 +124,7 @@ def _bare_pdf(data: bytes) -> object:
 
 
 def _bare_office(data: bytes) -> object:
-    from tasks.ingest.readers.office import find_libreoffice
+    from tasks.ingest import find_libreoffice
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "paper.doc"
@@ -155,7 +155,7 @@ def _bare_ocr(data: bytes) -> object:
 
 def _print_isolation() -> None:
     """What it costs to read a document in a process of its own: the fork, its limits, and JSON both ways."""
-    from tasks.ingest.documents import IngestOptions, parse_document
+    from tasks.ingest import IngestOptions, parse_document
     from tasks.ingest.guard.client import close_servers
 
     print(f"\n{'whole document (CPU ms)':<44}{'guarded':>9}{'within':>9}{'isolation':>11}")
@@ -333,7 +333,7 @@ def _land_here(paths: Sequence[Path], home: Path) -> None:
     """Inside the process that is measured: land, and say after every hundred documents what memory was used."""
     from schemas.settings import Settings
     from tasks.ingest import landing
-    from warehouse.lake.store import open_lake
+    from warehouse.lake import open_lake
 
     largest = [0.0]
     threading.Thread(target=_watch_children, args=(largest,), daemon=True).start()

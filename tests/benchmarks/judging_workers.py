@@ -23,7 +23,7 @@ from typing import Any
 
 import polars as pl
 
-from deployments.model_server.key import build_answer_key
+from deployments.model_server import build_answer_key
 from deployments.model_server.server import RunningServer
 from schemas.settings import Settings
 from tests.tasks.models.simulation import start_server

@@ -24,10 +24,10 @@ import polars as pl
 
 from deployments.model_server.league import is_memorised
 from schemas.settings import Settings
-from tasks.statistics.spearman import compute_spearman
+from tasks.statistics import compute_spearman
 from tests.benchmarks.measure import measure_command, print_rows
 from tests.tasks.league.world import ABILITIES, build_profile, write_registry
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 ROOT = Path(__file__).resolve().parents[2]
 PROCTOR = str(Path(sys.executable).with_name("proctor"))

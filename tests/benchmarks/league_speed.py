@@ -13,15 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from schemas.settings import Settings
-from tasks.league_statistics.landing import write_statistics
-from tasks.league_statistics.tables import StatisticsRequest
-from tasks.report.league_page import render_league
-from tasks.statistics.group_tests import compute_one_way, compute_tukey
-from tasks.statistics.mean_interval import make_generator
-from tasks.statistics.sparse_replays import compute_replays
+from tasks.league.statistics import StatisticsRequest, write_statistics
+from tasks.report import render_league
+from tasks.statistics import compute_one_way, compute_replays, compute_tukey, make_generator
 from tests.benchmarks.measure import Row, print_rows
-from tests.tasks.league_statistics.synthetic import Spec, build_league
-from warehouse.lake.store import Batch, open_lake
+from tests.tasks.league.statistics.synthetic import Spec, build_league
+from warehouse.lake import Batch, open_lake
 
 
 def measure(name: str, work: Callable[[], object], note: str = "") -> Row:

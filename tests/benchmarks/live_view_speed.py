@@ -15,13 +15,13 @@ from pathlib import Path
 from fastapi.testclient import TestClient
 from sqlalchemy import insert
 
-from deployments.auth.sessions import Sessions
-from deployments.web.app import create_app
+from deployments.auth import Sessions
+from deployments.web import create_app
 from deployments.web.visitor import SESSION_COOKIE
 from schemas.settings import Settings
-from tasks.watching.progress import ProgressReading
+from tasks.watching import ProgressReading
 from tests.benchmarks.measure import Row, print_rows
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger

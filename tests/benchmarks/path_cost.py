@@ -84,7 +84,7 @@ def measure_path(url: str) -> dict[str, float]:
     """A published run of 49 candidates with 200 questions each, sat and landed by the code of the flows."""
     from tasks.exam.landing import land_run
     from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
-    from warehouse.lake.store import open_lake
+    from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
     with tempfile.TemporaryDirectory() as folder:
@@ -134,7 +134,7 @@ def measure_path(url: str) -> dict[str, float]:
 
 async def _sit(ledger, settings, registry, run_id, url) -> None:  # type: ignore[no-untyped-def]
     from tasks.exam.sitting import sit_sessions
-    from tasks.models.client import ModelClient
+    from tasks.models import ModelClient
 
     async with ModelClient(ledger, settings, simulated_url=url) as client:
         report = await sit_sessions(ledger, settings, registry, client, run_id)

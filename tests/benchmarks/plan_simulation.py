@@ -26,14 +26,11 @@ import polars as pl
 from sqlalchemy import select, update
 
 from schemas.settings import Settings
-from tasks.exam.plan.bank_index import BankIndex, index_bank
+from tasks.exam.plan import BankIndex, RunPlan, index_bank, plan_run, publish_plan
 from tasks.exam.plan.drawing import draw_order, draw_set, split_anchors
 from tasks.exam.plan.due import add_months
-from tasks.exam.plan.planning import plan_run
-from tasks.exam.plan.publishing import publish_plan
-from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.plan.shares import plan_shares
-from tasks.models.registry import RegisteredModel, Registry
+from tasks.models import RegisteredModel, Registry
 from tests.warehouse.bank_rows import BANK
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

@@ -20,13 +20,13 @@ from pathlib import Path
 from sqlalchemy import Table
 
 from schemas.settings import Settings
-from tasks.exam.landing import land_access_log, land_closed_sessions
-from tasks.models.call_frames import land_paid_calls
-from tasks.reconcile.reconcile import reconcile
-from tasks.review.landing import land_missing_batches
+from tasks.exam import land_access_log, land_closed_sessions
+from tasks.models import land_paid_calls
+from tasks.operations.reconcile import reconcile
+from tasks.review import land_missing_batches
 from tests.benchmarks.lake_speed import measure
 from tests.tasks.exam.world import make_uuid
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine import tables
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

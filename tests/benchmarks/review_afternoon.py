@@ -19,15 +19,13 @@ from pathlib import Path
 import openpyxl
 from playwright.sync_api import Page, sync_playwright
 
-from deployments.auth.passwords import hash_password
+from deployments.auth import hash_password
 from schemas.settings import Settings
+from tasks.review import assign_batch, export_batch, read_unreviewed
 from tasks.review.annotators import Annotator
-from tasks.review.assignment import assign_batch
-from tasks.review.channels.workbook.writing import export_batch
-from tasks.review.landing import read_unreviewed
 from tests.browser import CHROMIUM
 from tests.e2e.test_web_desk import PASSWORD, Server, wait_until_ready
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import users

@@ -31,7 +31,7 @@ from tests.benchmarks.year_beside import Beside
 from tests.benchmarks.year_candidates import Sitter, describe_models, list_months, make_sitters
 from tests.benchmarks.year_sets import Asked, SetDrawer, describe_set
 from tests.benchmarks.year_texts import TYPES, describe_bank, write_answers, write_reasons
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 JUDGES = ("quartz-judge", "slate-judge")
 # Shares of the months after which the second judge is lenient, and one candidate is better under the same name.

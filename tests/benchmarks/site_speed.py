@@ -15,7 +15,7 @@ from tasks.report.frame import SITE_PAGES, Issue
 from tasks.report.panels import Source
 from tasks.report.site import PANEL_PAGES, render_site
 from tests.benchmarks.measure import Row, print_rows
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 
 def main() -> None:

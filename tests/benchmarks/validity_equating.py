@@ -32,10 +32,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.statistics.equating import EquatedScores, combine_disciplines, compute_abilities, compute_equated
-from tasks.statistics.graded_model import GradedRows
-from tasks.statistics.graded_response import GradedFit, fit_graded_response
-from tasks.statistics.spearman import compute_spearman
+from tasks.statistics import (
+    GradedFit,
+    GradedRows,
+    combine_disciplines,
+    compute_equated,
+    compute_spearman,
+    fit_graded_response,
+)
+from tasks.statistics.equating import EquatedScores, compute_abilities
 from tests.tasks.statistics.simulated import THRESHOLDS, Season, draw_chances, draw_seasons
 
 DISCIPLINES = 10

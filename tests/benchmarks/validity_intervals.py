@@ -17,10 +17,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.statistics.cells import StarRows
-from tasks.statistics.comparisons import Differences, compute_changes, compute_pairs
-from tasks.statistics.intervals import Estimate, compute_scores
-from tasks.statistics.ranks import compute_holm, compute_ranks
+from tasks.statistics import (
+    Differences,
+    Estimate,
+    StarRows,
+    compute_changes,
+    compute_holm,
+    compute_pairs,
+    compute_ranks,
+    compute_scores,
+)
 from tests.tasks.statistics.simulated import draw_month
 
 _DISCIPLINES = 10

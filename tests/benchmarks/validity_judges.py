@@ -19,16 +19,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from schemas.settings import Settings
-from tasks.calibration.agreement import choose_primary_judge, compute_calibration
-from tasks.statistics.correction import (
+from tasks.judging.calibration.agreement import choose_primary_judge, compute_calibration
+from tasks.statistics import (
     Corrected,
     JudgedScores,
     RatedRows,
+    compute_drift,
     compute_judge_weight,
     correct_by_families,
     correct_by_ratings,
 )
-from tasks.statistics.drift import compute_drift
 
 BASELINE_REPEATS = 3
 Floats = NDArray[np.float64]

@@ -18,8 +18,8 @@ import psutil
 from fastapi.testclient import TestClient
 from sqlalchemy import insert
 
-from deployments.auth.sessions import Sessions
-from deployments.web.app import create_app
+from deployments.auth import Sessions
+from deployments.web import create_app
 from deployments.web.references import make_reference
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings

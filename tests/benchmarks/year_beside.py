@@ -16,22 +16,21 @@ import yaml
 from schemas.judgements import ERROR_CLASSES
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.calibration.anchors import draw_anchors, land_drift
-from tasks.calibration.calibrate import calibrate_judges
-from tasks.calibration.correction import correct_edition
-from tasks.calibration.sample import DrawRequest, draw_calibration
-from tasks.contamination.replay import BANK
-from tasks.editions.stability import StabilityRequest, write_stability
-from tasks.judging.error_samples import draw_failures, land_labels
-from tasks.judging.prompts import VERSION
+from tasks.contamination import BANK
+from tasks.editions import StabilityRequest, write_stability
+from tasks.judging import VERSION, draw_failures
+from tasks.judging.calibration import DrawRequest, draw_anchors, draw_calibration
+from tasks.judging.calibration.anchors import land_drift
+from tasks.judging.calibration.calibrate import calibrate_judges
+from tasks.judging.calibration.correction import correct_edition
+from tasks.judging.error_samples import land_labels
 from tasks.judging.workbooks import compute_key
-from tasks.league_statistics.landing import write_statistics
-from tasks.league_statistics.tables import StatisticsRequest
-from tasks.models.registry import Registry, read_registry
+from tasks.league.statistics import StatisticsRequest, write_statistics
+from tasks.models import Registry, read_registry
 from tests.benchmarks.history_rows import number_uuid
 from tests.benchmarks.year_candidates import Sitter
-from tests.tasks.league_statistics.synthetic import Spec, build_league
-from warehouse.lake.store import Batch, Lake
+from tests.tasks.league.statistics.synthetic import Spec, build_league
+from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.users import add_user

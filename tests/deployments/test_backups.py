@@ -20,21 +20,21 @@ from unittest import mock
 
 import pytest
 
-from deployments.home.backups import backup_home, restore_home, verify_backup
+from deployments.home import backup_home, restore_home, verify_backup
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings, load_settings
-from tasks.exam.log.signing import name_key_file, open_signer
+from tasks.exam.log import name_key_file, open_signer
 from tests.deployments.test_cli import invoke
 from tests.warehouse.ledger.postgresql import start_postgresql
 from tests.warehouse.object_store import BUCKET, start_object_store
 from tests.warehouse.sample_rows import session_frame
-from warehouse.encryption.keys import add_key
-from warehouse.installation import id_path
+from warehouse.encryption import add_key
 from warehouse.lake import backup as lake_backup
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.backups import list_backups
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.stores import check_stores
+from warehouse.stores.homes import check_stores
+from warehouse.stores.installation import id_path
 
 ROOT = Path(__file__).resolve().parents[2]
 ARCHIVED = {"aa/aa11.original.txt": b"a paper", "bb/bb22.original.txt": b"another"}

@@ -26,7 +26,7 @@ from tests.fresh import open_new_lake
 from tests.tasks.gscore.conftest import build_tiny_model
 from tests.tasks.gscore.world import write_question_file, write_reference_file, write_registry
 from tests.tasks.models.simulation import start_server
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 ROOT = Path(__file__).resolve().parents[2]

@@ -378,7 +378,7 @@ def test_what_people_ask_often_imports_neither_prefect_nor_pandas(home: Path) ->
 def test_the_version_names_the_commit_of_a_checkout_and_whether_it_was_changed(tmp_path: Path) -> None:
     from importlib.metadata import version
 
-    from deployments.command_line.version import render_version
+    from deployments.command_line import render_version
 
     def git(*arguments: str) -> str:
         own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

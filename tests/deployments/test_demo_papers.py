@@ -27,7 +27,7 @@ from deployments.demo.sources import (
 )
 from schemas.errors import UsageError
 from schemas.vocabulary import EXAMINED_DISCIPLINES, QUESTION_TYPES
-from tasks.ingest.documents import IngestOptions, parse_document
+from tasks.ingest import IngestOptions, parse_document
 
 PAPERS = {paper.name: paper for paper in read_papers()}
 DECISIONS = read_review_decisions()

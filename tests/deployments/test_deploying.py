@@ -13,18 +13,11 @@ import yaml
 from typer.testing import CliRunner
 
 from deployments.cli import app
-from deployments.flow_runs.deploying import (
-    MANIFEST,
-    PAID,
-    POOL_KINDS,
-    POOLS,
-    check_budget,
-    find_deployment,
-    read_deployments,
-)
+from deployments.flow_runs import PAID, POOL_KINDS, check_budget, find_deployment
+from deployments.flow_runs.deploying import MANIFEST, POOLS, read_deployments
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
-from tasks.flow_runs.cron import find_last_due
+from tasks.running.flow_runs.cron import find_last_due
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOWS = sorted(path.stem for path in (ROOT / "flows").glob("*.py") if path.stem != "__init__")

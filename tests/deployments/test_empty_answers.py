@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from deployments.command_line.empty_answers import explain_empty, name_command
+from deployments.command_line import explain_empty
+from deployments.command_line.empty_answers import name_command
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.deployments.test_cli import list_commands
 from tests.fresh import open_new_lake
 from tests.warehouse.test_sql_cases import fill_rows
+from warehouse.lake import LakeReader
 from warehouse.lake.queries import find_query, find_tables_read, list_queries, render_query
-from warehouse.lake.reading import LakeReader
 
 
 @pytest.fixture(scope="module")

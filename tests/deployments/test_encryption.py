@@ -18,26 +18,21 @@ from typing import Any
 
 import pytest
 
-from deployments.home.backups import backup_home, restore_home
-from deployments.home.encryption import examine_encryption
+from deployments.home import backup_home, examine_encryption, restore_home
 from deployments.http.exam_server import describe_environment
 from schemas.errors import DocumentError, StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import TABLES
+from tasks.ingest import remove_document
 from tasks.ingest.landing import land_documents
-from tasks.ingest.removal import remove_document
-from tasks.originals.original import read_original
-from tasks.originals.pages import draw_page
+from tasks.ingest.originals import draw_page, read_original
 from tests.deployments.test_cli import invoke
 from tests.tasks.ingest.builders import make_pdf
-from warehouse.encryption.archive import read_kept
+from warehouse.encryption import add_key, encrypt_home, read_kept, read_key_ring, read_state, renew_home
 from warehouse.encryption.files import read_file_key_id
-from warehouse.encryption.home import encrypt_home, read_state, renew_home
-from warehouse.encryption.keys import add_key, read_key_ring
-from warehouse.lake.maintenance import compact_lake
-from warehouse.lake.store import open_lake
+from warehouse.lake import compact_lake, open_lake
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.stores import check_stores
+from warehouse.stores.homes import check_stores
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKER = "Zyxomma Petiolatum"

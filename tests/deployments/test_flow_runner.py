@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from deployments.flow_runs.flow_runner import DRAIN_TIMEOUT_S, send_what_is_left
-from deployments.home.whole import create_home
+from deployments.flow_runs import send_what_is_left
+from deployments.flow_runs.flow_runner import DRAIN_TIMEOUT_S
+from deployments.home import create_home
 from schemas.errors import FlowError
 from schemas.settings import Settings
-from tasks.counts import compute_counts, render_markdown
-from tasks.flow_runs.success import check_ingested, check_judged, check_sat, check_written
+from tasks.running.counts import compute_counts, render_markdown
+from tasks.running.flow_runs import check_ingested, check_judged, check_sat, check_written
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"

@@ -13,9 +13,9 @@ import pytest
 
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke, run
-from tests.warehouse.test_stores import land
-from warehouse.installation import read_home_id
-from warehouse.lake.store import open_lake
+from tests.warehouse.stores.test_homes import land
+from warehouse.lake import open_lake
+from warehouse.stores.installation import read_home_id
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -13,17 +13,17 @@ from click.testing import Result
 from prefect.client.schemas.objects import FlowRun  # noqa: TID251 - the run that a worker is given
 from prefect.context import FlowRunContext  # noqa: TID251
 
-from deployments.home.hosts import accept_files, check_host, examine_hosts, list_shared, prepare_host
-from deployments.home.whole import create_home
+from deployments.home import accept_files, check_host, create_home, examine_hosts, list_shared
+from deployments.home.hosts import prepare_host
 from deployments.http import exam_server
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.flow_runs.task import sign_landings
+from tasks.running.flow_runs import sign_landings
 from tests.deployments.test_cli import invoke as invoke_command
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.shared_files import read_noted_files
-from warehouse.shared_files import ARCHIVE, EXAM_KEYS, KEYS, REGISTRY, find_differences
+from warehouse.stores.shared_files import ARCHIVE, EXAM_KEYS, KEYS, REGISTRY, find_differences
 
 pytestmark = pytest.mark.service
 
@@ -158,7 +158,7 @@ def test_a_run_of_a_worker_is_refused_on_a_host_that_differs(
     task = sign_landings(lambda: landed.append(1))
     (second.secrets_path / "blinding-key").write_text("0" * 64)
     for settings, seen in ((first, [1]), (second, [1])):
-        monkeypatch.setattr("tasks.flow_runs.task.load_settings", lambda settings=settings: settings)
+        monkeypatch.setattr("tasks.running.flow_runs.task.load_settings", lambda settings=settings: settings)
         deployed = FlowRun(id=uuid4(), flow_id=uuid4(), deployment_id=uuid4())
         with FlowRunContext.model_construct(flow_run=deployed):
             if settings is second:

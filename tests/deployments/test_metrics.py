@@ -15,12 +15,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 from starlette.testclient import TestClient
 
+from deployments.http import check_free, render_run_metrics, write_run_metrics
 from deployments.http.access_lines import AccessLines
-from deployments.http.metrics import CallMetrics, open_metrics_server, render_run_metrics, write_run_metrics
-from deployments.http.server import check_free
+from deployments.http.metrics import CallMetrics, open_metrics_server
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.log_lines import ServerLines
+from tasks.running import ServerLines
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.flow_runs import FlowSchedule, begin_flow_run, end_flow_run, write_flow_schedules
 from warehouse.ledger.engine.ledger import Ledger

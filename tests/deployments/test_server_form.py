@@ -25,7 +25,7 @@ from dockerfile_parse import DockerfileParser
 from fastapi.testclient import TestClient
 
 from deployments.cli import app
-from deployments.home.whole import create_home
+from deployments.home import create_home
 from deployments.http import web_server
 from schemas.settings import HOME_CONTENTS, HOME_MARK, Settings, is_home
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql

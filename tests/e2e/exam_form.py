@@ -16,15 +16,13 @@ import pytest
 from aiohttp import web
 
 from deployments.demo.reviewing import fill_workbook
-from deployments.home.whole import create_home
+from deployments.home import create_home
 from deployments.model_server.server import SimulatedServer
 from schemas.settings import Settings, load_settings
 from tasks.exam.month import preview_month, publish_month
 from tasks.exam.public import blinding
-from tasks.review.channels.workbook.reading import read_workbooks
-from tasks.review.channels.workbook.writing import export_open_batches
-from tasks.review.desk import record
-from warehouse.lake.store import open_lake
+from tasks.review import export_open_batches, read_workbooks, record
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.users import add_user

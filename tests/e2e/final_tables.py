@@ -9,7 +9,7 @@ from typing import Any
 
 from schemas.settings import Settings
 from schemas.tables import TABLES
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import metadata
 

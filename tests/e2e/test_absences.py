@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
-from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs import run_flow
 from tests.dask_cluster import start_dask_cluster
 from tests.e2e.exam_form import MONTH, Exam, Gate, as_process_of, plan, review
 from tests.e2e.final_tables import find_differences, read_final_tables

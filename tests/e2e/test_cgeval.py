@@ -12,7 +12,7 @@ from schemas.settings import Settings
 from tests.e2e.conftest import Demo
 from tests.tasks.gscore.world import write_question_file, write_reference_file, write_registry
 from tests.tasks.models.simulation import start_server
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 pytestmark = [pytest.mark.prefect, pytest.mark.long]
 

@@ -23,7 +23,7 @@ from tests.e2e.conftest import Demo, Home
 from tests.e2e.test_server_backup import Servers
 from tests.warehouse.ledger.postgresql import start_postgresql
 from tests.warehouse.object_store import start_object_store
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 pytestmark = pytest.mark.prefect
 
@@ -261,7 +261,7 @@ def wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
 
 def keep_beside_worker(home: Home, company: Callable[[], Company], folder: Path) -> tuple[Long, Company]:
     """The worker of `proctor up`, for which runs of the nightly checks and of the sweep are made while there is company."""
-    from deployments.flow_runs.local_server import read_state
+    from deployments.flow_runs import read_state
 
     found = Long()
     local = replace(home, variables={**home.variables, "PROCTOR_BUDGET_USD": "100"})

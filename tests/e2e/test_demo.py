@@ -13,7 +13,7 @@ import pytest
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.e2e.conftest import Demo
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 pytestmark = pytest.mark.prefect
 

@@ -19,7 +19,7 @@ import pytest
 
 from schemas.settings import Settings
 from tests.e2e.conftest import BIN, Demo, Home
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 pytestmark = pytest.mark.prefect
 

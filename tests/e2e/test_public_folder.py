@@ -17,7 +17,7 @@ import pytest
 from schemas.settings import Settings
 from tests.e2e.conftest import ROOT, Demo, Home
 from tests.second_verifier import verify as second_verifier
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 pytestmark = pytest.mark.prefect
 

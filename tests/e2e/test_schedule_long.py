@@ -19,13 +19,13 @@ import pytest
 
 from deployments.demo.reviewing import fill_workbook
 from deployments.demo.simulation import running_models
+from deployments.flow_runs import read_state
 from deployments.flow_runs.deploying import read_deployments
-from deployments.flow_runs.local_server import read_state
 from schemas.settings import Settings
 from tasks.exam.month import read_current_bank
 from tests.e2e.conftest import BIN, Demo, Home
 from tests.e2e.test_schedule import PAPER
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 pytestmark = [pytest.mark.prefect, pytest.mark.long, pytest.mark.xdist_group("own-server")]
 

@@ -20,7 +20,7 @@ import os
 from deployments.flow_runs.flow_runner import prepare_prefect
 prepare_prefect()
 from prefect import flow, task
-from tasks.faults import hide_content
+from tasks.running.faults import hide_content
 
 @task
 @hide_content

@@ -20,7 +20,7 @@ from tests.e2e.test_demo import read_contents, read_files
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, ObjectStore, start_object_store
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.users import add_user, list_users
 

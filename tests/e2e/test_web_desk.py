@@ -19,12 +19,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from deployments.auth.passwords import hash_password
+from deployments.auth import hash_password
 from schemas.settings import Settings
+from tasks.review import Decision, assign_batch
 from tasks.review.annotators import Annotator
-from tasks.review.assignment import assign_batch
 from tasks.review.batch import read_decisions
-from tasks.review.decision import Decision
 from tests.browser import CHROMIUM, needs_browser
 from tests.fresh import open_new_lake
 from tests.tasks.review.conftest import make_frame, make_question

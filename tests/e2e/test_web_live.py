@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from deployments.auth.passwords import hash_password
+from deployments.auth import hash_password
 from schemas.settings import Settings
 from tests.browser import needs_browser
 from tests.deployments.web.watched_home import MODEL, REFERENCE, RUN, Watched, open_watched

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from deployments.auth.passwords import hash_password
+from deployments.auth import hash_password
 from schemas.settings import Settings
-from tasks.calibration.sample import DrawRequest, draw_calibration
+from tasks.judging.calibration import DrawRequest, draw_calibration
 from tests.browser import needs_browser
 from tests.e2e.test_web_desk import (  # noqa: F401 - two of them are fixtures
     DESKTOP,
@@ -23,8 +23,8 @@ from tests.e2e.test_web_desk import (  # noqa: F401 - two of them are fixtures
     find_faults_of_access,
     server,
 )
-from tests.tasks.calibration.rated_run import PEOPLE, RUN, open_rated_run
-from warehouse.lake.store import Lake, open_lake
+from tests.tasks.judging.calibration.rated_run import PEOPLE, RUN, open_rated_run
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.trust.users import write_password_hash
 
 pytestmark = [*needs_browser, pytest.mark.slow, pytest.mark.long]

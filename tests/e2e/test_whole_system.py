@@ -17,13 +17,13 @@ from typing import Any
 import httpx
 import pytest
 
-from deployments.flow_runs.flow_runner import run_flow
-from deployments.model_server.key import build_answer_key
+from deployments.flow_runs import run_flow
+from deployments.model_server import build_answer_key
 from deployments.model_server.server import RunningServer
 from schemas.settings import Settings
 from tasks.exam.month import read_current_bank
-from tasks.exam.public.verifying import run_verifier
-from tasks.flow_runs.listing import list_run_states
+from tasks.exam.public import run_verifier
+from tasks.running.flow_runs import list_run_states
 from tests.dask_cluster import DaskCluster, start_dask_cluster
 from tests.e2e.exam_form import (
     DISCIPLINES,
@@ -42,7 +42,7 @@ from tests.e2e.whole_system import WholeSystem, wait_until
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import start_object_store
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.calls import read_calls
 

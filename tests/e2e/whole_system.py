@@ -22,10 +22,11 @@ from typing import Any
 import httpx
 import psutil
 
-from deployments.flow_runs.deploying import POOLS, ROOT, deploy_flows, read_deployments
+from deployments.flow_runs import deploy_flows
+from deployments.flow_runs.deploying import POOLS, ROOT, read_deployments
 from deployments.model_server.server import RunningServer
 from schemas.settings import Settings, load_settings
-from tasks.flow_runs import WORK_POOL
+from tasks.running.sharing import WORK_POOL
 from tests.e2e.exam_form import Exam, as_process_of, prepare, write_variables
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.object_store import BUCKET, ObjectStore

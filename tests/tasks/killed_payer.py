@@ -12,12 +12,12 @@ from pathlib import Path
 
 from schemas.settings import Settings
 from tasks.contamination.replay import replay_sources
-from tasks.judging.error_samples import prelabel_failures
+from tasks.judging import prelabel_failures
 from tasks.judging.landing import judge_landed
-from tasks.models.registry import read_registry
-from tasks.progress import Progress
+from tasks.models import read_registry
+from tasks.running import Progress
 from tests.tasks.models.simulation import make_model
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 

@@ -34,14 +34,12 @@ from tasks.exam.landing import land_run
 from tasks.exam.public import blinding
 from tasks.exam.sitting import sit_sessions
 from tasks.judging.landing import judge_landed
-from tasks.models.budget import open_budget
-from tasks.models.client import ModelClient
-from tasks.models.registry import read_registry
-from tasks.progress import Progress
+from tasks.models import ModelClient, open_budget, read_registry
+from tasks.running import Progress
 from tests.tasks.exam.world import DISCIPLINES, make_bank, publish
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.bank_rows import land_bank_rows
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -159,7 +157,7 @@ def make_values(home: Path, size: int, **changes: Any) -> dict[str, Any]:
 
 def start_models(bank: pl.DataFrame, **faults: Any) -> RunningServer:
     """Both candidates and the judge, at 10 ms a reply; `faults` meet all of them."""
-    from deployments.model_server.key import build_answer_key
+    from deployments.model_server import build_answer_key
 
     traits: dict[str, Any] = {"latency_ms": 10, "latency_spread": 0.5, "faults": faults}
     return start_server(

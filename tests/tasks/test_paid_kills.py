@@ -15,12 +15,12 @@ import pytest
 
 from deployments.model_server.server import RunningServer
 from schemas.settings import Settings
-from tasks.judging.error_samples import draw_failures
+from tasks.judging import draw_failures
 from tests.fresh import open_new_lake
 from tests.tasks.judging.test_unparsed import QUESTIONS, REGISTRY, land_session
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.calls import count_calls
 

@@ -15,8 +15,8 @@ import pytest
 
 from deployments.model_server.server import RunningServer
 from schemas.settings import Settings
+from tasks.models import read_registry
 from tasks.models.budget import compute_worst_cost
-from tasks.models.registry import read_registry
 from tests.tasks.shared_run import (
     CANDIDATES,
     RUN,
@@ -27,7 +27,7 @@ from tests.tasks.shared_run import (
     start_models,
     start_worker,
 )
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.budgets import read_account
 from warehouse.ledger.money.calls import count_calls, read_calls, read_spent_usd

@@ -10,7 +10,7 @@ from schemas.bank import BANK_CONTENTS
 from schemas.columns import BANK_VERSION
 from schemas.table import Table
 from schemas.tables import get_table
-from warehouse.lake.store import Batch, Lake
+from warehouse.lake import Batch, Lake
 
 BANK = Table(
     name="bank",

@@ -7,7 +7,7 @@ import pytest
 
 from schemas.settings import Settings
 from tests.fresh import open_new_lake
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 
 
 @pytest.fixture

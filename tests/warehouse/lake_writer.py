@@ -17,7 +17,7 @@ import polars as pl  # noqa: F401
 
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import allocation_frame, session_frame
-from warehouse.lake.store import Batch, Lake, open_lake
+from warehouse.lake import Batch, Lake, open_lake
 
 ROWS = 40
 

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 import duckdb
 import polars as pl
 
+from tasks.editions import StabilityRequest
 from tasks.editions.basis import read_basis
 from tasks.editions.publish import freeze_edition
-from tasks.editions.stability import StabilityRequest, compute_stability
+from tasks.editions.stability import compute_stability
 from warehouse.lake.queries import bind_parameters, find_read
 from warehouse.lake.quoting import quote_name
 

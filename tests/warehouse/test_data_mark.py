@@ -12,11 +12,10 @@ from schemas.settings import Settings
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, SECRET, ObjectStore, start_object_store
 from tests.warehouse.sample_rows import session_frame
-from warehouse.installation import write_home_id
+from warehouse.lake import compact_lake, open_lake
 from warehouse.lake.data_mark import MARK_FILE
-from warehouse.lake.maintenance import compact_lake
-from warehouse.lake.store import open_lake
-from warehouse.stores import adopt_stores
+from warehouse.stores.homes import adopt_stores
+from warehouse.stores.installation import write_home_id
 
 pytestmark = [pytest.mark.service, pytest.mark.long]
 

@@ -8,9 +8,8 @@ import duckdb
 
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import make_question, question_frame, session_frame
-from warehouse.lake.attach import ALIAS
+from warehouse.lake import ALIAS, Lake, open_lake
 from warehouse.lake.empty_tables import note_empty_tables
-from warehouse.lake.store import Lake, open_lake
 
 CATALOG = f"__ducklake_metadata_{ALIAS}"
 STATISTICS = f"""

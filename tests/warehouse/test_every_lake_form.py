@@ -14,11 +14,10 @@ import pytest
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.warehouse.first_form import unpack_first_home
-from warehouse.lake import migrations
+from warehouse.lake import migrations, open_lake
 from warehouse.lake.attach import attach_lake, remember_data_path
 from warehouse.lake.definitions import list_missing_definitions
 from warehouse.lake.quoting import quote_name, quote_text
-from warehouse.lake.store import open_lake
 
 pytestmark = pytest.mark.long
 

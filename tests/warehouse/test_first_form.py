@@ -19,11 +19,9 @@ from schemas.tables import TABLES
 from tasks.editions.gates import GATES
 from tasks.editions.publish import Revision, publish_run
 from tests.warehouse.first_form import read_said, unpack_first_home
-from warehouse.lake.checks import run_checks
+from warehouse.lake import Lake, LakeReader, open_lake, run_checks
 from warehouse.lake.migrations import FORM
 from warehouse.lake.queries import read_queries
-from warehouse.lake.reading import LakeReader
-from warehouse.lake.store import Lake, open_lake
 
 ROOT = Path(__file__).parents[2]
 SAID = read_said()

@@ -25,11 +25,10 @@ from tests.warehouse.sample_rows import (
     question_frame,
     session_frame,
 )
-from warehouse.lake import attach, store
+from warehouse.lake import Batch, Lake, Landing, attach, open_lake, store
 from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
 from warehouse.lake.object_store import create_s3_secret
 from warehouse.lake.queries import read_queries
-from warehouse.lake.store import Batch, Lake, Landing, open_lake
 
 
 def test_every_table_exists_from_the_first_day_with_its_comments(lake: Lake) -> None:

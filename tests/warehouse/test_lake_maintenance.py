@@ -8,10 +8,8 @@ import pytest
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import allocation_frame, session_frame
-from warehouse.lake.backup import backup_lake, restore_lake
-from warehouse.lake.checks import run_checks
-from warehouse.lake.maintenance import compact_lake, list_snapshots
-from warehouse.lake.store import Batch, Lake, open_lake
+from warehouse.lake import Batch, Lake, backup_lake, compact_lake, open_lake, restore_lake, run_checks
+from warehouse.lake.maintenance import list_snapshots
 
 CONTENT = "SELECT * FROM sessions ORDER BY ALL"
 

@@ -12,11 +12,9 @@ from schemas.settings import GivenSettings, Settings
 from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.sample_rows import session_frame
-from warehouse.installation import make_id, write_home_id
-from warehouse.lake.backup import backup_lake, restore_lake
-from warehouse.lake.maintenance import compact_lake
-from warehouse.lake.store import open_lake
-from warehouse.stores import adopt_stores
+from warehouse.lake import backup_lake, compact_lake, open_lake, restore_lake
+from warehouse.stores.homes import adopt_stores
+from warehouse.stores.installation import make_id, write_home_id
 
 pytestmark = pytest.mark.service
 

@@ -12,9 +12,17 @@ from schemas.glossary import GLOSSARY
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.warehouse.sample_rows import make_question, make_uuid, question_frame, session_frame
-from warehouse.lake import queries
-from warehouse.lake.checks import run_checks
-from warehouse.lake.columns import DescribedColumn, describe_relation, describe_relations
+from warehouse.lake import (
+    Lake,
+    LakeReader,
+    describe_relation,
+    open_lake,
+    queries,
+    render_query_list,
+    run_checks,
+    run_statement,
+)
+from warehouse.lake.columns import DescribedColumn, describe_relations
 from warehouse.lake.definitions import read_views
 from warehouse.lake.queries import (
     KINDS,
@@ -26,9 +34,6 @@ from warehouse.lake.queries import (
     parse_query,
     read_queries,
 )
-from warehouse.lake.query_pages import render_query_list
-from warehouse.lake.reading import LakeReader, run_statement
-from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.trial import connect_trial
 
 # What a stage gives its reads where there is no default.

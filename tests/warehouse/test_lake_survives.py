@@ -17,8 +17,7 @@ import pytest
 from schemas.settings import Settings
 from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake.maintenance import compact_lake
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake import Lake, compact_lake, open_lake
 
 KILLS = 100 if os.environ.get("PROCTOR_TEST_LONG") == "1" else 5
 WRITERS, LANDINGS = 4, 15 if KILLS == 100 else 6

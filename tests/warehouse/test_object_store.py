@@ -16,10 +16,8 @@ from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowle
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, SECRET, ObjectStore, start_object_store
 from tests.warehouse.sample_rows import session_frame
-from warehouse.backup.targets import PlainTarget
-from warehouse.lake.backup import backup_lake, restore_lake
-from warehouse.lake.maintenance import compact_lake
-from warehouse.lake.store import Lake, open_lake
+from warehouse.backup import PlainTarget
+from warehouse.lake import Lake, backup_lake, compact_lake, open_lake, restore_lake
 
 pytestmark = pytest.mark.service
 

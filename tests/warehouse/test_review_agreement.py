@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tasks.review.agreement import Vote, compute_review_agreement
+from tasks.review import compute_review_agreement
+from tasks.review.agreement import Vote
 from warehouse.lake.queries import find_query
 from warehouse.lake.trial import connect_trial, run_trial
 

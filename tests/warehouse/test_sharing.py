@@ -17,9 +17,7 @@ import pytest
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake import attach, sharing, upgrade
-from warehouse.lake.sharing import share_lake
-from warehouse.lake.store import open_lake
+from warehouse.lake import attach, open_lake, share_lake, sharing, upgrade
 
 
 def count_attachments(monkeypatch: pytest.MonkeyPatch) -> list[bool]:

@@ -17,13 +17,12 @@ import pytest
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from tests.warehouse.test_stores import land, make_stores
-from warehouse.lake import data_files
-from warehouse.lake.store import open_lake
+from tests.warehouse.stores.test_homes import land, make_stores
+from warehouse.lake import data_files, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import users
-from warehouse.stores import check_stores
+from warehouse.stores.homes import check_stores
 
 ROOT = Path(__file__).parents[2]
 
@@ -147,7 +146,7 @@ def test_new_files_and_their_folders_are_on_the_disk_before_the_catalog_names_th
 def test_compacted_files_are_flushed_before_they_are_named(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from warehouse.lake.maintenance import compact_lake
+    from warehouse.lake import compact_lake
 
     flushed: set[str] = set()
     flush = os.fsync
@@ -195,7 +194,7 @@ import resource, signal, sys
 from pathlib import Path
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from tests.warehouse.test_stores import land
+from tests.warehouse.stores.test_homes import land
 from warehouse.lake.store import open_lake
 from warehouse.ledger.trust import users
 from warehouse.ledger.engine.opening import open_ledger

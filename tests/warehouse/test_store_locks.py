@@ -15,15 +15,12 @@ import pytest
 
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake import catalog_door
-from warehouse.lake.attach import catalog_path, read_mark, read_stored_comment, remember_data_path, write_mark
-from warehouse.lake.backup import backup_lake
-from warehouse.lake.data_files import find_file_faults
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake import Lake, backup_lake, catalog_door, catalog_path, find_file_faults, open_lake
+from warehouse.lake.attach import read_mark, read_stored_comment, remember_data_path, write_mark
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_exam_database, open_ledger
 from warehouse.ledger.trust.users import add_user, list_users
-from warehouse.stores import check_stores, list_store_faults
+from warehouse.stores.homes import check_stores, list_store_faults
 
 OTHER = """
 import sys

@@ -10,7 +10,8 @@ from schemas.errors import ContractError
 from schemas.rules import list_rules
 from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
 from schemas.tables import TABLES
-from warehouse.lake.suite import build_suite, find_suite_refusals
+from warehouse.lake import find_suite_refusals
+from warehouse.lake.suite import build_suite
 from warehouse.lake.validation import Refusal, find_refusals
 
 Find = Callable[[Table, pl.DataFrame], list[Refusal]]

@@ -13,9 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from schemas.errors import StoreError, UsageError
-from warehouse.encryption.files import write_whole
-from warehouse.encryption.stream import Measure, read_blocks
-from warehouse.store_files import flush_path
+from warehouse.encryption import Measure, read_blocks, write_whole
+from warehouse.stores.files import flush_path
 
 NAME: Final = "backup.json"
 UNFINISHED: Final = "UNFINISHED.txt"

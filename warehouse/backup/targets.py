@@ -19,9 +19,8 @@ from warehouse.backup.manifest import (
     list_files,
     read_manifest,
 )
-from warehouse.encryption.files import write_whole
-from warehouse.encryption.stream import Measure, read_blocks
-from warehouse.store_files import flush_path
+from warehouse.encryption import Measure, read_blocks, write_whole
+from warehouse.stores.files import flush_path
 
 # Copies of papers while an ingest reads them (docs/encryption.md): plain, and of no use once it has ended.
 _PASSING: Final = ".spool"

@@ -19,8 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from schemas.errors import StoreError
-from warehouse.backup.manifest import ListedFile, hash_file
-from warehouse.backup.targets import Earlier, Shared, walk_tree
+from warehouse.backup import Earlier, ListedFile, Shared, hash_file, walk_tree
 from warehouse.encryption.files import (
     decrypt_file,
     encrypt_bytes,

@@ -25,7 +25,7 @@ from typing import Final
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
-from warehouse.secrets import check_owner_only, create_secret_file, replace_secret_file
+from warehouse.stores.secrets import check_owner_only, create_secret_file, replace_secret_file
 
 FORM: Final = 1
 KEY_BYTES: Final = 32

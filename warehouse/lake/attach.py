@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from warehouse.installation import CATALOG_KEY, catalog_file, check_held_id, check_store_file, read_home_id
 from warehouse.lake.catalog_door import (
     BUSY_TIMEOUT_MS,
     ask_catalog,
@@ -23,6 +22,13 @@ from warehouse.lake.data_mark import check_data_mark
 from warehouse.lake.faults import find_absence, retry_opening
 from warehouse.lake.object_store import create_s3_secret, render_s3_secret
 from warehouse.lake.quoting import quote_text
+from warehouse.stores.installation import (
+    CATALOG_KEY,
+    catalog_file,
+    check_held_id,
+    check_store_file,
+    read_home_id,
+)
 
 if TYPE_CHECKING:
     import duckdb

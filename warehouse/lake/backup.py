@@ -12,8 +12,7 @@ from typing import Any, Final
 from schemas.errors import StoreError, UsageError
 from schemas.settings import GivenSettings, Settings
 from schemas.tables import TABLES
-from warehouse.backup.targets import BackupTarget, PlainTarget
-from warehouse.installation import catalog_file
+from warehouse.backup import BackupTarget, PlainTarget
 from warehouse.lake.attach import (
     attach_lake,
     catalog_path,
@@ -31,7 +30,8 @@ from warehouse.lake.migrations import describe_form
 from warehouse.lake.quoting import quote_name
 from warehouse.lake.remote_files import FileGone, FileStore, LakeFile, give_files, list_lake_files
 from warehouse.lake.store import Lake, open_lake
-from warehouse.store_files import read_installation_id, remove_mark
+from warehouse.stores.files import read_installation_id, remove_mark
+from warehouse.stores.installation import catalog_file
 
 # Copies of a catalog, each with the files that it names, before a missing file counts as lost.
 _TRIES: Final = 3

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreAway, StoreError, UsageError
 from schemas.settings import Settings
-from warehouse.away import CATALOG, CONNECT_TIMEOUT_S, is_postgresql_away, until_there
 from warehouse.lake.attach import attach_lake, catalog_path
+from warehouse.stores.away import CATALOG, CONNECT_TIMEOUT_S, is_postgresql_away, until_there
 
 if TYPE_CHECKING:
     import psycopg

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from warehouse.lake.connecting import connect_duckdb, load_extensions
 from warehouse.lake.quoting import quote_text
-from warehouse.store_files import ask_file, connect_to_read
+from warehouse.stores.files import ask_file, connect_to_read
 
 if TYPE_CHECKING:
     import duckdb

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.lake.attach import ALIAS, catalog_path, is_postgres
-from warehouse.store_files import WAY_BACK, identify_file, write_mark
+from warehouse.stores.files import WAY_BACK, identify_file, write_mark
 
 if TYPE_CHECKING:
     import duckdb

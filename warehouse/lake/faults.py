@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from schemas.errors import StoreAway, StoreError, UsageError
-from warehouse.away import CATALOG, OBJECTS, is_postgresql_away
-from warehouse.store_files import WAY_BACK
+from warehouse.stores.away import CATALOG, OBJECTS, is_postgresql_away
+from warehouse.stores.files import WAY_BACK
 
 if TYPE_CHECKING:
     import duckdb

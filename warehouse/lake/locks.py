@@ -8,8 +8,8 @@ from contextlib import closing, contextmanager
 
 from schemas.errors import StoreAway, StoreError
 from schemas.settings import Settings
-from warehouse.away import CATALOG, CONNECT_TIMEOUT_S, is_postgresql_away
 from warehouse.lake.attach import catalog_path, is_postgres
+from warehouse.stores.away import CATALOG, CONNECT_TIMEOUT_S, is_postgresql_away
 
 LOCK_TIMEOUT_S = 120.0
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from warehouse.away import OBJECTS, until_there
 from warehouse.lake.attach import is_remote
 from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
 from warehouse.lake.faults import find_absence
 from warehouse.lake.object_store import create_s3_secret
 from warehouse.lake.quoting import quote_text
+from warehouse.stores.away import OBJECTS, until_there
 
 if TYPE_CHECKING:
     import duckdb

@@ -18,7 +18,6 @@ import polars as pl
 from schemas.errors import ContractError, StoreAway, StoreError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from warehouse.away import CATALOG, OBJECTS, until_there
 from warehouse.lake.attach import (
     attach_lake,
     check_catalog_address,
@@ -49,6 +48,7 @@ from warehouse.lake.queries import bind_parameters, explain_error, find_query, f
 from warehouse.lake.sharing import connect_shared, is_shared
 from warehouse.lake.statements import begin_reading, execute_statement, quote_list, roll_back
 from warehouse.lake.upgrade import attach_for_reading, bring_up_to_date
+from warehouse.stores.away import CATALOG, OBJECTS, until_there
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,10 +9,10 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from deployments.command_line.output import print_frame, print_result
+from deployments.command_line import print_frame, print_result
 from deployments.commands.options import AsJson, split_names
 from schemas.errors import UsageError
-from tasks.imports.agreement import compute_table_agreement
+from tasks.exchange.imports import compute_table_agreement
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -8,17 +8,22 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.checks import check_registry, check_run
 from deployments.commands.options import AsJson, NoServer, split_names
-from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
-from tasks.contamination.leaks import describe_leaks, watch_leaks
-from tasks.contamination.replay import BANK, SET_FIELDS
-from tasks.contamination.report import compare_sources, describe_comparison
-from tasks.imports.tables import parse_mapping
-from warehouse.lake.store import open_lake
+from tasks.contamination import (
+    BANK,
+    SET_FIELDS,
+    compare_sources,
+    describe_comparison,
+    describe_leaks,
+    watch_leaks,
+)
+from tasks.exchange.imports import parse_mapping
+from warehouse.lake import open_lake
 
 contamination_app = typer.Typer(
     no_args_is_help=True, help="Questions replayed with a blank: what candidates complete from memory."

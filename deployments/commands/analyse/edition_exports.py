@@ -9,16 +9,22 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.edition_exchange.access import note_export
-from tasks.edition_exchange.published import render_citation, render_leaderboard
-from tasks.edition_exchange.sittings import Sitting, iter_sittings, read_edition
-from tasks.edition_exchange.writing import write_harness, write_inspect
-from tasks.progress import Progress
-from warehouse.lake.store import open_lake
+from tasks.exchange.editions import (
+    Sitting,
+    iter_sittings,
+    note_export,
+    read_edition,
+    render_citation,
+    render_leaderboard,
+    write_harness,
+    write_inspect,
+)
+from tasks.running import Progress
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 Edition = Annotated[str, typer.Argument(help="An edition or a run. Empty: the last edition.")]

@@ -8,23 +8,26 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_frame, print_note, print_result
+from deployments.command_line import print_frame, print_note, print_result
 from deployments.commands.league.imports import import_league
 from deployments.commands.options import AsJson, split_names
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.imports.correlation import correlate_benchmarks
-from tasks.imports.landing import (
+from tasks.exchange.imports import (
+    MARK_FIELDS,
+    SCORE_FIELDS,
     ImportedFile,
+    correlate_benchmarks,
     import_external,
     import_harness,
     import_inspect,
     import_question_records,
     import_table,
+    list_namesakes,
+    parse_mapping,
+    withdraw_import,
 )
-from tasks.imports.tables import MARK_FIELDS, SCORE_FIELDS, parse_mapping
-from tasks.imports.withdrawal import list_namesakes, withdraw_import
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake import Lake, open_lake
 
 import_app = typer.Typer(
     no_args_is_help=True,

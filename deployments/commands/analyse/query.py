@@ -7,24 +7,31 @@ from typing import Annotated, Final
 
 import typer
 
-from deployments.command_line.empty_answers import explain_empty
-from deployments.command_line.lake_shell import run_shell
-from deployments.command_line.output import (
+from deployments.command_line import (
+    explain_empty,
     paint,
     print_frame,
     print_note,
     print_records,
     print_result,
     print_rows,
+    run_shell,
+    write_frame,
+    write_rows,
 )
-from deployments.command_line.table_files import write_frame, write_rows
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from warehouse.lake import queries
-from warehouse.lake.analyses import list_runnable_queries
-from warehouse.lake.clients import CLIENTS, render_lines, shorten
-from warehouse.lake.columns import describe_relation
-from warehouse.lake.reading import LakeReader, Rows, run_statement
+from warehouse.lake import (
+    CLIENTS,
+    LakeReader,
+    Rows,
+    describe_relation,
+    list_runnable_queries,
+    queries,
+    render_lines,
+    run_statement,
+    shorten,
+)
 
 # Imported within a function: what brings Polars. Not every command here needs it.
 
@@ -94,7 +101,7 @@ def sql(
         return
     asked = queries.parse_query("statement", "reads", query) if is_statement else queries.find_query(query)
     if format in ("csv", "parquet", "xlsx"):
-        from warehouse.lake.store import open_lake
+        from warehouse.lake import open_lake
 
         with open_lake(load_settings(), read_only=True) as lake:
             frame = run_statement(lake, query) if is_statement else lake.run_named(query, given)

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line.output import print_note, print_result, render_entries
+from deployments.command_line import print_note, print_result, render_entries
 from deployments.commands.exam.plans import render_plan
 from deployments.commands.options import AsJson, Month, NoServer, read_month, split_names
-from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs import run_flow
 from schemas.errors import GateError
 from schemas.settings import load_settings
 from tasks.exam.month import check_reachable, preview_month, shape_draw
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 Candidates = Annotated[

@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.command import group_with_default
-from deployments.command_line.output import print_note, print_records, print_result
+from deployments.command_line import group_with_default, print_note, print_records, print_result
 from deployments.commands.options import AsJson, split_names
 from schemas.settings import load_settings
-from tasks.models.registry import read_registry
+from tasks.models import read_registry
 
 # Imported within a function: what brings SQLAlchemy or asyncio. Not every command here needs it.
 
@@ -109,7 +108,7 @@ def check(
     """
     import asyncio
 
-    from tasks.models.check import check_models
+    from tasks.models import check_models
     from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
@@ -150,7 +149,7 @@ def batches(
     """
     import asyncio
 
-    from tasks.models.batch_collection import cancel_open_batch, collect_batches
+    from tasks.models import cancel_open_batch, collect_batches
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.money.batches import list_call_batches
 
@@ -188,7 +187,7 @@ def organisations(
 
     Example: proctor organisations --register
     """
-    from tasks.models.owners import list_owners, register_owners
+    from tasks.models import list_owners, register_owners
     from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.exam.evaluate import (
     Bridge,
     Candidates,
@@ -18,8 +18,8 @@ from deployments.commands.exam.evaluate import (
 )
 from deployments.commands.options import AsJson, Month, read_month, split_names
 from schemas.settings import load_settings
-from tasks.exam.public.committing import add_share, commit_run, draw_run
-from warehouse.lake.store import open_lake
+from tasks.exam.public import add_share, commit_run, draw_run
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 

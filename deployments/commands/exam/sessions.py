@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line.output import print_note, print_records, print_result
+from deployments.command_line import print_note, print_records, print_result
 from deployments.commands.checks import check_run
 from deployments.commands.exam.database import database
 from deployments.commands.exam.evaluate import (
@@ -34,13 +34,11 @@ from deployments.commands.exam.users import user_app
 from deployments.commands.options import AnyRun, AsJson, Month, read_month, split_names
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
-from tasks.exam.closing import force_close
-from tasks.exam.log.heads import keep_head, note_keys
-from tasks.exam.log.signing import open_signer
-from tasks.exam.protocol.keys import open_keys
-from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, read_token_id
-from tasks.exam.public.log_file import keep_public_log
-from tasks.models.registry import read_registry
+from tasks.exam import force_close
+from tasks.exam.log import keep_head, note_keys, open_signer
+from tasks.exam.protocol import PERMISSIONS, issue_token, open_keys, read_token_id
+from tasks.exam.public import keep_public_log
+from tasks.models import read_registry
 from warehouse.ledger.engine.chain import Entry, add_entry, name_account
 from warehouse.ledger.engine.clock import read_lease_time, read_time
 from warehouse.ledger.engine.moments import write_moment
@@ -129,8 +127,8 @@ def _name_next(summary: dict[str, Any] | None, given: Mapping[str, str], flags: 
 
 def _estimate_watch(month: str) -> list[dict[str, Any]]:
     """What judging the anchor responses again will cost in the month; nothing without a lake or a set."""
-    from tasks.calibration.anchors import estimate_watch
-    from warehouse.lake.store import open_lake
+    from tasks.judging.calibration import estimate_watch
+    from warehouse.lake import open_lake
 
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
@@ -181,7 +179,7 @@ def close(
 
     Example: proctor exam close 2026-11 --reason "the endpoint was shut down"
     """
-    from tasks.exam.public.disclosing import disclose_closed_runs
+    from tasks.exam.public import disclose_closed_runs
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -296,8 +294,7 @@ def serve(
 
     Example: proctor exam serve --port 8700
     """
-    from deployments.http.exam_server import leave_secrets_behind, serve_exam
-    from deployments.http.server import check_free
+    from deployments.http import check_free, leave_secrets_behind, serve_exam
 
     for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
         if file and not Path(file).is_file():

@@ -12,21 +12,27 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line.output import print_note, print_result, render_duration
+from deployments.command_line import print_note, print_result, render_duration
 from deployments.commands.checks import check_registry, check_run
 from deployments.commands.exam.evaluate import render_exam
 from deployments.commands.options import AsJson, NoServer
-from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.exam.http_calls import HttpCaller
-from tasks.exam.outside.answering import CommandAnswerer, EndpointAnswerer, make_own_model
-from tasks.exam.outside.credentials import Credentials
-from tasks.exam.outside.signing import read_signing_key
-from tasks.exam.outside.sitting import OutsideProgress, OutsideReport, OutsideSitter
-from tasks.exam.outside.state import SittingState
-from tasks.models.registry import read_registry
-from tasks.progress import HEARTBEAT_S
+from tasks.exam import HttpCaller
+from tasks.exam.outside import (
+    CommandAnswerer,
+    Credentials,
+    EndpointAnswerer,
+    OutsideProgress,
+    OutsideReport,
+    OutsideSitter,
+    SittingState,
+    make_own_model,
+    read_signing_key,
+)
+from tasks.models import read_registry
+from tasks.running import HEARTBEAT_S
 
 _TOKEN_VARIABLE = "PROCTOR_EXAM_TOKEN"  # noqa: S105 - the name of a variable
 _PASSWORD_VARIABLE = "PROCTOR_EXAM_PASSWORD"  # noqa: S105 - the name of a variable

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -36,7 +36,7 @@ def trace(
 
     Example: proctor exam trace leaked.txt
     """
-    from tasks.contamination.tracing import describe_trace, trace_text
+    from tasks.contamination import describe_trace, trace_text
 
     text = _read(source)
     settings = load_settings()

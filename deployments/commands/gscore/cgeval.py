@@ -9,26 +9,33 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from deployments.command_line.output import print_frame, print_note, print_result
+from deployments.command_line import print_frame, print_note, print_result
 from deployments.commands.checks import check_registry
 from deployments.commands.gscore.score import Embedding, Profile, Several
 from deployments.commands.options import AsJson, NoServer, split_names
-from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.gscore.cgeval.answering import list_answering_models, read_answers
-from tasks.gscore.cgeval.files import export_cgeval_submission
-from tasks.gscore.cgeval.landing import answer_and_land, score_and_land
-from tasks.gscore.cgeval.question_set import PUBLISHED_COUNT, import_questions, read_questions
-from tasks.gscore.cgeval.references import read_references
-from tasks.gscore.people.agreement import compute_sample_agreement
-from tasks.gscore.people.landing import land_ratings
-from tasks.gscore.people.rating_workbook import export_rating_workbook
-from tasks.gscore.people.sample import draw_sample, read_sample, write_sample
-from tasks.models.registry import read_registry
-from tasks.progress import Progress
-from tasks.spreading import open_cluster
-from warehouse.lake.store import open_lake
+from tasks.gscore import (
+    PUBLISHED_COUNT,
+    answer_and_land,
+    compute_sample_agreement,
+    draw_sample,
+    export_cgeval_submission,
+    export_rating_workbook,
+    import_questions,
+    land_ratings,
+    list_answering_models,
+    read_answers,
+    read_questions,
+    read_references,
+    read_sample,
+    score_and_land,
+    write_sample,
+)
+from tasks.models import read_registry
+from tasks.running import Progress, open_cluster
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 cgeval_app = typer.Typer(

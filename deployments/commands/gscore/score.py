@@ -7,12 +7,11 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_note, print_result
+from deployments.command_line import print_note, print_result
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
-from tasks.gscore.score_file import score_file
-from tasks.progress import Progress
-from tasks.spreading import open_cluster
+from tasks.gscore import score_file
+from tasks.running import Progress, open_cluster
 
 Profile = Annotated[str, typer.Option("--profile", help="cgeval-paper or standard.")]
 

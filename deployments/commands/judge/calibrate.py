@@ -9,20 +9,28 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.checks import check_run
 from deployments.commands.options import AsJson, NoServer, split_names
-from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
-from tasks.calibration.marks import compare_marks, read_marks
-from tasks.calibration.ratings import count_ratings, export_ratings, import_ratings, read_round
-from tasks.calibration.report import describe_calibration, read_calibration
-from tasks.calibration.sample import DrawRequest, draw_calibration
-from tasks.calibration.selftest import try_judge
-from tasks.marking.desk import land_marks
-from tasks.models.registry import read_registry
-from warehouse.lake.store import open_lake
+from tasks.judging.calibration import (
+    DrawRequest,
+    compare_marks,
+    count_ratings,
+    describe_calibration,
+    draw_calibration,
+    export_ratings,
+    import_ratings,
+    read_calibration,
+    read_marks,
+    read_round,
+    try_judge,
+)
+from tasks.judging.marking import land_marks
+from tasks.models import read_registry
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 calibrate_app = typer.Typer(

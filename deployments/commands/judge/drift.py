@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.checks import check_registry, check_run
 from deployments.commands.options import AsJson, Month, NoServer, read_month
-from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
-from tasks.calibration.anchors import draw_anchors
-from warehouse.lake.store import open_lake
+from tasks.judging.calibration import draw_anchors
+from warehouse.lake import open_lake
 
 drift_app = typer.Typer(
     no_args_is_help=True, help="The same responses judged again every month: has a judge changed?"

@@ -9,20 +9,14 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.checks import check_registry, check_run
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
-from tasks.judging.error_samples import (
-    compare_labels,
-    draw_failures,
-    export_failures,
-    import_failures,
-    prelabel_failures,
-)
-from tasks.marking.desk import land_marks
-from tasks.models.registry import read_registry
-from warehouse.lake.store import open_lake
+from tasks.judging import compare_labels, draw_failures, export_failures, import_failures, prelabel_failures
+from tasks.judging.marking import land_marks
+from tasks.models import read_registry
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 errors_app = typer.Typer(

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.checks import check_registry, check_run, list_unpublished
 from deployments.commands.options import AsJson, NoServer
-from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 
 

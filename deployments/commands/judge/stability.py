@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.checks import check_run
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from schemas.vocabulary import PROMPT_STYLES
-from tasks.editions.stability import StabilityRequest, write_stability
-from warehouse.lake.store import open_lake
+from tasks.editions import StabilityRequest, write_stability
+from warehouse.lake import open_lake
 
 
 def add_commands(app: typer.Typer) -> None:

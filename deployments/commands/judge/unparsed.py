@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.checks import check_run
 from deployments.commands.options import AnyRun, AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.judging.people import export_unparsed, import_unparsed
-from warehouse.lake.store import open_lake
+from tasks.judging import export_unparsed, import_unparsed
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 unparsed_app = typer.Typer(

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.league_statistics.importing import ImportRequest, import_scores
-from warehouse.lake.store import open_lake
+from tasks.league.statistics import ImportRequest, import_scores
+from warehouse.lake import open_lake
 
 
 def import_league(

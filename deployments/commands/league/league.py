@@ -10,22 +10,27 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line.output import print_records, print_result
+from deployments.command_line import print_records, print_result
 from deployments.commands.league.people import validate_app
 from deployments.commands.league.report import report
 from deployments.commands.league.rules import build_rules
 from deployments.commands.options import AsJson, NoServer, split_names
-from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.league.claim import check_rules, claim_league, find_claim
-from tasks.league.domain import read_domain
-from tasks.league.entry import enter_candidate
-from tasks.league.preview import preview_league
-from tasks.league.season import list_topics, name_season
-from tasks.models.registry import read_registry
-from tasks.progress import Progress
-from warehouse.lake.store import open_lake
+from tasks.league import (
+    check_rules,
+    claim_league,
+    enter_candidate,
+    find_claim,
+    list_topics,
+    name_season,
+    preview_league,
+    read_domain,
+)
+from tasks.models import read_registry
+from tasks.running import Progress
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 league_app = typer.Typer(

@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.league_statistics.landing import write_statistics
-from tasks.league_statistics.tables import StatisticsRequest
-from tasks.report.league_page import render_league
-from warehouse.lake.store import open_lake
+from tasks.league.statistics import StatisticsRequest, write_statistics
+from tasks.report import render_league
+from warehouse.lake import open_lake
 
 
 def report(

@@ -9,8 +9,7 @@ from typing import Any
 from deployments.commands.options import split_names
 from schemas.errors import UsageError
 from schemas.vocabulary import LANGUAGES
-from tasks.league.claim import LeagueRules, hash_benchmark
-from tasks.league.domain import read_domain
+from tasks.league import LeagueRules, hash_benchmark, read_domain
 
 
 def build_rules(

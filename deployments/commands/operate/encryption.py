@@ -7,13 +7,12 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.options import AsJson
-from deployments.home.encryption import describe_encryption
+from deployments.home import describe_encryption
 from schemas.settings import load_settings
-from tasks.progress import Progress
-from warehouse.encryption.home import decrypt_home, encrypt_home, renew_home
-from warehouse.encryption.keys import add_key, require_key_ring
+from tasks.running import Progress
+from warehouse.encryption import add_key, decrypt_home, encrypt_home, renew_home, require_key_ring
 
 encryption_app = typer.Typer(
     no_args_is_help=True, help="Encrypt originals and backups with keys that lie outside the home."

@@ -8,13 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line.output import print_note, print_result
+from deployments.command_line import print_note, print_result
 from deployments.commands.options import AsJson, read_month
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.erasure.erase import check_may_erase, erase_texts, finish_erasures
-from tasks.erasure.scope import RunPlan, Scope, find_due_runs, plan_erasure, read_policy_time
-from warehouse.lake.store import open_lake
+from tasks.operations.erasure import (
+    RunPlan,
+    Scope,
+    check_may_erase,
+    erase_texts,
+    find_due_runs,
+    finish_erasures,
+    plan_erasure,
+    read_policy_time,
+)
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.backups import list_backups
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.command import group_with_default
-from deployments.command_line.output import print_records, print_result
+from deployments.command_line import group_with_default, print_records, print_result
 from deployments.commands.options import AsJson
-from deployments.home.hosts import accept_files, list_shared
+from deployments.home import accept_files, list_shared
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from warehouse.shared_files import has_hosts
+from warehouse.stores.shared_files import has_hosts
 
 _COLUMNS = ("name", "state", "path", "noted_by", "noted_at")
 

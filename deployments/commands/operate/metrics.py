@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_note, print_result
+from deployments.command_line import print_note, print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -40,7 +40,7 @@ def metrics(
 
     Example: proctor metrics --port 9700
     """
-    from deployments.http.metrics import (
+    from deployments.http import (
         PATH,
         list_run_metrics,
         render_run_metrics,

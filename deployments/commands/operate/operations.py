@@ -8,14 +8,10 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.command import check_home
-from deployments.command_line.output import paint, print_result
+from deployments.command_line import check_home, paint, print_result
 from deployments.commands.options import AsJson
-from deployments.flow_runs.deploying import POOL_KINDS, deploy_flows
-from deployments.flow_runs.local_server import has_page, start_server, stop_server
-from deployments.home.backups import backup_home, restore_home, verify_backup
-from deployments.home.hosts import check_host
-from deployments.home.whole import create_home, describe_home
+from deployments.flow_runs import POOL_KINDS, deploy_flows, has_page, start_server, stop_server
+from deployments.home import backup_home, check_host, create_home, describe_home, restore_home, verify_backup
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import load_settings
 
@@ -151,7 +147,7 @@ def worker(
 
     Example: PREFECT_API_URL=http://prefect.example:4200/api proctor worker --name host-2
     """
-    from deployments.flow_runs.worker import serve_worker
+    from deployments.flow_runs import serve_worker
 
     serve_worker(load_settings(), name, limit=limit)
 
@@ -217,8 +213,7 @@ def compact(as_json: AsJson = False) -> None:
 
     Example: proctor compact
     """
-    from warehouse.lake.maintenance import compact_lake
-    from warehouse.lake.store import open_lake
+    from warehouse.lake import compact_lake, open_lake
 
     with open_lake(load_settings()) as lake:
         print_result(compact_lake(lake), as_json=as_json)
@@ -269,8 +264,8 @@ def doctor(
 
 
 def _repair(*, yes: bool, as_json: bool) -> None:
-    from deployments.doctor.repairing import describe_repair
-    from tasks.repair import inspect_home, repair_home
+    from deployments.doctor import describe_repair
+    from tasks.operations.repair import inspect_home, repair_home
 
     settings = load_settings()
     check_home(settings)

@@ -9,24 +9,34 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deployments.command_line.command import group_with_default
-from deployments.command_line.output import print_note, print_records, print_result, render_duration
+from deployments.command_line import (
+    group_with_default,
+    print_note,
+    print_records,
+    print_result,
+    render_duration,
+)
 from deployments.commands.options import AsJson, NoServer
-from deployments.flow_runs.deploying import PAID, check_budget, find_deployment, start_on_worker
-from deployments.flow_runs.flow_runner import run_flow
-from deployments.flow_runs.prefect_lines import fetch_run_lines
+from deployments.flow_runs import (
+    PAID,
+    check_budget,
+    fetch_run_lines,
+    find_deployment,
+    run_flow,
+    start_on_worker,
+)
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.flow_runs.missed import find_missed_runs, select_unmade
-from tasks.log_lines import iter_run_lines, render_text
-from tasks.models.accounts import raise_limit, read_run_account
+from tasks.models import raise_limit, read_run_account
+from tasks.running import iter_run_lines, render_text
+from tasks.running.flow_runs import find_missed_runs, select_unmade
 from warehouse.ledger.engine.flow_runs import find_flow_runs
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 
 if TYPE_CHECKING:
-    from tasks.exam.run_progress import RunProgress
-    from tasks.flow_runs.listing import FlowRunState
+    from tasks.exam import RunProgress
+    from tasks.running.flow_runs import FlowRunState
 
 # Imported within a function: what brings asyncio. Not every command here needs it.
 
@@ -71,7 +81,7 @@ def list_runs(
 
     Example: proctor runs list --flow monthly
     """
-    from tasks.flow_runs.listing import list_run_states
+    from tasks.running.flow_runs import list_run_states
 
     with open_ledger(load_settings().ledger_address) as ledger:
         found = list_run_states(ledger, most=most, flow=flow or None)
@@ -126,7 +136,7 @@ def start(
 
     Example: proctor runs start seal
     """
-    from tasks.flow_runs.record import as_deployment
+    from tasks.running.flow_runs import as_deployment
 
     found = find_deployment(deployment)
     if PAID in found.tags:
@@ -149,7 +159,7 @@ def logs(
 
     Example: proctor logs monthly-2026-12
     """
-    from tasks.claims import name_host
+    from tasks.running import name_host
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
@@ -185,7 +195,7 @@ def progress(
 
     Example: proctor runs progress 2026-12
     """
-    from tasks.exam.run_progress import list_runs_under_way, read_run_progress
+    from tasks.exam import list_runs_under_way, read_run_progress
 
     with open_ledger(load_settings().ledger_address) as ledger:
         names = [run] if run else list_runs_under_way(ledger)

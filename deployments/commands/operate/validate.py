@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.options import AsJson, NoServer, read_month
-from deployments.flow_runs.flow_runner import run_flow
-from tasks.validation.landed import select_tables
+from deployments.flow_runs import run_flow
+from tasks.operations.validation import select_tables
 
 _BROKEN_SHOWN = 50
 

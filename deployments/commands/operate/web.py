@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from deployments.commands.options import AsJson
-from deployments.flow_runs.environment import leave_keys_behind
+from deployments.flow_runs import leave_keys_behind
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 
@@ -46,7 +46,7 @@ def web(
 
     Example: proctor web --port 8710
     """
-    from deployments.http.web_server import serve_web
+    from deployments.http import serve_web
 
     for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
         if file and not Path(file).is_file():

@@ -7,16 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line.output import print_note, print_result, render_entries
+from deployments.command_line import print_note, print_result, render_entries
 from deployments.commands.checks import check_registry
 from deployments.commands.options import AsJson, NoServer, split_names
-from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.augment.estimate import estimate_writing
-from tasks.augment.methods import MODEL_METHODS, select_methods
-from tasks.models.registry import read_registry
-from warehouse.lake.store import open_lake
+from tasks.bank.augment import MODEL_METHODS, estimate_writing, select_methods
+from tasks.models import read_registry
+from warehouse.lake import open_lake
 
 # What is paid without a question.
 ASK_FROM_USD = 1.0

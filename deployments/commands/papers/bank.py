@@ -10,15 +10,20 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.command import group_with_default
-from deployments.command_line.output import print_frame, print_note, print_result, print_rows
-from deployments.command_line.table_files import write_frame
+from deployments.command_line import (
+    group_with_default,
+    print_frame,
+    print_note,
+    print_result,
+    print_rows,
+    write_frame,
+)
 from deployments.commands.options import AsJson, NoServer, split_names
 from deployments.commands.papers.bank_export import export_bank
-from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from warehouse.lake.reading import LakeReader
+from warehouse.lake import LakeReader
 
 # Imported within a function: what brings Polars, NumPy or SQLAlchemy. Not every command here needs it.
 
@@ -83,8 +88,8 @@ def check_duplicates(
 
     Example: proctor dedupe check questions.csv --text question --options A,B,C,D
     """
-    from tasks.dedupe.check import find_clusters
-    from tasks.imports.tables import read_table
+    from tasks.bank.dedupe import find_clusters
+    from tasks.exchange.imports import read_table
 
     table = read_table(file)
     clusters = find_clusters(table, text, split_names(options) or (), threshold=threshold)
@@ -120,8 +125,8 @@ def find_semantic_pairs(
 
     Example: proctor dedupe semantic --embedding BAAI/bge-large-zh-v1.5
     """
-    from tasks.dedupe.semantic import land_semantic_pairs
-    from warehouse.lake.store import open_lake
+    from tasks.bank.dedupe import land_semantic_pairs
+    from warehouse.lake import open_lake
 
     settings = load_settings()
     with open_lake(settings) as lake:
@@ -209,8 +214,8 @@ def show_question(question: Question, as_json: AsJson = False) -> None:
 
     Example: proctor bank show 6f1c52b8
     """
-    from tasks.bank.card import read_card
-    from warehouse.lake.store import open_lake
+    from tasks.bank import read_card
+    from warehouse.lake import open_lake
 
     with open_lake(load_settings(), read_only=True) as lake:
         card = read_card(lake, question)
@@ -276,9 +281,9 @@ def disclose(
 
     Example: proctor bank disclose 6f1c52b8 --reason "asked for by a candidate"
     """
-    from tasks.bank.retirement import find_question
-    from tasks.exam.public.questions import disclose_question
-    from warehouse.lake.store import open_lake
+    from tasks.bank import find_question
+    from tasks.exam.public import disclose_question
+    from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
@@ -294,9 +299,9 @@ def disclose(
 
 
 def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: bool) -> None:
-    from tasks.bank.retirement import find_question, restore_question, retire_question
-    from tasks.exam.public.retirement import publish_retirement
-    from warehouse.lake.store import open_lake
+    from tasks.bank import find_question, restore_question, retire_question
+    from tasks.exam.public import publish_retirement
+    from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()

@@ -7,14 +7,19 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.bank_exchange.formats import FORMATS, write_slice
-from tasks.bank_exchange.records import export_run_records
-from tasks.bank_exchange.slices import Slice, check_may_see_answers, read_slice
-from warehouse.lake.store import open_lake
+from tasks.bank.exchange import (
+    FORMATS,
+    Slice,
+    check_may_see_answers,
+    export_run_records,
+    read_slice,
+    write_slice,
+)
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 

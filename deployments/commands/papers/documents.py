@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result, print_rows
+from deployments.command_line import print_result, print_rows
 from deployments.commands.options import AsJson
 from schemas.documents import DOCUMENT_STATUSES
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from warehouse.lake.reading import LakeReader, Rows
+from warehouse.lake import LakeReader, Rows
 
 # Imported within a function: what brings Polars or SQLAlchemy. Not every command here needs it.
 
@@ -52,8 +52,8 @@ def show(document: Document, as_json: AsJson = False) -> None:
 
     Example: proctor documents show final-2025.docx
     """
-    from tasks.ingest.removal import find_document
-    from warehouse.lake.store import open_lake
+    from tasks.ingest import find_document
+    from warehouse.lake import open_lake
 
     with open_lake(load_settings(), read_only=True) as lake:
         found = find_document(lake, document)
@@ -87,8 +87,8 @@ def remove(
 
     Example: proctor documents remove wrong-paper.pdf --reason "not an exam paper"
     """
-    from tasks.ingest.removal import find_document, remove_document
-    from warehouse.lake.store import open_lake
+    from tasks.ingest import find_document, remove_document
+    from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()

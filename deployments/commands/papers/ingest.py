@@ -7,16 +7,23 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.options import AsJson, NoServer
-from deployments.flow_runs.flow_runner import run_flow
+from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.ingest.assistance import AssistanceSummary, Assistant, read_assist_model
-from tasks.ingest.check_page import render_check_page
-from tasks.ingest.documents import IngestOptions, list_sources, make_options, parse_document
-from tasks.ingest.landing import find_nothing_new
-from tasks.review.opening import open_waiting_batch
+from tasks.ingest import (
+    AssistanceSummary,
+    Assistant,
+    IngestOptions,
+    find_nothing_new,
+    list_sources,
+    make_options,
+    parse_document,
+    read_assist_model,
+    render_check_page,
+)
+from tasks.review import open_waiting_batch
 from warehouse.ledger.engine.opening import open_ledger
 
 

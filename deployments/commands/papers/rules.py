@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
-from tasks.progress import Progress
-from tasks.questions.rule_notes import read_rule_notes
-from tasks.validation.questions import check_questions
-from warehouse.lake.store import open_lake
+from tasks.operations.validation import check_questions
+from tasks.questions import read_rule_notes
+from tasks.running import Progress
+from warehouse.lake import open_lake
 
 rules_app = typer.Typer(
     no_args_is_help=True, help="The rules of a question and of its variants, and where they are broken."

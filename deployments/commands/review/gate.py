@@ -10,20 +10,27 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from deployments.command_line.output import print_frame, print_result
+from deployments.command_line import print_frame, print_result
 from deployments.commands.options import AsJson
 from deployments.commands.review import label_studio, people
 from deployments.commands.review.handed_in import print_import
-from deployments.flow_runs.continuation import record_and_continue
+from deployments.flow_runs import record_and_continue
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.review.assignment import AssignmentSummary, assign_batch
-from tasks.review.channels.workbook.reading import read_workbooks
-from tasks.review.channels.workbook.writing import export_batch, export_open_batches
-from tasks.review.gold import read_gold_supply
-from tasks.review.progress import BatchProgress, Workload, list_progress, list_workloads
-from tasks.review.words import LANGUAGES
-from warehouse.lake.store import open_lake
+from tasks.review import (
+    LANGUAGES,
+    AssignmentSummary,
+    BatchProgress,
+    Workload,
+    assign_batch,
+    export_batch,
+    export_open_batches,
+    list_progress,
+    list_workloads,
+    read_gold_supply,
+    read_workbooks,
+)
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -70,7 +77,7 @@ def assign(
 
     Example: proctor review assign
     """
-    from tasks.review.landing import read_unreviewed
+    from tasks.review import read_unreviewed
 
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
@@ -177,9 +184,7 @@ def agreement(
 
     Example: proctor review agreement --batch 2026-11-3ad61f79
     """
-    from tasks.review.agreement import compute_review_agreement
-    from tasks.review.gold_results import read_gold_scores
-    from tasks.review.votes import read_votes
+    from tasks.review import compute_review_agreement, read_gold_scores, read_votes
 
     with open_ledger(load_settings().ledger_address) as ledger:
         rows = [asdict(row) for row in compute_review_agreement(read_votes(ledger, batch_id or None))]

@@ -7,8 +7,8 @@ from typing import Any
 
 import typer
 
-from deployments.command_line.output import print_note, print_result
-from deployments.flow_runs.continuation import Continuation
+from deployments.command_line import print_note, print_result
+from deployments.flow_runs import Continuation
 
 
 def print_import(done: Continuation, *, as_json: bool) -> None:

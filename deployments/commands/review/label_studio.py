@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.options import AsJson
 from deployments.commands.review.handed_in import print_import
-from deployments.flow_runs.continuation import record_and_continue
+from deployments.flow_runs import record_and_continue
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.review.words import LANGUAGES
+from tasks.review import LANGUAGES
 from warehouse.ledger.engine.opening import open_ledger
 
 # Imported within a function: what brings lxml. Not every command here needs it.
@@ -45,7 +45,7 @@ def export_tasks(
 
     Example: proctor review label-studio export label-studio
     """
-    from tasks.review.channels.label_studio.writing import export_label_studio
+    from tasks.review import export_label_studio
 
     chosen = next((one for one in LANGUAGES if one == language), None)
     if language and chosen is None:
@@ -86,7 +86,7 @@ def import_annotations(
 
     Example: proctor review label-studio import project-1.json
     """
-    from tasks.review.channels.label_studio.reading import read_label_studio
+    from tasks.review import read_label_studio
 
     if wrong := [one for one in person or [] if "=" not in one]:
         raise UsageError(f"--person {wrong[0]!r} is not ACCOUNT=ANNOTATOR.")

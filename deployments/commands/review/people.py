@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deployments.command_line.output import print_result
+from deployments.command_line import print_result
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
-from tasks.review.annotators import write_annotator
+from tasks.review import write_annotator
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 
 if TYPE_CHECKING:
-    from tasks.review.reassignment import Reassignment
-    from tasks.review.reminders import Reminder
+    from tasks.review import Reassignment, Reminder
 
 # Imported within a function: what brings Polars or email. Not every command here needs it.
 
@@ -84,7 +83,7 @@ def reassign(
 
     Example: proctor review reassign zhang --to li
     """
-    from tasks.review.reassignment import reassign as move
+    from tasks.review import reassign as move
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -109,7 +108,7 @@ def remind(
 
     Example: proctor review remind
     """
-    from tasks.review.reminders import send_reminders, write_reminders
+    from tasks.review import send_reminders, write_reminders
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:

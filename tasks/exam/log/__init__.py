@@ -1,1 +1,5 @@
 """The audit log as evidence: signed heads, receipts, the check of everything that the log fixes, and its story in words."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

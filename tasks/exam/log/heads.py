@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from schemas.settings import Settings
 from tasks.exam.log.signing import LogSigner, describe_head, open_signer
-from tasks.exam.protocol.keys import KeySet, open_keys
+from tasks.exam.protocol import KeySet, open_keys
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.digests import digest_text
 from warehouse.ledger.engine.ledger import Ledger

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
-from warehouse.secrets import check_owner_only, create_secret_file
+from warehouse.stores.secrets import check_owner_only, create_secret_file
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

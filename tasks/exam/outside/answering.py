@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import LONGEST_RESPONSE
-from tasks.questions.prompt_styles import render_prompt
-from tasks.questions.question import BareQuestion
+from tasks.questions import BareQuestion, render_prompt
 
 if TYPE_CHECKING:
-    from tasks.models.registry import RegisteredModel
+    from tasks.models import RegisteredModel
 
 # A question as the API sends it → the fields of an answer (`response` and, where known, the account of the call).
 Answerer = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
@@ -36,7 +35,7 @@ def make_own_model(
     name: str, base_url: str, key_variable: str | None, parameters: dict[str, Any]
 ) -> RegisteredModel:
     """A model that stands in no registry, by its endpoint's address and its name there."""
-    from tasks.models.registry import RegisteredModel
+    from tasks.models import RegisteredModel
 
     if not base_url.startswith(("http://", "https://")):
         raise UsageError(f"--endpoint {base_url!r} is no address: it starts with http:// or https://.")
@@ -72,9 +71,7 @@ class EndpointAnswerer:
     """
 
     def __init__(self, model: RegisteredModel, *, timeout_s: float, most_attempts: int = 6) -> None:
-        from tasks.models.attempts import Sender
-        from tasks.models.endpoints import Endpoints
-        from tasks.models.limits import OwnPace, get_limiter
+        from tasks.models import Endpoints, OwnPace, Sender, get_limiter
 
         self._model = model
         self._endpoints = Endpoints(timeout_s)
@@ -88,9 +85,7 @@ class EndpointAnswerer:
 
     async def __call__(self, question: dict[str, Any]) -> dict[str, Any]:
         """The answer; raises NoAnswer when the endpoint gave none after all tries, RegistryError for a missing key."""
-        from tasks.models.attempts import Flight
-        from tasks.models.budget import compute_cost
-        from tasks.models.replies import Failure, compute_status
+        from tasks.models import Failure, Flight, compute_cost, compute_status
 
         messages, version = render_prompt(
             BareQuestion.from_row(question["content"]), question["prompt_style"]

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from schemas.errors import UsageError
 from tasks.exam.http_calls import HttpCaller
-from tasks.exam.practice.room import PRACTICE
+from tasks.exam.practice import PRACTICE
 
 
 @dataclass

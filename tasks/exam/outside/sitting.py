@@ -22,8 +22,8 @@ from tasks.exam.outside.answering import Answerer
 from tasks.exam.outside.credentials import Credentials
 from tasks.exam.outside.signing import sign_answer
 from tasks.exam.outside.state import SittingState
-from tasks.exam.protocol.words import Lease
-from tasks.long_text import cut_text
+from tasks.exam.protocol import Lease
+from tasks.texts import cut_text
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

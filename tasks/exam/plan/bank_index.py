@@ -14,8 +14,7 @@ import polars as pl
 
 from schemas.errors import ContractError, GateError
 from tasks.exam.plan.packed import Codes, Hashes, Lists, Places, Uuids, pack_uuids
-from tasks.exam.public.bank_rows import BankRows, FrameRows
-from tasks.exam.public.blinding import lineage_name
+from tasks.exam.public import BankRows, FrameRows, lineage_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

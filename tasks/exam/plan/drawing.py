@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tasks.exam.plan.bank_index import BankIndex
-from tasks.exam.public.hashing import digest
+from tasks.exam.public import digest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

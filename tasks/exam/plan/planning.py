@@ -31,9 +31,8 @@ from tasks.exam.plan.request import Chance, PlanRequest, Sitter
 from tasks.exam.plan.run_plan import RunPlan, parse_published
 from tasks.exam.plan.shares import plan_shares
 from tasks.exam.plan.state import read_state
-from tasks.exam.public.bank_rows import BankRows, FrameRows
-from tasks.exam.public.blinding import find_blinding_fault, read_blinding_secret
-from tasks.models.owners import collect_owners
+from tasks.exam.public import BankRows, FrameRows, find_blinding_fault, read_blinding_secret
+from tasks.models import collect_owners
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings as ledger_exam
 from warehouse.ledger.exam.draws import read_pending_source
@@ -43,7 +42,7 @@ from warehouse.ledger.trust.organisations import SIMULATED_PREFIX, make_key
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from tasks.models.registry import RegisteredModel, Registry
+    from tasks.models import RegisteredModel, Registry
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,59}")
 

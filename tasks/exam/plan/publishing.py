@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import ConflictError, GateError, StoreError, UsageError
-from tasks.approvals import Request, Unapproved, ask_and_refuse, use_approval
 from tasks.exam.plan.allotment import Allotment
 from tasks.exam.plan.drawing import draw_order, make_set_key
 from tasks.exam.plan.planning import check_same_run, compute_plan
 from tasks.exam.plan.request import PlanRequest
 from tasks.exam.plan.run_plan import RunPlan, describe_model, parse_published
 from tasks.exam.plan.shares import BankTooSmall
-from tasks.exam.public.bank_file import SealedBank, seal_bank
-from tasks.exam.public.sealing import write_draw
-from tasks.questions.bare import strip_questions
+from tasks.exam.public import SealedBank, seal_bank, write_draw
+from tasks.questions import strip_questions
+from tasks.running.approvals import Request, Unapproved, ask_and_refuse, use_approval
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.exam import plans

@@ -17,13 +17,13 @@ from tasks.exam.plan.cost import TokenEstimate
 from tasks.exam.plan.drawing import make_seed
 from tasks.exam.plan.due import Schedule
 from tasks.exam.plan.shares import ShareRule
-from tasks.exam.public.bank_rows import BankRows
+from tasks.exam.public import BankRows
 from warehouse.ledger.trust.organisations import SIMULATED_PREFIX, make_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tasks.models.registry import RegisteredModel
+    from tasks.models import RegisteredModel
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,8 @@ import yaml
 from schemas.errors import ExamError
 from schemas.settings import LONGEST_RESPONSE
 from tasks.exam.answers import extract_answer
-from tasks.exam.protocol.seating import choose_lease_secret, hash_secret
-from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
-from tasks.questions.question import QuestionContent
+from tasks.exam.protocol import Answer, Lease, Put, Receipt, choose_lease_secret, hash_secret
+from tasks.questions import QuestionContent
 
 # What stands for a session's id in addresses; the exam's own ids never look so.
 PRACTICE: Final = "practice"

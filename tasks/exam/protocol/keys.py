@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from tasks.holds import hold_work
-from warehouse.secrets import LENGTH, check_owner_only, create_secret_file, replace_secret_file
+from tasks.running import hold_work
+from warehouse.stores.secrets import LENGTH, check_owner_only, create_secret_file, replace_secret_file
 
 # How old what a process knows of keys and of ended tokens may be.
 FRESH_S: Final = 1.0

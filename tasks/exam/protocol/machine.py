@@ -19,9 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from schemas.errors import ExamError
 from schemas.settings import LONGEST_RESPONSE, Settings
-from tasks.approvals import NOBODY_ELSE, TwoPersons, approve, describe_wait, refuse
-from tasks.exam.log.heads import HeadKeeper
-from tasks.exam.log.signing import describe_receipt
+from tasks.exam.log import HeadKeeper, describe_receipt
 from tasks.exam.protocol import watching
 from tasks.exam.protocol.deadlines import Deadlines
 from tasks.exam.protocol.keys import KeyFile, open_keys
@@ -29,6 +27,7 @@ from tasks.exam.protocol.moves import Accepted, Move, Moves
 from tasks.exam.protocol.seating import check_role
 from tasks.exam.protocol.tokens import Claims, VerifiedTokens, read_caller
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt, SessionStatus, SessionSummary
+from tasks.running.approvals import NOBODY_ELSE, TwoPersons, approve, describe_wait, refuse
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.clock import Clock, GivenClock, LedgerClock, check_clock, clock_of
 from warehouse.ledger.engine.ledger import Ledger

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from schemas.errors import ConflictError, ExamError
 from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
-from tasks.exam.log.signing import describe_answer, is_signed
+from tasks.exam.log import describe_answer, is_signed
 from tasks.exam.protocol.deadlines import Deadlines, check_deadline, read_answer_by
 from tasks.exam.protocol.seating import (
     check_quota,
@@ -21,8 +21,8 @@ from tasks.exam.protocol.seating import (
 )
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
-from tasks.exam.public.sessions import add_closing, add_opening
-from tasks.questions.question import BareQuestion
+from tasks.exam.public import add_closing, add_opening
+from tasks.questions import BareQuestion
 from warehouse.ledger.engine.chain import Entry
 from warehouse.ledger.engine.digests import digest_response, digest_text
 from warehouse.ledger.engine.moments import now_text, write_moment

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from schemas.errors import ExamError
-from tasks.approvals import Request, TwoPersons, Unapproved, ask, use_approval
 from tasks.exam.protocol.moves import Move
 from tasks.exam.protocol.seating import check_active, check_role, log_use, read_readable_seat
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Quota, SessionStatus, SessionSummary
+from tasks.running.approvals import Request, TwoPersons, Unapproved, ask, use_approval
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.exam import seats, sittings
 from warehouse.ledger.trust import users

@@ -9,8 +9,8 @@ from typing import Any
 from schemas.errors import ExamError
 from schemas.settings import LONGEST_RESPONSE
 from schemas.vocabulary import GIVEN_STATUSES
-from tasks.long_text import cut_text
-from tasks.questions.question import BareQuestion
+from tasks.questions import BareQuestion
+from tasks.texts import cut_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from schemas.errors import ContractError, StoreError
-from tasks.exam.plan.packed import Hashes, Places, pack_uuids
+from tasks.exam.plan import Hashes, Places, pack_uuids
 from tasks.exam.public.bank_rows import HELD, BankRows
 from tasks.exam.public.blinding import slot_salts
 from tasks.exam.public.content import commit_question
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from tasks.exam.plan.bank_index import BankIndex
+    from tasks.exam.plan import BankIndex
 
 # What `digest("proctor slot", salt, commitment)` hashes, apart from the two: a bank has some 700,000 slots.
 _HASH: Final = (32).to_bytes(4, "big")

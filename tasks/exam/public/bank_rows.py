@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 import polars as pl
 
 from schemas.errors import GateError
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 
 Take = Callable[[Sequence[Sequence[Any]]], None]
 

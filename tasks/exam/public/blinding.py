@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.ledger.exam import draws
-from warehouse.secrets import LENGTH, read_home_key
+from warehouse.stores.secrets import LENGTH, read_home_key
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

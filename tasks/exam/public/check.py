@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.exam.log.signing import name_place
-from tasks.exam.log.words import Finding
+from tasks.exam.log import Finding, name_place
 from tasks.exam.public.heads import SIGN
 from tasks.exam.public.log_file import name_log_file
 from tasks.exam.public.sessions import CLOSE, OPEN, compute_answers_root

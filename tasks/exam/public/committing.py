@@ -15,17 +15,13 @@ from typing import Any, Final
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.exam.closing import set_deadlines
-from tasks.exam.log.heads import note_keys
-from tasks.exam.log.signing import open_signer
+from tasks.exam.log import note_keys, open_signer
 from tasks.exam.month import preview_month, publish_month, shape_draw
-from tasks.exam.plan.planning import compute_plan
-from tasks.exam.plan.publishing import check_served
-from tasks.exam.plan.request import Chance
-from tasks.exam.plan.run_plan import RunPlan
+from tasks.exam.plan import Chance, RunPlan, check_served, compute_plan
 from tasks.exam.public.bank_file import seal_bank
 from tasks.exam.public.log_file import keep_public_log
 from tasks.exam.public.sealing import describe_commitment, list_added, write_commitment
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.public_log import PublicStep, add_public_entry, read_public_entries
 from warehouse.ledger.exam import draws, plans, sittings

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from tasks.exam.plan.drawing import make_seed
+from tasks.exam.plan import make_seed
 from tasks.exam.public.blinding import lineage_name, read_blinding_secret
 from tasks.exam.public.files import encode_line, write_whole
 from tasks.exam.public.hashing import digest

@@ -8,8 +8,7 @@ from typing import Final
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from tasks.exam.log.heads import note_keys
-from tasks.exam.log.signing import LogSigner, open_signer
+from tasks.exam.log import LogSigner, note_keys, open_signer
 from tasks.exam.public.folder import open_locked, write_durably
 from tasks.exam.public.log_file import write_public_log
 from tasks.exam.public.signed_heads import (
@@ -19,7 +18,7 @@ from tasks.exam.public.signed_heads import (
     iter_heads,
     name_public_heads_file,
 )
-from tasks.faults import log
+from tasks.running import log
 from warehouse.ledger.engine import public_log
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.digests import digest_text

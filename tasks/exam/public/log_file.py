@@ -14,7 +14,7 @@ from schemas.errors import StoreError
 from schemas.settings import Settings
 from tasks.exam.public.folder import DRAFT, LOG, name_public_folder, open_locked, write_durably
 from tasks.exam.public.signed_heads import read_last_head_number
-from tasks.faults import log
+from tasks.running import log
 from warehouse.ledger.engine import public_log
 from warehouse.ledger.engine.ledger import Ledger
 

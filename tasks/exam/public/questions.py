@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.errors import GateError, StoreError, UsageError
 from schemas.settings import Settings
-from tasks.exam.log.heads import note_keys
-from tasks.exam.log.signing import open_signer
-from tasks.exam.plan.bank_index import index_bank
+from tasks.exam.log import note_keys, open_signer
+from tasks.exam.plan import index_bank
 from tasks.exam.public.bank_file import SealedLineage, commit_rows, make_lineage_leaf, make_slot_leaves
 from tasks.exam.public.blinding import question_salt, read_blinding_secret, slot_salt
 from tasks.exam.public.content import write_content
@@ -23,7 +22,7 @@ from warehouse.ledger.engine.public_log import add_public_entry, list_public_ent
 from warehouse.ledger.exam import exposure
 
 if TYPE_CHECKING:
-    from warehouse.lake.store import Lake
+    from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
 
 KIND: Final = "question"

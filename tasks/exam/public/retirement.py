@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from schemas.settings import Settings
-from tasks.exam.log.heads import note_keys
-from tasks.exam.log.signing import open_signer
+from tasks.exam.log import note_keys, open_signer
 from tasks.exam.public.log_file import keep_public_log
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.public_log import add_public_entry

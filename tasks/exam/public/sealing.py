@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from schemas.errors import ContractError, GateError
-from tasks.exam.plan.run_plan import describe_model
+from tasks.exam.plan import describe_model
 from tasks.exam.public.bank_file import SealedBank, commit_rows, make_slot_leaves
 from tasks.exam.public.blinding import slot_salt
 from tasks.exam.public.hashing import compute_root, digest, make_path
-from warehouse.lake.provenance import read_code_version
+from warehouse.lake import read_code_version
 from warehouse.ledger.engine.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.exam import draws, plans
 from warehouse.ledger.exam.draws import RunSeal, SetProof
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import Connection
 
-    from tasks.exam.plan.allotment import Allotment
-    from tasks.exam.plan.drawing import DrawnQuestion
-    from tasks.exam.plan.request import PlanRequest
-    from tasks.exam.plan.run_plan import RunPlan
+    from tasks.exam.plan import Allotment, DrawnQuestion, PlanRequest, RunPlan
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 

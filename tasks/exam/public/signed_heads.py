@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from schemas.settings import Settings
-from tasks.exam.log.signing import is_signed
+from tasks.exam.log import is_signed
 from tasks.exam.public.folder import HEADS, name_public_folder
 
 # More than any head takes.

@@ -7,8 +7,8 @@ from prefect import task
 from schemas.errors import FlowError
 from schemas.settings import load_settings
 from tasks.exam.public.witnesses import Seal, read_witnesses, seal_public_log
-from tasks.faults import hide_content
-from tasks.flow_runs.task import RETRIED
+from tasks.running import hide_content
+from tasks.running.flow_runs import RETRIED
 from warehouse.ledger.engine.opening import open_ledger
 
 

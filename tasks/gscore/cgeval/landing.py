@@ -25,11 +25,8 @@ from tasks.gscore.cgeval.references import read_references
 from tasks.gscore.metrics.pairs import NO_MODEL_NOTE
 from tasks.gscore.metrics.profiles import parse_profile
 from tasks.gscore.metrics.similarity import Embedder, EmbeddingModelError, Similarity, load_embedder
-from tasks.models.budget import open_budget
-from tasks.models.call_frames import read_call_frames
-from tasks.models.client import ModelClient
-from tasks.models.registry import RegisteredModel, read_registry
-from warehouse.lake.store import Batch, Lake
+from tasks.models import ModelClient, RegisteredModel, open_budget, read_call_frames, read_registry
+from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.replies import read_first_start
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from schemas.errors import ProctorError, UsageError
-from warehouse.vectors import Embedding, EmbeddingCache, compute_embedding_key
+from warehouse.stores.vectors import Embedding, EmbeddingCache, compute_embedding_key
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

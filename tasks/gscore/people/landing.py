@@ -9,7 +9,7 @@ import polars as pl
 
 from schemas.errors import UsageError
 from tasks.gscore.people.rating_workbook import import_rating_workbook
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 
 HUMAN_SCALE = "score_0_1"
 

@@ -11,7 +11,7 @@ from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.labels import Label
-from tasks.questions.blanks import has_blank
+from tasks.questions import has_blank
 
 _FILLED = re.compile(r"_{2,}([^_\n]{1,40})_{2,}")
 

@@ -19,7 +19,7 @@ from tasks.ingest.words.answers import (
 )
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.kinds import infer_free_type
-from tasks.questions.blanks import count_blanks, has_blank
+from tasks.questions import count_blanks, has_blank
 
 _TRUTH = r"(?:True|TRUE|T|true)\s*(?:[/|]|or|\s|_+)\s*(?:False|FALSE|F|false)|对\s*/\s*错"
 

@@ -17,7 +17,7 @@ from tasks.ingest.words.answers import (
 )
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.labels import parse_label
-from tasks.questions.blanks import count_blanks
+from tasks.questions import count_blanks
 
 _FREE = ("short_answer", "essay", "calculation", "material_analysis")
 

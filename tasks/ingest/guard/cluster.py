@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.ingest.guard.client import ask
-from tasks.spreading import Cluster
+from tasks.running import Cluster
 
 
 def ask_cluster(cluster: Cluster, request: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import (
     match_exactly,
 )
-from tasks.questions.blanks import has_blank
+from tasks.questions import has_blank
 
 _ONLY_MARKS = re.compile(
     r"[\s:：.\-–—(（\[]*+(?:\d++(?:\.\d++)?\s*+(?:points?|pts?|marks?|%|分)\s*+)?[\s.)）\]]*+", re.IGNORECASE

@@ -17,7 +17,7 @@ from tasks.ingest.words.lexicon import (
     may_name,
     simplify,
 )
-from tasks.questions.blanks import has_blank
+from tasks.questions import has_blank
 
 _CN = "一二三四五六七八九十百"
 

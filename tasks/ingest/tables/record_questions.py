@@ -19,7 +19,7 @@ from tasks.ingest.words.answers import read_key, read_truth, split_fillings
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.kinds import are_truth_options, infer_free_type
 from tasks.ingest.words.lexicon import FineType, match_type_name
-from tasks.questions.blanks import count_blanks
+from tasks.questions import count_blanks
 
 
 def read_record(

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import islice
 
-from tasks.questions.blanks import is_call
+from tasks.questions import is_call
 
 _SPACES = dict.fromkeys([0x00A0, 0x3000, 0x202F, 0x205F, *range(0x2000, 0x200B)], " ")
 _REMOVED = dict.fromkeys(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tasks.ingest.words.lexicon import FineType
-from tasks.questions.blanks import has_blank
+from tasks.questions import has_blank
 
 _CALCULATE = re.compile(
     r"计算|(?<![要需请追寻诉征谋渴力])求(?:出|解|得|[：:]|[A-Za-z\u4e00-\u9fff])|多少|解方程|证明|推导|试证|积分|导出|(?i:\b(?:calculate|compute|evaluate|derive|prove|solve|find the (?:value|number|probability|sum|area)|how (?:many|much)|determine the (?:value|number))\b)"

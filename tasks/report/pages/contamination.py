@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tasks.contamination.leaks import find_leaks
+from tasks.contamination import find_leaks
 from tasks.report.month_charts import month_lines
 from tasks.report.pages.common import INTERVAL, MODEL, MONTH, round_last_digits
 from tasks.report.panel_charts import dots, number_lines, say_cut

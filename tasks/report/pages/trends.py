@@ -10,8 +10,7 @@ from tasks.report.charts import choose_trend_models, draw_families, draw_release
 from tasks.report.labels import LABELS
 from tasks.report.pages.common import INTERVAL, MODEL, MONTH
 from tasks.report.panels import Cell, Panel, Source, Words
-from tasks.statistics.curve import fit_curve
-from tasks.statistics.spearman import compute_external_correlations
+from tasks.statistics import compute_external_correlations, fit_curve
 
 ABOUT: Words = (
     "分数怎样随月份、系列和发布日期变化。没有考试的月份是空档，线不越过它。",

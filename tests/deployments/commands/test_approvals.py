@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from deployments.auth.passwords import hash_password
+from deployments.auth import hash_password
 from schemas.settings import Settings, load_settings
 from tests.fresh import open_new_lake
 from tests.tasks.exam.test_month import REGISTRY
@@ -52,7 +52,7 @@ def run(*arguments: str, password: str = PASSWORD) -> Result:
 def evaluate(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The flow as a schedule runs it, without its sittings."""
     import flows.evaluate as flow
-    from deployments.flow_runs.flow_runner import run_flow
+    from deployments.flow_runs import run_flow
 
     sat = {"sessions": 0, "answers": 0, "calls": {}, "open_sessions": []}
     monkeypatch.setattr(flow, "sit_run", lambda *_: sat)

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from deployments.demo.reviewing import fill_workbook
-from deployments.home.whole import create_home
+from deployments.home import create_home
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke
-from tests.tasks.augment.conftest import make_frame
-from tests.tasks.augment.test_drafting import make_choice
-from tests.tasks.augment.test_model_variants import make_material
+from tests.tasks.bank.augment.conftest import make_frame
+from tests.tasks.bank.augment.test_drafting import make_choice
+from tests.tasks.bank.augment.test_model_variants import make_material
 from tests.tasks.models.simulation import start_server
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.users import add_user
 

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from schemas.settings import Settings
-from tasks.dedupe.landing import land_bank
+from tasks.bank.dedupe import land_bank
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
-from tests.tasks.augment.conftest import make_accepted
-from tests.tasks.dedupe.test_landing import STEMS, land_batch
+from tests.tasks.bank.augment.conftest import make_accepted
+from tests.tasks.bank.dedupe.test_landing import STEMS, land_batch
 
 KEPT = make_accepted(STEMS[0])
 

@@ -80,7 +80,7 @@ def test_enrol_keys_confirm_and_tokens_leave_the_account_and_the_host(
 
 
 def test_receipts_are_checked_with_and_without_a_home(home: Path, tmp_path: Path) -> None:
-    from tasks.exam.log.signing import describe_receipt, open_signer
+    from tasks.exam.log import describe_receipt, open_signer
     from tests.tasks.exam.world import make_settings
 
     with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as opened, opened.read() as connection:

@@ -11,7 +11,7 @@ import pytest
 from openpyxl import load_workbook
 
 from tests.deployments.test_cli import invoke
-from tests.tasks.calibration.rated_run import PEOPLE, RUN, fill_workbook, open_rated_run
+from tests.tasks.judging.calibration.rated_run import PEOPLE, RUN, fill_workbook, open_rated_run
 from tests.tasks.judging.test_addresses import make_key
 from tests.tasks.judging.test_unparsed import QUESTIONS, open_room
 from tests.tasks.models.simulation import start_server

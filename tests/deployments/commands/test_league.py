@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from deployments.home.whole import create_home
+from deployments.home import create_home
 from deployments.model_server.server import start_model_server
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke

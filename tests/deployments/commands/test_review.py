@@ -18,12 +18,12 @@ from typer.testing import CliRunner
 
 from deployments.cli import app
 from deployments.demo.reviewing import Verdict, fill_workbook
-from deployments.flow_runs.local_server import stop_server
-from deployments.home.whole import create_home
+from deployments.flow_runs import stop_server
+from deployments.home import create_home
 from schemas.settings import Settings, load_settings
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.conftest import make_frame, make_question
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import users
 from warehouse.ledger.trust.users import add_user

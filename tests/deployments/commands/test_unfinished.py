@@ -18,7 +18,7 @@ from schemas.settings import load_settings
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from tests.tasks.judging.test_unparsed import MUTE, QUESTIONS, REGISTRY, land_session
 from tests.tasks.models.simulation import start_server
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.users import add_user
 

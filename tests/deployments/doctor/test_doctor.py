@@ -21,18 +21,17 @@ import pytest
 from deployments.doctor import contents, examine_home, machine, services
 from deployments.doctor.examine import _open
 from deployments.doctor.findings import Finding, Findings
-from deployments.home.whole import create_home
+from deployments.home import create_home
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.exam.log.heads import note_keys
-from tasks.exam.log.signing import open_signer
-from tasks.exam.plan.planning import plan_run
+from tasks.exam.log import note_keys, open_signer
+from tasks.exam.plan import plan_run
 from tasks.exam.sitting import sit_sessions
-from tasks.reconcile.reconcile import reconcile
+from tasks.operations.reconcile import reconcile
 from tests.deployments.test_cli import PROCTOR, invoke
 from tests.tasks.exam.world import SEED, make_bank, make_settings, publish
-from tests.tasks.repair.writer import PayingClient, make_candidates
-from warehouse.lake.store import Batch, open_lake
+from tests.tasks.operations.repair.writer import PayingClient, make_candidates
+from warehouse.lake import Batch, open_lake
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.clock import Boot, Host, check_clock, clock_of
 from warehouse.ledger.engine.opening import open_ledger
@@ -254,7 +253,7 @@ def test_a_lost_log_key_is_named(home: Path) -> None:
     from warehouse.ledger.trust.access import LogKey, write_log_key
 
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
-        from tasks.exam.log.signing import name_place
+        from tasks.exam.log import name_place
 
         write_log_key(connection, LogKey("00", "AA", name_place(settings)), "2026-11-01")
     _, found = examine(home)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from deployments.auth.passwords import hash_password
+from deployments.auth import hash_password
 from deployments.exam_api.app import create_app
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.files import restore_ledger

@@ -15,12 +15,12 @@ import pytest
 from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
 
-from deployments.auth.guard import LARGEST_BODY_BYTES
+from deployments.auth import LARGEST_BODY_BYTES
 from deployments.auth.throttle import FailureCounter
 from deployments.exam_api.administration_routes import _issue
 from deployments.exam_api.app import create_app
 from schemas.errors import ExamError
-from tasks.exam.protocol.keys import rotate_keys
+from tasks.exam.protocol import rotate_keys
 from tests.deployments.exam_api.conftest import PASSWORD
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World
 from warehouse.ledger.engine.tables import access_log

@@ -22,9 +22,7 @@ from deployments.exam_api.gate import LARGEST_OF_STRANGERS_BYTES
 from deployments.exam_api.strangers import ENTRIES_PER_ADDRESS, ENTRIES_PER_MINUTE, StrangerLog
 from deployments.http.access_lines import LINES_PER_MINUTE, AccessLines
 from tasks.exam.log.check import check_ledger
-from tasks.exam.protocol.keys import KeyFile
-from tasks.exam.protocol.machine import ExamProtocol
-from tasks.exam.protocol.tokens import issue_token
+from tasks.exam.protocol import ExamProtocol, KeyFile, issue_token
 from tests.deployments.exam_api.conftest import PASSWORD
 from tests.deployments.exam_api.test_app import ask_token, bearer, code_of, held
 from tests.tasks.exam.world import World
@@ -654,7 +652,7 @@ def test_a_token_of_another_installation_is_none_here(world: World, session_id: 
     from tests.tasks.exam.world import make_settings
 
     other = make_settings(world.settings.home.parent / "another-home")
-    from tasks.exam.protocol.keys import open_keys
+    from tasks.exam.protocol import open_keys
 
     keys: KeyFile = open_keys(other)
     foreign = issue_token(keys, "candidate:alpha", session_id, ["sit"], 600).text

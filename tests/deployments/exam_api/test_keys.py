@@ -8,9 +8,8 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from fastapi.testclient import TestClient
 
-from tasks.exam.log.check import check_log
-from tasks.exam.log.receipts import check_receipt
-from tasks.exam.log.signing import describe_answer, encode_signed
+from tasks.exam.log import check_log, check_receipt, describe_answer
+from tasks.exam.log.signing import encode_signed
 from tests.deployments.exam_api.test_app import ask_token, bearer, code_of, held
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.digests import digest_text

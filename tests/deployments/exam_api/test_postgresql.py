@@ -16,13 +16,13 @@ from hypothesis.stateful import run_state_machine_as_test
 from pydantic import SecretStr
 from sqlalchemy import update
 
-from deployments.auth.passwords import hash_password
+from deployments.auth import hash_password
 from deployments.exam_api.app import create_app
-from deployments.web.app import create_app as create_desk
+from deployments.web import create_app as create_desk
 from deployments.web.visitor import SESSION_COOKIE
 from schemas.errors import ExamError, StoreError
 from schemas.settings import load_settings
-from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol import ExamProtocol
 from tests.deployments.exam_api import test_attacks as attacks
 from tests.deployments.exam_api import test_roles as roles
 from tests.deployments.exam_api.conftest import PASSWORD

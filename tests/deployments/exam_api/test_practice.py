@@ -10,11 +10,10 @@ from fastapi.testclient import TestClient
 
 from deployments.exam_api.app import create_app
 from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
-from tasks.exam.http_calls import HttpCaller
-from tasks.exam.outside.credentials import Credentials
-from tasks.exam.outside.sitting import OutsideProgress, OutsideSitter
-from tasks.exam.outside.state import SittingState
-from tasks.exam.practice.room import PRACTICE, PracticeRoom, mark_answer, read_questions
+from tasks.exam import HttpCaller
+from tasks.exam.outside import Credentials, OutsideProgress, OutsideSitter, SittingState
+from tasks.exam.practice import PRACTICE, PracticeRoom
+from tasks.exam.practice.room import mark_answer, read_questions
 from tests.deployments.exam_api.test_app import ask_token, bearer, code_of, held
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import World

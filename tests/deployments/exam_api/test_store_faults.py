@@ -9,8 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from schemas.errors import ExamError
-from tasks.exam.protocol.machine import ExamProtocol
-from tasks.exam.protocol.words import Answer
+from tasks.exam.protocol import Answer, ExamProtocol
 from tests.deployments.exam_api.test_app import bearer, code_of, held
 from tests.tasks.exam.world import World
 

@@ -14,8 +14,8 @@ from deployments.model_server.judges import draw_stars
 from deployments.model_server.key import AnswerKey, build_answer_key, parse_answer_key
 from deployments.model_server.profile import SimulatedModel
 from deployments.model_server.truth import compute_true_stars, find_quality, is_right
-from tasks.augment.requests import Statement, build_messages
-from tasks.augment.variant_rules import (
+from tasks.bank.augment.requests import Statement, build_messages
+from tasks.bank.augment.variant_rules import (
     find_broken_paraphrase_rules,
     find_broken_statement_rules,
     find_broken_support_rules,

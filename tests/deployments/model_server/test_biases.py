@@ -11,7 +11,7 @@ from deployments.model_server.draws import draw_index, draw_uniform
 from deployments.model_server.judges import bend_stars, draw_stars
 from deployments.model_server.profile import SimulatedModel
 from schemas.tables import get_table
-from tasks.calibration.groups import compute_groups
+from tasks.judging.calibration.groups import compute_groups
 from tests.warehouse.test_sql_cases import fill_rows
 
 SIGN = "以上。"

@@ -12,15 +12,14 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from deployments.auth.passwords import hash_password
+from deployments.auth import hash_password
 from deployments.web.app import create_app
 from deployments.web.references import make_reference
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
+from tasks.review import Decision, assign_batch
 from tasks.review.annotators import Annotator
-from tasks.review.assignment import assign_batch
 from tasks.review.batch import read_decisions
-from tasks.review.decision import Decision
 from tests.tasks.review.conftest import make_frame, make_question
 from warehouse.ledger.engine.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger

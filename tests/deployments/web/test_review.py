@@ -6,12 +6,8 @@ import re
 from html import unescape
 from typing import Any
 
-from tasks.questions.question import QuestionContent
-from tasks.review.channels.web.parsing import parse_decision
-from tasks.review.closing import close_batch
-from tasks.review.decision import GivenDecision
-from tasks.review.desk import Submission, record
-from tasks.review.edit import Edit
+from tasks.questions import QuestionContent
+from tasks.review import Edit, GivenDecision, Submission, close_batch, parse_decision, record
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk, Reviewer
 from tests.tasks.review.conftest import make_question
 from warehouse.ledger.engine.moments import now_text

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from deployments.auth.passwords import check_password, hash_password
-from deployments.auth.sessions import SESSION_S, Sessions
-from deployments.auth.sign_in import PasswordDoor
+from deployments.auth import SESSION_S, PasswordDoor, Sessions, check_password, hash_password
 from deployments.auth.throttle import FailureCounter
 from deployments.web.visitor import SESSION_COOKIE
 from tests.deployments.web.conftest import PASSWORD, Desk, MakeDesk

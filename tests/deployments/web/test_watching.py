@@ -12,8 +12,8 @@ from fastapi.routing import APIRoute
 from starlette.routing import Mount
 
 from schemas.vocabulary import ROLES
-from tasks.watching.lines import AnswerFilter, AnswerLine, Mark, cut_page, filter_lines
-from tasks.watching.progress import ProgressReading
+from tasks.watching import AnswerFilter, AnswerLine, ProgressReading, cut_page, filter_lines
+from tasks.watching.lines import Mark
 from tests.deployments.web.watched_home import (
     EXPLANATION,
     MODEL,

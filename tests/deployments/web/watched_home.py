@@ -21,8 +21,7 @@ from schemas.settings import Settings
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions.publish import publish_run
 from tasks.exam.doors import DirectDoor
-from tasks.exam.protocol.machine import make_protocol
-from tasks.exam.protocol.words import Answer
+from tasks.exam.protocol import Answer, make_protocol
 from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish

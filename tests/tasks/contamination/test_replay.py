@@ -20,7 +20,7 @@ from tasks.contamination.spans import choose_span
 from tests.fresh import open_new_lake
 from tests.tasks.judging.test_unparsed import QUESTIONS, land_session
 from tests.tasks.models.simulation import make_model
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 

@@ -18,7 +18,7 @@ from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
 from tests.warehouse.bank_rows import BANK, split_bank
 from tests.warehouse.test_sql_cases import fill_rows
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import access_log
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from warehouse.lake.store import Batch, Lake
+from warehouse.lake import Batch, Lake
 
 UNITS = {
     "runs": ("run_id",),

@@ -15,7 +15,7 @@ from tasks.editions.gates import GATES, ShutGate, check_gates, find_shut_gates
 from tasks.editions.publish import Revision, publish_run
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import REFERENCE, build_season
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 
 JUNE, JULY = "run-2025-06", "run-2025-07"
 

@@ -9,20 +9,21 @@ import pytest
 from tasks.editions.basis import Basis
 from tasks.editions.sessions import summarise_sessions
 from tasks.exam.public.verifier import weigh
-from tasks.statistics.bootstrap import arrange_stars, draw_resamples
-from tasks.statistics.cells import StarRows
-from tasks.statistics.comparisons import compute_changes, compute_pairs
-from tasks.statistics.equating import EquatedDiscipline, combine_disciplines
-from tasks.statistics.intervals import compute_scores
-from tasks.statistics.rating_curves import compute_rating_curves
-from tasks.statistics.score import (
-    FULL_DISCIPLINE,
-    MOST_STARS,
+from tasks.statistics import (
+    EquatedDiscipline,
+    StarRows,
+    arrange_stars,
+    combine_disciplines,
+    compute_changes,
     compute_means,
-    compute_score,
+    compute_pairs,
+    compute_rating_curves,
+    compute_scores,
     compute_session_score,
+    draw_resamples,
 )
-from warehouse.lake.store import Lake
+from tasks.statistics.score import FULL_DISCIPLINE, MOST_STARS, compute_score
+from warehouse.lake import Lake
 
 CANDIDATES, QUESTIONS = 6, 7
 

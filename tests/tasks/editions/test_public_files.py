@@ -17,12 +17,11 @@ from schemas.settings import Settings
 from tasks.editions import roots
 from tasks.editions.publish import Revision
 from tasks.editions.roots import publish_and_keep_root
-from tasks.exam.public.blinding import lineage_name, read_blinding_secret
-from tasks.exam.public.hashing import compute_root, digest
+from tasks.exam.public import compute_root, digest, lineage_name, read_blinding_secret
 from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.public_log import read_public_entries
 
@@ -247,7 +246,7 @@ def test_an_edition_older_than_the_public_log_gets_its_entry(
 def test_stars_that_are_not_those_that_were_frozen_are_not_published(
     published: Lake, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from warehouse.lake.store import Batch
+    from warehouse.lake import Batch
 
     row = published.query("SELECT * EXCLUDE (landing_unit) FROM judgements WHERE stars = 3 LIMIT 1")
     unit = "/".join(row.row(0, named=True)[name] for name in ("session_id", "judge", "prompt_version"))

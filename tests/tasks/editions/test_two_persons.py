@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from schemas.settings import Settings
-from tasks.approvals import ApprovalNeeded, approve
 from tasks.editions.publish import Revision
 from tasks.editions.roots import publish_and_keep_root
-from warehouse.lake.integrity import read_unit
-from warehouse.lake.store import Lake
+from tasks.running.approvals import ApprovalNeeded, approve
+from warehouse.lake import Lake, read_unit
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import users

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import uvicorn
 
-from deployments.exam_api.app import create_app
+from deployments.exam_api import create_app
 from deployments.http.server import make_config
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.protocol.machine import ExamProtocol

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tasks.exam.answers import extract_answer
-from tasks.questions.question import BareQuestion, Option
+from tasks.questions import BareQuestion, Option
 
 LABELS = ["A", "B", "C", "D"]
 

@@ -16,7 +16,12 @@ from sqlalchemy import select, update
 
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings, load_settings
-from tasks.approvals import (
+from tasks.exam.plan.planning import plan_run
+from tasks.exam.plan.publishing import publish_plan
+from tasks.exam.plan.run_plan import RunPlan
+from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.tokens import issue_token
+from tasks.running.approvals import (
     ApprovalNeeded,
     Request,
     TwoPersons,
@@ -25,12 +30,7 @@ from tasks.approvals import (
     refuse,
     use_approval,
 )
-from tasks.approvals import Unapproved as NotApproved
-from tasks.exam.plan.planning import plan_run
-from tasks.exam.plan.publishing import publish_plan
-from tasks.exam.plan.run_plan import RunPlan
-from tasks.exam.protocol.machine import ExamProtocol
-from tasks.exam.protocol.tokens import issue_token
+from tasks.running.approvals import Unapproved as NotApproved
 from tests.tasks.exam.world import MONTH, SEED, World, make_bank, make_model, make_registry, make_settings
 from warehouse.ledger.engine.chain import CALLER, Caller
 from warehouse.ledger.engine.ledger import Ledger

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from deployments.exam_api.app import create_app
+from deployments.exam_api import create_app
 from schemas.errors import ExamError, UsageError
 from schemas.settings import LONGEST_RESPONSE
 from tasks.exam.closing import ClosingReport, close_overdue, force_close, set_deadlines
@@ -21,8 +21,8 @@ from tasks.exam.protocol.deadlines import Deadlines
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.words import Answer, Lease
 from tasks.exam.sitting import sit_sessions
-from tasks.long_text import cut_text
-from tasks.models.client import CallFailed
+from tasks.models import CallFailed
+from tasks.texts import cut_text
 from tests.tasks.exam.doors import DoorToTheExam, serve_app
 from tests.tasks.exam.world import (
     AnsweringClient,
@@ -33,7 +33,7 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import closed, sittings
 

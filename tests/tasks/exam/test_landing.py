@@ -20,8 +20,7 @@ from tasks.exam.landing import (
 )
 from tasks.exam.sitting import sit_sessions
 from tasks.exam.verify import find_changed_sessions
-from tasks.models.client import CallReply, CallRequest
-from tasks.models.registry import RegisteredModel
+from tasks.models import CallReply, CallRequest, RegisteredModel
 from tests.fresh import open_new_lake
 from tests.tasks.exam.world import (
     KEY_MARKER,
@@ -36,7 +35,7 @@ from tests.tasks.exam.world import (
     publish,
     seed_of,
 )
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.tables import access_log, organisations
 from warehouse.ledger.money import calls

@@ -33,7 +33,7 @@ from tasks.exam.protocol.words import Answer, Lease, Receipt
 from tasks.exam.public import verifier
 from tasks.exam.public.check import check_public_log
 from tasks.exam.public.log_file import write_public_log
-from tasks.long_text import cut_text
+from tasks.texts import cut_text
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine import tables
 from warehouse.ledger.engine.chain import FIRST_HASH

@@ -28,7 +28,7 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import Connection
 
-from deployments.exam_api.app import create_app
+from deployments.exam_api import create_app
 from schemas.errors import ExamError
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.log.check import check_ledger

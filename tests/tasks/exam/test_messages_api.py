@@ -11,7 +11,7 @@ import pytest
 
 from tasks.exam.log.check import check_ledger
 from tasks.exam.sitting import SittingReport, sit_sessions
-from tasks.models.client import ModelClient
+from tasks.models import ModelClient
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from tests.tasks.models.anthropic_server import KEY, Fault, Message, serve_messages
 from warehouse.ledger.engine.ledger import Ledger

@@ -17,7 +17,7 @@ from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import RunPlan
 from tests.tasks.exam.world import MONTH, answer_run, make_bank, make_settings
 from tests.warehouse.bank_rows import land_bank_rows
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam.closed import read_set_rows
 

@@ -16,10 +16,9 @@ from typing import Any
 
 import pytest
 
-from deployments.exam_api.app import create_app
+from deployments.exam_api import create_app
 from schemas.errors import BudgetError, ProctorError, UsageError
 from schemas.settings import Settings
-from tasks.claims import SharedWork, claim_work
 from tasks.exam import http_calls, sitting
 from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, HttpDoor
@@ -28,6 +27,7 @@ from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingFailure, SittingReport, sit_sessions
+from tasks.running import SharedWork, claim_work
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import (
     AnsweringClient,
@@ -38,12 +38,12 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
-from warehouse import away
 from warehouse.ledger.engine.claims import list_claims
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import access_log
 from warehouse.ledger.exam import closed, sittings
+from warehouse.stores import away
 
 ROOT = Path(__file__).parents[3]
 

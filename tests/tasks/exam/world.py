@@ -22,8 +22,7 @@ from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.protocol.keys import KeyFile, open_keys
 from tasks.exam.protocol.tokens import issue_token
-from tasks.models.client import CallReply, CallRequest
-from tasks.models.registry import RegisteredModel, Registry
+from tasks.models import CallReply, CallRequest, RegisteredModel, Registry
 from tests.warehouse.bank_rows import BANK
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.tables import runs, sessions

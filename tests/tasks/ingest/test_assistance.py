@@ -30,7 +30,7 @@ from tasks.models.budget import SharedBudget
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.models.simulation import make_model, start_server
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 

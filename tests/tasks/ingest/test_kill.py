@@ -14,7 +14,7 @@ import pytest
 from schemas.settings import Settings
 from tasks.ingest.landing import land_documents
 from tests.tasks.ingest.builders import write
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 ROOT = Path(__file__).resolve().parents[3]
 LAND = """

@@ -18,7 +18,7 @@ from tasks.ingest.intake import take_in
 from tasks.ingest.landing import land_documents
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"
 

@@ -16,7 +16,7 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.words.warnings import NOT_READ
 from tests.benchmarks.ingest_accuracy import compare, fold, read_landed, read_truths
 from tests.benchmarks.ingest_cache import use_cache
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
 EXAMS = SHARED / "exams"

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from deployments.home.whole import create_home
+from deployments.home import create_home
 from schemas.settings import Settings
 from tasks.ingest import documents
 from tasks.ingest.landing import land_documents
 from tests.tasks.ingest.builders import write
 from tests.tasks.shared_run import fork_context
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 PAPERS = 16

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from deployments.model_server.key import build_answer_key, parse_answer_key
+from deployments.model_server import build_answer_key
+from deployments.model_server.key import parse_answer_key
 from deployments.model_server.truth import compute_true_stars
-from tasks.models.client import CallReply
-from tasks.questions.prompt_styles import render_question
-from tasks.questions.question import BareQuestion
+from tasks.models import CallReply
+from tasks.questions import BareQuestion, render_question
 from tests.tasks.models.simulation import BANK_SCHEMA, call_all, make_model, make_question, make_request
 from warehouse.ledger.engine.ledger import Ledger
 

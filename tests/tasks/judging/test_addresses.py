@@ -9,10 +9,10 @@ import pytest
 
 from schemas.judgements import ADDRESSES
 from schemas.settings import Settings
-from tasks.calibration.selftest import try_judge
 from tasks.judging.addresses import find_address, list_trials, summarise_trials
+from tasks.judging.calibration.selftest import try_judge
 from tasks.judging.judge import check_key
-from tasks.questions.question import QuestionContent
+from tasks.questions import QuestionContent
 from tests.tasks.models.simulation import make_model, make_question, start_server
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -73,7 +73,7 @@ def make_key() -> bytes:
     """The answers to the questions of the set."""
     import polars as pl
 
-    from deployments.model_server.key import build_answer_key
+    from deployments.model_server import build_answer_key
     from tests.tasks.models.simulation import BANK_SCHEMA
 
     questions = {trial.question.stem: trial.question for trial in list_trials()}

@@ -17,10 +17,10 @@ from deployments.model_server.server import RunningServer, start_model_server
 from schemas.settings import Settings
 from tasks.judging.batched import judge_collected
 from tasks.judging.summary import JudgingSummary
-from tasks.progress import Progress
+from tasks.running import Progress
 from tests.fresh import open_new_lake
 from tests.tasks.judging.test_unparsed import MUTE, QUESTIONS, SOUND, land_session
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 

@@ -7,7 +7,7 @@ import asyncio
 import polars as pl
 import pytest
 
-from deployments.model_server.key import build_answer_key
+from deployments.model_server import build_answer_key
 from schemas.errors import UsageError
 from schemas.judgements import ERROR_CLASSES
 from schemas.settings import Settings
@@ -15,8 +15,8 @@ from schemas.tables import get_table
 from tasks.judging.error_labels import draw_failure_sample, label_failures
 from tasks.judging.judge import join_questions
 from tasks.judging.label_prompts import parse_label, render_label_prompt
-from tasks.models.client import ModelClient
-from tasks.questions.question import BareQuestion, QuestionContent
+from tasks.models import ModelClient
+from tasks.questions import BareQuestion, QuestionContent
 from tests.tasks.judging.simulated_run import make_full_bank, make_responses
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.lake.validation import Refusal, find_refusals

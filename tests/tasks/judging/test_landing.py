@@ -12,14 +12,14 @@ from schemas.tables import get_table
 from tasks.judging import judge as judging
 from tasks.judging import prompts
 from tasks.judging.landing import judge_landed
-from tasks.progress import Progress
+from tasks.running import Progress
 from tests.fresh import open_new_lake
 from tests.tasks.judging.simulated_run import make_full_bank
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from tests.warehouse.first_form import unpack_first_home
 from tests.warehouse.test_sql_cases import fill_rows
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 REGISTRY = """

@@ -15,8 +15,7 @@ from schemas.errors import ContractError
 from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
 from tasks.judging import label_prompts, prompts
 from tasks.judging.prompts import JudgedParts, extract_judged, render_judging_prompt, render_reference
-from tasks.questions.prompt_styles import render_question
-from tasks.questions.question import QuestionContent
+from tasks.questions import QuestionContent, render_question
 
 
 def make_content(**changes: Any) -> QuestionContent:

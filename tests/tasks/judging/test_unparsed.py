@@ -16,17 +16,16 @@ from openpyxl import load_workbook
 from schemas.errors import RegistryError, StoreError, UsageError, WorkbookError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.claims import claim_work
 from tasks.judging.judge import name_unit
 from tasks.judging.landing import judge_landed
 from tasks.judging.people import ImportedStars, export_unparsed, import_unparsed
 from tasks.judging.summary import JudgingSummary
-from tasks.progress import Progress
+from tasks.running import Progress, claim_work
 from tests.tasks.judging.simulated_run import make_full_bank
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from tests.warehouse.test_sql_cases import fill_rows
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.organisations import register_organisations

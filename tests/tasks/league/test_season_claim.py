@@ -11,10 +11,10 @@ from schemas.settings import Settings, load_settings
 from tasks.league.claim import find_claim
 from tasks.league.season import name_season
 from tasks.league.task import claim_season
-from tasks.models.registry import read_registry
+from tasks.models import read_registry
 from tests.fresh import open_new_lake
 from tests.tasks.league.world import ABILITIES, write_registry
-from warehouse.lake.store import open_lake
+from warehouse.lake import open_lake
 
 
 def test_a_season_is_claimed_once_with_all_candidates_of_the_registry(

@@ -14,8 +14,8 @@ from schemas.settings import Settings
 from tasks.league.claim import LeagueRules, claim_league
 from tasks.league.domain import read_domain
 from tasks.league.play import LeagueSummary, play_league
-from tasks.models.registry import read_registry
-from warehouse.lake.store import Lake
+from tasks.models import read_registry
+from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 
 if TYPE_CHECKING:

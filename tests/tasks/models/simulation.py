@@ -16,8 +16,7 @@ from schemas.settings import Settings
 from tasks.models.budget import Budget
 from tasks.models.client import CallReply, CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
-from tasks.questions.prompt_styles import render_prompt
-from tasks.questions.question import BareQuestion
+from tasks.questions import BareQuestion, render_prompt
 from warehouse.ledger.engine.ledger import Ledger
 
 PARAMETERS = {"temperature": 0, "max_tokens": 200}

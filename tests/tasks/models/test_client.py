@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from deployments.model_server.key import build_answer_key
+from deployments.model_server import build_answer_key
 from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.models import attempts

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
-from tasks.claims import name_host
 from tasks.models.budget import compute_worst_cost, open_budget
 from tasks.models.client import CallReply, ModelClient
 from tasks.models.limits import Limiter
 from tasks.models.paces import Pace, Pauses
 from tasks.models.registry import RegisteredModel
+from tasks.running import name_host
 from tests.tasks.models.simulation import PARAMETERS, make_model, make_request, start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine.ledger import Ledger

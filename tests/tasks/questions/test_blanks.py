@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deployments.model_server.generators import write_statement
-from tasks.augment.wording import choose_frame
+from tasks.bank.augment.wording import choose_frame
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.kinds import infer_free_type
 from tasks.questions.blanks import count_blanks, fill_blanks, has_blank, is_call

@@ -24,7 +24,7 @@ from tasks.questions.question import (
 )
 from tasks.questions.reviewed import ReviewedQuestion
 from tasks.questions.variant import TEMPLATE, Variant, make_variant
-from tests.tasks.augment.conftest import make_accepted, make_frame
+from tests.tasks.bank.augment.conftest import make_accepted, make_frame
 
 MADE = datetime(2026, 11, 30, tzinfo=UTC)
 SECRETS = {"answer": ["SECRET-KEY"], "explanation": "SECRET-WHY", "discipline": "Law", "source_kind": "x"}

@@ -17,7 +17,7 @@ from tasks.questions.record import (
     export_records,
     import_records,
 )
-from tests.tasks.augment.conftest import make_accepted, make_frame
+from tests.tasks.bank.augment.conftest import make_accepted, make_frame
 
 UUID = "a4b92619-f0ac-5abc-8def-9f11ce3b4704"
 RECORD: dict[str, Any] = {

@@ -8,7 +8,7 @@ from tasks.questions.doubts import DOUBTS, find_doubts
 from tasks.questions.question import QuestionContent
 from tasks.questions.rule_notes import RuleNote, read_rule_notes
 from tasks.questions.rules import ANSWERABLE, RULES, find_broken_rules, find_unanswerable, is_sound_choice
-from tests.tasks.augment.conftest import make_accepted, make_options
+from tests.tasks.bank.augment.conftest import make_accepted, make_options
 
 
 @pytest.mark.parametrize(

@@ -16,18 +16,16 @@ from lxml import html
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.league_statistics.importing import ImportRequest, import_scores
-from tasks.league_statistics.landing import write_statistics
-from tasks.league_statistics.tables import StatisticsRequest
+from tasks.league.statistics import ImportRequest, StatisticsRequest, import_scores, write_statistics
 from tasks.report.frame import Issue
 from tasks.report.league_page import render_league
 from tasks.report.pages.leagues import ABOUT, read_leagues
 from tasks.report.panel_pages import PanelPage, write_panels
 from tasks.report.panels import Source
 from tests.browser import act_on, needs_browser, read_found, read_requests, run_browser
-from tests.tasks.league_statistics.synthetic import FAMILIES, NOON, Spec, build_league
+from tests.tasks.league.statistics.synthetic import FAMILIES, NOON, Spec, build_league
 from tests.warehouse.test_sql_cases import fill_rows
-from warehouse.lake.store import Batch, Lake, open_lake
+from warehouse.lake import Batch, Lake, open_lake
 
 QUICK = StatisticsRequest(resamples=300, repeats=5)
 MARKED = re.compile(r"MARKED \w+")

@@ -12,8 +12,7 @@ from sqlalchemy import insert
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.questions.identity import compute_question_uuid
-from tasks.questions.question import BareQuestion
+from tasks.questions import BareQuestion, compute_question_uuid
 from tasks.review.annotators import Annotator
 from tasks.review.assignment import assign_batch
 from tasks.review.decision import GivenDecision

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tasks.questions.question import Option, QuestionContent
+from tasks.questions import Option, QuestionContent
 from tasks.review.edit import Edit
 from tests.tasks.review.conftest import make_question
 

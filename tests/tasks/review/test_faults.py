@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tasks.questions.question import QuestionContent
+from tasks.questions import QuestionContent
 from tasks.review.decision import GivenDecision
 from tasks.review.faults import MOST_COMMENT_CHARACTERS, Fault, find_faults, find_shape_faults
 from tests.tasks.review.conftest import give, make_question

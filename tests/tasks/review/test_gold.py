@@ -9,7 +9,7 @@ import pytest
 from openpyxl import load_workbook
 
 from schemas.settings import Settings
-from tasks.questions.question import QuestionContent
+from tasks.questions import QuestionContent
 from tasks.review.annotators import Annotator
 from tasks.review.assignment import AssignmentSummary, assign_batch
 from tasks.review.batch import read_decisions
@@ -35,7 +35,7 @@ from tests.tasks.review.conftest import (
     make_question,
     make_submission,
 )
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 from warehouse.ledger.review import gold as review_gold

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from schemas.errors import StoreError
-from tasks.exam.public.hashing import digest
+from tasks.exam.public import digest
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish, seed_of
 from warehouse.ledger.engine import tables
 from warehouse.ledger.engine.backup import backup_ledger

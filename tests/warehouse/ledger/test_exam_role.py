@@ -13,8 +13,8 @@ from fastapi.testclient import TestClient
 from sqlalchemy import inspect, make_url
 from sqlalchemy.exc import DBAPIError
 
-from deployments.auth.passwords import hash_password
-from deployments.exam_api.app import create_app
+from deployments.auth import hash_password
+from deployments.exam_api import create_app
 from schemas.errors import StoreError, UsageError
 from tests.deployments.test_cli import invoke
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish

@@ -20,12 +20,12 @@ from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas.errors import ClockError
-from warehouse.away import GRACE_S, was_away_lately
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.gathered import is_gathering
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.public_log import read_last_public_moment
 from warehouse.ledger.engine.tables import access_log, clock_marks
+from warehouse.stores.away import GRACE_S, was_away_lately
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine

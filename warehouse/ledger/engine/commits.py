@@ -1,7 +1,7 @@
 """Commits of an embedded ledger: counted, and acknowledged only where the files are still those that were opened.
 
 Each file of a ledger counts its commits in a table of its own, and beside it lies a mark with the last one that somebody was told
-of (`warehouse/store_files.py`). A connection that has both files counts in both: which of them a transaction changed cannot be
+of (`warehouse/stores/files.py`). A connection that has both files counts in both: which of them a transaction changed cannot be
 asked, and a count too many is no false alarm.
 """
 
@@ -15,8 +15,8 @@ from uuid import uuid4
 from sqlalchemy import Connection, Engine, event
 
 from schemas.errors import StoreAway, StoreError
-from warehouse.away import LEDGER, is_postgresql_away, until_there
-from warehouse.store_files import FileWatch
+from warehouse.stores.away import LEDGER, is_postgresql_away, until_there
+from warehouse.stores.files import FileWatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

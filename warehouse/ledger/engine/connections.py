@@ -12,11 +12,11 @@ from typing import Any
 from sqlalchemy import Engine, create_engine, event, make_url
 
 from schemas.errors import StoreError
-from warehouse.away import CONNECT_TIMEOUT_S
-from warehouse.installation import exam_file, ledger_file
 from warehouse.ledger.engine.commits import WatchedFile, watch_files
 from warehouse.ledger.engine.sides import EXAM_SCHEMA, find_ledger_file, is_exam_file
-from warehouse.store_files import FileWatch
+from warehouse.stores.away import CONNECT_TIMEOUT_S
+from warehouse.stores.files import FileWatch
+from warehouse.stores.installation import exam_file, ledger_file
 
 
 def create_ledger_engine(url: str, *, attached: Path | None = None, busy_s: float | None = None) -> Engine:

@@ -21,7 +21,7 @@ from typing import Final
 
 from schemas.errors import StoreError
 from warehouse.ledger.engine.sides import EXAM_TABLES, name_exam_file
-from warehouse.store_files import remove_mark
+from warehouse.stores.files import remove_mark
 
 # Before the form of an exam's file whose ledger may not have been committed.
 _NEW: Final = "new "

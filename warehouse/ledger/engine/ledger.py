@@ -10,7 +10,6 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, TimeoutError
 
 from schemas.errors import ConflictError, StoreError
-from warehouse.away import LEDGER, until_there
 from warehouse.ledger.engine.commits import (
     check_files,
     commit,
@@ -22,6 +21,7 @@ from warehouse.ledger.engine.commits import (
 from warehouse.ledger.engine.gathered import gathering, write_gathered
 from warehouse.ledger.engine.sides import EXAM_SCHEMA
 from warehouse.ledger.engine.writer import GroupCommitWriter
+from warehouse.stores.away import LEDGER, until_there
 
 # A read that fixes what is seen of the exam's file until the transaction ends.
 _PIN = f"select 1 from {EXAM_SCHEMA}.alembic_version"

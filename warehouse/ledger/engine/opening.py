@@ -11,20 +11,20 @@ from sqlalchemy import Engine, inspect, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schemas.errors import StoreAway, StoreError
-from warehouse.away import LEDGER, until_there
-from warehouse.installation import (
-    check_held_id,
-    check_store_file,
-    exam_file,
-    find_expected_id,
-    ledger_file,
-)
 from warehouse.ledger.engine.commits import is_away
 from warehouse.ledger.engine.connections import create_ledger_engine
 from warehouse.ledger.engine.exam_role import check_role
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.migrate import HEAD, read_ledger_version, upgrade_ledger
 from warehouse.ledger.engine.sides import find_ledger_file, name_exam_file
+from warehouse.stores.away import LEDGER, until_there
+from warehouse.stores.installation import (
+    check_held_id,
+    check_store_file,
+    exam_file,
+    find_expected_id,
+    ledger_file,
+)
 
 
 def open_ledger(url: str, *, busy_s: float | None = None) -> Ledger:

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 
 from schemas.errors import ProctorError
-from warehouse.away import not_waiting
 from warehouse.ledger.engine.clock import read_tick
+from warehouse.stores.away import not_waiting
 
 
 class Renewal:

@@ -22,11 +22,11 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schemas.errors import StoreError, is_interruption
-from warehouse.away import LEDGER, until_there
 from warehouse.ledger.engine.commits import commit, explain_refusal, mark_transaction, raise_if_away
 from warehouse.ledger.engine.gathered import gathering, write_gathered
 from warehouse.ledger.engine.statements import send_statement
 from warehouse.ledger.engine.wakeups import await_done
+from warehouse.stores.away import LEDGER, until_there
 
 T = TypeVar("T")
 Operation = Callable[[Connection], T]

@@ -1,1 +1,5 @@
 """What the ledger is held to: accounts, approvals, the audit log as it is read, seals, erasures, editions."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

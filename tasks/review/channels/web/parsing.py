@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tasks.questions.question import QuestionContent
+from tasks.questions import QuestionContent
 from tasks.review.decision import GivenDecision
 from tasks.review.edit import EDITABLE_FIELDS, Edit
 from tasks.review.faults import Fault, find_faults, find_shape_faults

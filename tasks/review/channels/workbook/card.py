@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tasks.ingest.content.notes import read_notes
-from tasks.questions.question import read_options
+from tasks.ingest import read_notes
+from tasks.questions import read_options
 from tasks.review.channels.workbook.cells import clean_text, render_answer, render_options
 from tasks.review.channels.workbook.mathematics import render_mathematics
 from tasks.review.edit import Edit

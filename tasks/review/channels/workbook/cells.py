@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
-from tasks.questions.question import Option, read_options
+from tasks.questions import Option, read_options
 from tasks.review.channels.workbook.layout import CLEAR_WORDS
 from tasks.review.decision import GivenDecision
 from tasks.review.edit import Edit

@@ -23,7 +23,7 @@ def open_workbook(path: Path, *, values_only: bool = False, keeps_rich_text: boo
     """
     from openpyxl import load_workbook
 
-    from tasks.ingest.readers.archives import open_package
+    from tasks.ingest import open_package
 
     try:
         size = path.stat().st_size

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from schemas.reviews import REJECT_REASONS
-from tasks.questions.question import QuestionContent
+from tasks.questions import QuestionContent
 from tasks.review.channels.workbook import cells, layout
 from tasks.review.decision import GivenDecision
 from tasks.review.edit import Edit

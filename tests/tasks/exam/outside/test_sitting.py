@@ -19,7 +19,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from deployments.exam_api.app import create_app
+from deployments.exam_api import create_app
 from schemas.errors import ExamError, UsageError
 from tasks.exam.http_calls import HttpCaller
 from tasks.exam.outside.answering import CommandAnswerer, NoAnswer

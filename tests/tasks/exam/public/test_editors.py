@@ -17,7 +17,7 @@ import pytest
 
 from schemas.errors import ProctorError
 from tasks.exam.closing import close_run, force_close
-from tasks.exam.log.check import check_log
+from tasks.exam.log import check_log
 from tasks.exam.public.disclosing import disclose_closed_runs
 from tasks.exam.public.heads import keep_public_head
 from tasks.exam.public.verifier import verify

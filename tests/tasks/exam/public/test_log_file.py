@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from schemas.errors import StoreError
-from tasks.exam.log.heads import HeadKeeper
+from tasks.exam.log import HeadKeeper
 from tasks.exam.public.log_file import name_log_file, write_public_log
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.ledger import Ledger

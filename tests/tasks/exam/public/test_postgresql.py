@@ -13,8 +13,7 @@ from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from tasks.exam.closing import force_close
 from tasks.exam.log.check import check_ledger
-from tasks.exam.protocol.machine import make_protocol
-from tasks.exam.protocol.words import Answer
+from tasks.exam.protocol import Answer, make_protocol
 from tasks.exam.public.check import check_public_log
 from tasks.exam.public.hashing import compute_root, digest
 from tasks.exam.public.heads import sign_public_head

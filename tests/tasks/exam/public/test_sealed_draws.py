@@ -22,8 +22,7 @@ from sqlalchemy import select, update
 
 from schemas.errors import ContractError, GateError, StoreError, UsageError
 from schemas.settings import Settings
-from tasks.exam.plan.bank_index import index_bank
-from tasks.exam.plan.run_plan import RunPlan
+from tasks.exam.plan import RunPlan, index_bank
 from tasks.exam.public import disclosing
 from tasks.exam.public.bank_file import seal_bank
 from tasks.exam.public.bank_rows import FrameRows
@@ -45,7 +44,7 @@ from tests.tasks.exam.world import (
     publish,
 )
 from tests.warehouse.bank_rows import split_bank
-from warehouse.lake.store import Batch, Lake, open_lake
+from warehouse.lake import Batch, Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.public_log import PublicStep, list_public_entries, read_public_entries

@@ -9,9 +9,8 @@ import pytest
 from sqlalchemy import update
 
 from tasks.exam.closing import close_overdue, force_close
-from tasks.exam.log.heads import HeadKeeper
-from tasks.exam.protocol.machine import ExamProtocol, make_protocol
-from tasks.exam.protocol.words import Answer
+from tasks.exam.log import HeadKeeper
+from tasks.exam.protocol import Answer, ExamProtocol, make_protocol
 from tasks.exam.public.hashing import compute_root, digest
 from tasks.exam.public.log_file import name_log_file, write_public_log
 from tests.tasks.exam.test_log import Seat

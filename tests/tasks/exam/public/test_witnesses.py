@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from sqlalchemy import delete, update
 
 from schemas.errors import StoreError, UsageError
-from tasks.exam.log.signing import name_key_file, open_signer
+from tasks.exam.log import name_key_file, open_signer
 from tasks.exam.public.check import check_public_log, check_witness_file
 from tasks.exam.public.heads import sign_public_head
 from tasks.exam.public.log_file import name_log_file, write_public_log

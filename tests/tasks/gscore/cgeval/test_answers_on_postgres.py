@@ -11,7 +11,7 @@ from deployments.model_server.texts import write_model_answer
 from schemas.settings import Settings
 from tasks.gscore.cgeval.answering import AnswerReport, answer_questions, read_answers
 from tasks.gscore.cgeval.question_set import import_questions, read_questions
-from tasks.models.client import ModelClient
+from tasks.models import ModelClient
 from tests.tasks.gscore.world import write_question_file
 from tests.tasks.models.simulation import make_model, start_server
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401

@@ -20,7 +20,7 @@ from tasks.gscore.people.rating_workbook import compute_rating_key, export_ratin
 from tasks.gscore.people.sample import draw_sample, read_sample, write_sample
 from tests.fresh import open_new_lake
 from tests.tasks.gscore.world import write_question_file, write_reference_file
-from warehouse.lake.store import Lake
+from warehouse.lake import Lake
 
 MODELS = ("alpha", "beta", "gamma")
 

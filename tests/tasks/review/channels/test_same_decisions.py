@@ -10,8 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from openpyxl import load_workbook
 
-from deployments.web import review_routes
-from deployments.web.app import create_app
+from deployments.web import create_app, review_routes
 from deployments.web.references import make_reference
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings

@@ -1,0 +1,10 @@
+# The costs as lines of a table.
+from .run import render_stages as render_stages
+
+# Run the demo in PROCTOR_HOME; stops the server that it started, unless told to keep it.
+from .run import run_demo as run_demo
+
+__all__ = [
+    "render_stages",
+    "run_demo",
+]

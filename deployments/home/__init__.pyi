@@ -1,0 +1,66 @@
+# Copy ledger, lake, archive, secrets and what is public to a new folder; consistent although flows may write.
+from .backups import backup_home as backup_home
+
+# Put a backup into an empty home; it is read and checked whole before anything of it is put in place.
+from .backups import restore_home as restore_home
+
+# Compare a backup with its list, file by file; an encrypted one is decrypted as well where its key is given.
+from .backups import verify_backup as verify_backup
+
+# Keys, what is encrypted with which, and what is plain; no key is among it. Raises as `read_key_ring` does.
+from .encryption import describe_encryption as describe_encryption
+
+# Whether encryption is on, its keys are where they should be and young, and nothing is left plain or unreadable.
+from .encryption import examine_encryption as examine_encryption
+
+# Let these files hold for all hosts as this one has them; the audit log says who did so.
+from .hosts import accept_files as accept_files
+
+# Pass when this host has what its installation shares, and note what nobody has noted yet; raises UsageError.
+from .hosts import check_host as check_host
+
+# Pass when the keys that sign tokens are the installation's: all that the exam API needs to share. Raises UsageError.
+from .hosts import check_token_keys as check_token_keys
+
+# Whether this host has what its installation shares.
+from .hosts import examine_hosts as examine_hosts
+
+# What hosts share, as this one has it and as it was noted.
+from .hosts import list_shared as list_shared
+
+# Let the keys that sign tokens hold for all hosts, after a command changed them here.
+from .hosts import note_new_token_keys as note_new_token_keys
+
+# Take from others what they may do in a home; answers with a sentence about it, null where there was nothing to take.
+from .owner_only import close_home as close_home
+
+# Within the block whatever is made, here and in processes started from here, is its owner's alone.
+from .owner_only import keep_to_owner as keep_to_owner
+
+# Files and folders of a home that others may read, change or enter; the home itself first. Links are not followed.
+from .owner_only import list_lax_files as list_lax_files
+
+# Create the ledger, the lake with every table, and a registry to fill in; what exists is left alone.
+from .whole import create_home as create_home
+
+# Server, stores and open work; reads only.
+from .whole import describe_home as describe_home
+
+__all__ = [
+    "accept_files",
+    "backup_home",
+    "check_host",
+    "check_token_keys",
+    "close_home",
+    "create_home",
+    "describe_encryption",
+    "describe_home",
+    "examine_encryption",
+    "examine_hosts",
+    "keep_to_owner",
+    "list_lax_files",
+    "list_shared",
+    "note_new_token_keys",
+    "restore_home",
+    "verify_backup",
+]

@@ -1,0 +1,6 @@
+# The application.
+from .app import create_app as create_app
+
+__all__ = [
+    "create_app",
+]

@@ -1,0 +1,102 @@
+"""From landed review decisions to landed variants by template, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import polars as pl
+
+from schemas.tables import get_table
+from tasks.bank.augment import free_response, permutation, true_false
+from tasks.bank.augment.quarantine import build_refused_variant
+from tasks.bank.augment.true_false import augment_questions, build_variants_frame
+from tasks.questions import Question, ReviewedQuestion, Variant
+from tasks.questions.rules import find_broken_rules
+from warehouse.lake import Batch, Lake
+
+Make = Callable[[Question, datetime], Variant | None]
+
+_MAKERS: dict[str, Make] = {
+    permutation.METHOD: permutation.make_permuted_variant,
+    free_response.METHOD: free_response.make_free_response,
+}
+
+
+@dataclass
+class AugmentSummary:
+    """Batches that were expanded now, and what came of them."""
+
+    batches: int = 0
+    variants: int = 0
+    refused: int = 0
+
+
+def land_variants(
+    lake: Lake, methods: Sequence[str] = (true_false.METHOD,), batch_id: str = ""
+) -> AugmentSummary:
+    """Make variants by template of the accepted originals of every review batch (or one) that has none yet.
+
+    A question that breaks a format rule makes none and goes to quarantine with the rule's name. `methods` are templates of
+    `tasks.bank.augment.methods`; each lands its own unit.
+    """
+    summary = AugmentSummary()
+    done = lake.units("variants")
+    batches = sorted(lake.units("review_decisions"))
+    for unit in [batch_id] if batch_id else batches:
+        for method in methods:
+            if name_unit(unit, method) in done:
+                continue
+            landing = lake.land_together([build_template_batch(lake, unit, method)], stage="augment")[0]
+            summary.batches += 1
+            summary.variants += landing.row_count
+            summary.refused += landing.rejected_count
+    return summary
+
+
+def name_unit(batch_id: str, method: str) -> str:
+    """The unit of a review batch's variants by a template; those that are always made have the batch's own name."""
+    return batch_id if method == true_false.METHOD else f"{batch_id}/{method}"
+
+
+def build_template_batch(
+    lake: Lake, batch_id: str, method: str = true_false.METHOD, rewritten: pl.DataFrame | None = None
+) -> Batch:
+    """A review batch's variants by a template, as they are landed.
+
+    Options of which a model's statement is in `variants`, or among `rewritten` (parent_uuid, option_label), get none.
+    """
+    now = datetime.now(UTC)
+    accepted = lake.read("accepted_questions", {"batch_id": batch_id})
+    unit = name_unit(batch_id, method)
+    if method != true_false.METHOD:
+        return Batch("variants", unit, *_make_each(accepted, _MAKERS[method], unit, now))
+    variants, broken = augment_questions(accepted, unit=unit, now=now)
+    replaced = lake.read("rewritten_options", {"batch_id": batch_id})
+    if rewritten is not None:
+        replaced = pl.concat([replaced, rewritten.select(replaced.columns)])
+    if not replaced.is_empty():
+        variants = variants.join(replaced, on=["parent_uuid", "option_label"], how="anti")
+    return Batch("variants", unit, variants, refused=broken)
+
+
+def _make_each(
+    accepted: pl.DataFrame, make: Make, unit: str, now: datetime
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Variants of sound originals, and those that break a rule as rows of `quarantine`."""
+    variants: list[Variant] = []
+    refused: list[dict[str, object]] = []
+    for row in accepted.iter_rows(named=True):
+        found = ReviewedQuestion.from_row(row)
+        made_at = found.decided_at or now
+        if not found.question.is_original or find_broken_rules(found.content):
+            continue
+        variant = make(found.question, made_at)
+        if variant is None:
+            continue
+        rules = find_broken_rules(variant.content)
+        refused += [build_refused_variant(unit, variant, rule, made_at) for rule in rules]
+        if not rules:
+            variants.append(variant)
+    return build_variants_frame(variants), get_table("quarantine").frame(refused)

@@ -1,0 +1,75 @@
+"""Augmentation as Prefect sees it: accepted questions → variants → land; a model's are held until their sample passes."""
+
+from __future__ import annotations
+
+from prefect import task
+
+from schemas.settings import load_settings
+from tasks.bank.augment.drafting import draft_variants
+from tasks.bank.augment.landing import land_variants
+from tasks.bank.augment.methods import MODEL_METHODS, TEMPLATE_METHODS, select_methods
+from tasks.bank.augment.settling import settle_variant_batches
+from tasks.models import read_registry
+from tasks.running import hide_content
+from tasks.running.flow_runs import sign_landings
+from warehouse.lake import open_lake
+from warehouse.ledger.engine.opening import open_ledger
+
+
+@task(name="augment_accepted")
+@hide_content
+@sign_landings
+def augment_accepted(
+    methods: list[str] | None = None, generator: str = "", batch_id: str = ""
+) -> dict[str, object]:
+    """Make variants by template of the accepted questions of every batch (or one) that has none yet."""
+    chosen = select_methods(methods or [], with_model=bool(generator))
+    with open_lake(load_settings()) as lake:
+        summary = land_variants(lake, [name for name in chosen if name in TEMPLATE_METHODS], batch_id)
+    return {
+        "augmented_batches": summary.batches,
+        "variants": summary.variants,
+        "refused_rows": summary.refused,
+    }
+
+
+@task(name="settle_variants")
+@hide_content
+@sign_landings
+def settle_variants() -> dict[str, object]:
+    """Release a model's variants whose sample has passed review, refuse those whose sample has not."""
+    settings = load_settings()
+    with open_lake(settings) as lake:
+        summary = settle_variant_batches(lake, settings)
+    return {
+        "released_batches": summary.released,
+        "refused_batches": summary.refused,
+        "held_batches": summary.held,
+        "released_variants": summary.variants,
+    }
+
+
+@task(name="write_variants")
+@hide_content
+@sign_landings
+def write_variants(
+    generator: str, methods: list[str] | None = None, batch_id: str = "", budget_usd: float | None = None
+) -> dict[str, object]:
+    """Let a model write variants of accepted questions, to be held until their sample is reviewed; no model, nothing."""
+    if not generator:
+        return {}
+    settings = load_settings()
+    model = read_registry(settings.registry_path).get(generator)
+    chosen = [name for name in select_methods(methods or [], with_model=True) if name in MODEL_METHODS]
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        summary = draft_variants(ledger, lake, settings, model, chosen, batch_id, budget_usd=budget_usd)
+    return {
+        "variant_batches": summary.batches,
+        "drafts": summary.drafts,
+        "fallbacks": summary.fallbacks,
+        "refused_drafts": summary.refused,
+        "sampled_drafts": summary.sampled,
+        "cost_usd": round(summary.cost_usd, 6),
+        "writing_calls": dict(summary.calls),
+        "is_simulated": model.is_simulated,
+    }

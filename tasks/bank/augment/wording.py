@@ -1,0 +1,86 @@
+"""Templates that turn an option into a true/false question (LLMEval-Fair, figure 7); the wording is ours.
+
+Changing a sentence changes what is asked: it needs a new `PROMPT_VERSION`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tasks.questions import has_blank
+
+PROMPT_VERSION = "option-truth/2"
+
+_WORDING = {
+    ("en", "blank"): ("Would the blank above be filled in correctly with “", "”?"),
+    ("en", "question"): ("Would “", "” be a correct answer to the question above?"),
+    ("en", "unfinished"): ("Would the sentence above be completed correctly with “", "”?"),
+    ("en", "several"): ("More than one choice may be right here. Is “", "” one of the right ones?"),
+    ("zh", "blank"): ("上文空缺处若填“", "”，是否正确？"),
+    ("zh", "question"): ("以“", "”回答上面的问题，是否正确？"),
+    ("zh", "unfinished"): ("上面的话若以“", "”补充完整，是否正确？"),
+    ("zh", "several"): ("上面的问题可能有不止一个正确选项，“", "”是否是其中之一？"),
+}
+# What may open a blank: the pattern of blanks is asked only where one of these stands.
+_MAY_OPEN_A_BLANK = re.compile(r"[（(_＿﹍【\[…]")
+# A stem that its options continue (“下列属于质数的是”, “The capital of France is:”): its last sentence ends without a stop,
+# asks no question and makes no request (“Choose the odd one out”), which no option continues.
+_LAST_WORDS = 120
+_LAST_SENTENCE = re.compile(r"(?<![^.。!！?？;；\n])[^.。!！?？;；\n]*$")
+_BREAKS_OFF = re.compile(r"[\w:：,，—–-]\s*$")
+_ASKS = {
+    "zh": re.compile(
+        r"什么|哪|谁|几|多少|怎|如何|何|吗|呢|是否|^\W*(?:\d+\W*)?(?:请|试|求|计算|选出|找出|指出|判断|写出)"
+    ),
+    "en": re.compile(
+        r"\b(?:which|what|who|whom|whose|how|when|where|why)\b(?=[^,:]*$)"
+        r"|^\W*(?:\d+\W*)?(?:choose|select|find|identify|name|give|state|calculate|compute|evaluate|solve|simplify|determine"
+        r"|write|pick|decide|is|are|was|were|do|does|did|can|could|would|will|should)\b",
+        re.IGNORECASE,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OptionFrame:
+    """What stands around an option in the true/false questions of one choice.
+
+    Attributes:
+        stem: the stem of the choice, without white space at its end.
+        before: the words between stem and option.
+        after: the words after the option.
+    """
+
+    stem: str
+    before: str
+    after: str
+
+    def render(self, option_text: str) -> str:
+        """The stem of the true/false question about an option."""
+        return f"{self.stem}\n{self.before}{option_text.strip()}{self.after}"
+
+
+def choose_frame(stem: str, language: str, key_count: int) -> OptionFrame:
+    """The words in which the options of a choice are asked about.
+
+    With several keys the question says that there may be several: “correct” alone would suggest a complete answer.
+    """
+    known = "zh" if language == "zh" else "en"
+    stem = stem.rstrip()
+    if key_count > 1:
+        shape = "several"
+    elif _MAY_OPEN_A_BLANK.search(stem) and has_blank(stem):
+        shape = "blank"
+    else:
+        shape = "unfinished" if is_unfinished(stem, known) else "question"
+    return OptionFrame(stem, *_WORDING[known, shape])
+
+
+def is_unfinished(stem: str, language: str) -> bool:
+    """Whether a stem without a blank breaks off where its options continue."""
+    tail = stem[-_LAST_WORDS:]
+    if not _BREAKS_OFF.search(tail[-2:]):
+        return False
+    sentence = _LAST_SENTENCE.search(tail)
+    return sentence is not None and not _ASKS[language].search(sentence.group())

@@ -1,0 +1,22 @@
+# The groups of rows that ask the same, one row for each question of a group.
+from .check import find_clusters as find_clusters
+
+# Publish the next bank version, or find that nothing changed; None when nothing was decided yet.
+from .landing import land_bank as land_bank
+
+# Look for pairs in the latest bank version and land them for people to look at; returns them with both stems.
+from .semantic import land_semantic_pairs as land_semantic_pairs
+
+# The same of code points.
+from .simplified import fold_traditional_codes as fold_traditional_codes
+
+# Publish the next version of the bank without duplicates; the same content is the same version.
+from .task import publish_bank as publish_bank
+
+__all__ = [
+    "find_clusters",
+    "fold_traditional_codes",
+    "land_bank",
+    "land_semantic_pairs",
+    "publish_bank",
+]

@@ -1,0 +1,135 @@
+"""What questions say once spelling is taken away: their normal forms, and the key that equal questions share.
+
+Taken away are width, case, white space, punctuation that papers write in several ways (`tasks.questions.identity`), the
+difference between traditional and simplified characters, and the order of options.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from tasks.bank.dedupe.simplified import fold_traditional_codes
+from tasks.questions import normalise_column
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_BETWEEN_PARTS = "\x1f"
+
+
+@dataclass(frozen=True)
+class NormalForms:
+    """The normal forms of some questions, in columns without nulls.
+
+    Attributes:
+        texts: material and stem as one text.
+        options: the offered texts, a sorted list for each question, without their labels.
+        answers: the answer in words, a sorted list: keys count by the text of their option.
+        content_keys: what is asked, not what is answered: equal where type, stem, material and options are.
+    """
+
+    texts: pl.Series
+    options: pl.Series
+    answers: pl.Series
+    content_keys: pl.Series
+
+
+def normalise_contents(contents: pl.DataFrame) -> NormalForms:
+    """The normal forms of rows with the columns `question_type`, `stem`, `material`, `options` and `answer`."""
+    import numpy as np
+
+    stems, materials = contents["stem"].fill_null(""), contents["material"].fill_null("")
+    texts, shorts = _normalise(stems), materials
+    if len(places := np.flatnonzero((materials != "").to_numpy())):
+        wholes = (materials.gather(places) + "\n").rename("whole") + stems.gather(places)
+        texts = texts.scatter(places, _normalise(wholes))
+        shorts = materials.scatter(places, _normalise(materials.gather(places)))
+        stems = _normalise(stems)
+    else:
+        stems = texts
+    counts = _measure(contents["options"])
+    offered = _normalise(_flatten(contents["options"], "text"))
+    options = _sort_within(offered, counts)
+    parts = pl.DataFrame(
+        {"kind": contents["question_type"], "stem": stems, "material": shorts, "options": options}
+    ).select(
+        pl.concat_str("kind", "stem", "material", separator=_BETWEEN_PARTS)
+        + pl.when(pl.col("options").list.len() > 0)
+        .then(pl.lit(_BETWEEN_PARTS) + pl.col("options").list.join(_BETWEEN_PARTS))
+        .otherwise(pl.lit(""))
+    )
+    return NormalForms(
+        texts=texts,
+        options=options,
+        answers=_read_answers(contents, offered, counts),
+        content_keys=pl.Series(
+            [
+                blake2b(part.encode(), digest_size=16).hexdigest()
+                for part in parts.to_series().fill_null("").to_list()
+            ],
+            dtype=pl.String,
+        ),
+    )
+
+
+def _normalise(texts: pl.Series) -> pl.Series:
+    return normalise_column(texts, fold_traditional_codes)
+
+
+def _read_answers(contents: pl.DataFrame, offered: pl.Series, counts: NDArray[np.int64]) -> pl.Series:
+    """A key counts by the text of its option, any other answer by its own words."""
+    import numpy as np
+
+    given, sizes = _flatten(contents["answer"]), _measure(contents["answer"])
+    rows = np.arange(contents.height)
+    labels = pl.DataFrame(
+        {
+            "row": np.repeat(rows, counts),
+            "label": _flatten(contents["options"], "label"),
+            "words": offered,
+        }
+    )
+    if labels.select("row", "label").is_duplicated().any():
+        labels = labels.unique(["row", "label"], keep="last", maintain_order=True)
+    words = (
+        pl.DataFrame({"row": np.repeat(rows, sizes), "label": given})
+        .join(labels, on=["row", "label"], how="left", maintain_order="left")["words"]
+        .rename("answer")
+    )
+    if len(places := np.flatnonzero(words.is_null().to_numpy())):
+        words = words.scatter(places, _normalise(given.gather(places)))
+    return _sort_within(words, sizes)
+
+
+def _measure(lists: pl.Series) -> NDArray[np.int64]:
+    return lists.list.len().fill_null(0).cast(pl.Int64).to_numpy()
+
+
+def _flatten(lists: pl.Series, field: str | None = None) -> pl.Series:
+    """The items of all lists one after the other; a null item is an empty text."""
+    items = lists.filter(lists.list.len().fill_null(0) > 0).explode()
+    return (items if field is None else items.struct.field(field)).cast(pl.String).fill_null("")
+
+
+def _sort_within(items: pl.Series, sizes: NDArray[np.int64]) -> pl.Series:
+    """Lists of so many items each, sorted; by hand, since Polars sorts every single list as a column of its own."""
+    import numpy as np
+    import pyarrow as pa
+
+    if len(sizes) and sizes.max() > 1:
+        ranks = np.empty(len(items), dtype=np.int64)
+        ranks[items.arg_sort().to_numpy()] = np.arange(len(items))
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        items = items.gather(np.argsort(rows * len(items) + ranks))
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    lists = pl.from_arrow(
+        pa.LargeListArray.from_arrays(pa.array(offsets), items.to_arrow().cast(pa.large_string()))
+    )
+    assert isinstance(lists, pl.Series)
+    return lists

@@ -1,0 +1,193 @@
+"""What arrivals have in common with each other and with the questions of the bank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import polars as pl
+
+from tasks.bank.dedupe.duplicates import Likeness, Member
+from tasks.bank.dedupe.index import Signatures
+from tasks.bank.dedupe.near import list_candidate_pairs, list_pairs_with_known
+from tasks.bank.dedupe.signatures import BANDS, estimate_jaccards
+from tasks.bank.dedupe.verify import verify_pairs
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Four and a half standard errors: of a hundred thousand true pairs less than one is lost by its estimate.
+_ESTIMATE_MARGIN = 0.2
+_KEY = ("question_uuid", "lineage_uuid", "from_version")
+
+
+class KnownBank(Protocol):
+    """The bank as arrivals meet it: what is in it, and what its index says.
+
+    Attributes:
+        version: the latest version; 0 before the first.
+        members: its questions: question_uuid, lineage_uuid, revision, document_id, from_version.
+    """
+
+    version: int
+    members: pl.DataFrame
+
+    def find_keys(self, content_keys: Sequence[str]) -> pl.DataFrame:
+        """Entries with one of these keys: question_uuid, lineage_uuid, from_version, content_key, normal_answers."""
+
+    def read_bands(self) -> tuple[pl.DataFrame, NDArray[np.uint32]]:
+        """Entries that are compared by more than their key (question_uuid, lineage_uuid, from_version), and their bands."""
+
+    def find_forms(self, question_uuids: Sequence[str]) -> pl.DataFrame:
+        """Normal forms of these questions, beside question_uuid, lineage_uuid and from_version."""
+
+
+_MEMBER: dict[str, pl.DataType] = {
+    "question_uuid": pl.String(),
+    "lineage_uuid": pl.String(),
+    "from_version": pl.Int64(),
+}
+_ANSWERS: dict[str, pl.DataType] = {"normal_answers": pl.List(pl.String())}
+_FORMS: dict[str, pl.DataType] = {
+    "question_type": pl.String(),
+    "content_key": pl.String(),
+    "normal_text": pl.String(),
+    "normal_options": pl.List(pl.String()),
+    **_ANSWERS,
+}
+
+
+class _NothingKnown:
+    """No bank yet, and no index: nothing is found in it."""
+
+    version = 0
+    members = pl.DataFrame(schema={**_MEMBER, "revision": pl.Int64(), "document_id": pl.String()})
+
+    def find_keys(self, content_keys: Sequence[str]) -> pl.DataFrame:
+        """No entry has any of these keys."""
+        return pl.DataFrame(schema={**_MEMBER, "content_key": pl.String(), **_ANSWERS})
+
+    def read_bands(self) -> tuple[pl.DataFrame, NDArray[np.uint32]]:
+        """No entry, no band."""
+        import numpy as np
+
+        return pl.DataFrame(schema=_MEMBER), np.empty((0, BANDS), dtype=np.uint32)
+
+    def find_forms(self, question_uuids: Sequence[str]) -> pl.DataFrame:
+        """No entry is one of these questions."""
+        return pl.DataFrame(schema={**_MEMBER, **_FORMS})
+
+
+NOTHING_KNOWN = _NothingKnown()
+
+
+def find_likeness(
+    arrivals: pl.DataFrame, signatures: Signatures, known: KnownBank, staying: pl.DataFrame, threshold: float
+) -> Likeness:
+    """Compare arrivals (in order of preference) among each other and with the members of the bank that stay.
+
+    The cost follows from the arrivals and from what they resemble: the bank is looked up in its index.
+    """
+    forms = signatures.forms
+    copies = _find_copies(forms)
+    near, near_members = _compare(signatures, copies, known, staying, threshold)
+    member_of_key: dict[str, Member] = {}
+    if not (staying.is_empty() or forms.is_empty()):
+        member_of_key = _find_members(forms["content_key"], known, staying)
+    same_uuid = arrivals.select("question_uuid").join(
+        staying.select("question_uuid", "lineage_uuid", "document_id"), on="question_uuid"
+    )
+    is_shared = pl.col("content_key").is_duplicated() | pl.col("content_key").is_in(
+        pl.Series(list(member_of_key), dtype=pl.String).implode()
+    )
+    return Likeness(
+        content_keys=forms.select(pl.when(is_shared).then("content_key")).to_series(),
+        answers=forms["normal_answers"],
+        copies=copies,
+        near=near,
+        member_of_key=member_of_key,
+        member_of_uuid={row[0]: Member(*row) for row in same_uuid.iter_rows()},
+        near_members=near_members,
+    )
+
+
+def _find_members(content_keys: pl.Series, known: KnownBank, staying: pl.DataFrame) -> dict[str, Member]:
+    """Content key → the question of the bank that has it."""
+    found = known.find_keys(content_keys.unique().to_list()).join(
+        staying.select(*_KEY, "document_id"), on=_KEY
+    )
+    rows = found.sort("content_key", *_KEY, descending=True).select(
+        "content_key", "question_uuid", "lineage_uuid", "document_id", "normal_answers"
+    )
+    return {
+        key: Member(question, lineage, document, tuple(words or ()))
+        for key, question, lineage, document, words in rows.iter_rows()
+    }
+
+
+def list_near_pairs(
+    signatures: Signatures, copies: Sequence[int] | NDArray[np.int64], threshold: float
+) -> Iterator[tuple[int, int, float]]:
+    """Pairs of places (lower first) that are nearly the same, with their similarity; of equal questions only the first."""
+    import numpy as np
+
+    first = np.asarray(copies, dtype=np.int64)
+    chosen = np.flatnonzero(first[signatures.near_places] == signatures.near_places)
+    pairs = chosen[list_candidate_pairs(signatures.sketches.bands[chosen])]
+    likely = estimate_jaccards(signatures.sketches.bytes, pairs) >= threshold - _ESTIMATE_MARGIN
+    places = signatures.near_places[pairs[likely]]
+    yield from verify_pairs(places, signatures.forms, signatures.forms, threshold)
+
+
+def _compare(
+    signatures: Signatures,
+    copies: NDArray[np.int64],
+    known: KnownBank,
+    staying: pl.DataFrame,
+    threshold: float,
+) -> tuple[dict[int, list[tuple[int, float]]], dict[int, list[tuple[Member, float]]]]:
+    import numpy as np
+
+    near: dict[int, list[tuple[int, float]]] = {}
+    for left, right, similarity in list_near_pairs(signatures, copies, threshold):
+        near.setdefault(left, []).append((right, similarity))
+        near.setdefault(right, []).append((left, similarity))
+    near_members: dict[int, list[tuple[Member, float]]] = {}
+    if staying.is_empty() or not len(signatures.near_places):
+        return near, near_members
+    ids, bands = known.read_bands()
+    pairs = list_pairs_with_known(signatures.sketches.bands, bands)
+    hits = np.unique(pairs[:, 1])
+    found = (
+        ids[hits]
+        .with_columns(pl.Series("hit", hits, dtype=pl.Int64))
+        .join(staying.select(*_KEY, "document_id"), on=_KEY)
+    )
+    if found.is_empty():
+        return near, near_members
+    forms = found.join(known.find_forms(found["question_uuid"].to_list()), on=_KEY).sort("hit")
+    place_of = np.full(len(ids), -1, dtype=np.int64)
+    place_of[forms["hit"].to_numpy()] = np.arange(forms.height)
+    both = np.stack([signatures.near_places[pairs[:, 0]], place_of[pairs[:, 1]]], axis=1)
+    members = [
+        Member(*row) for row in forms.select("question_uuid", "lineage_uuid", "document_id").iter_rows()
+    ]
+    for left, right, similarity in verify_pairs(both[both[:, 1] >= 0], signatures.forms, forms, threshold):
+        near_members.setdefault(left, []).append((members[right], similarity))
+    return near, near_members
+
+
+def _find_copies(forms: pl.DataFrame) -> NDArray[np.int64]:
+    """Per place, the first one that asks and answers the same."""
+    import numpy as np
+
+    copies = np.arange(forms.height)
+    several = (
+        forms.select("content_key", "normal_answers", pl.int_range(pl.len(), dtype=pl.Int64).alias("place"))
+        .filter(pl.col("content_key").is_duplicated())
+        .with_columns(pl.col("normal_answers").list.join("\x1f"))
+        .with_columns(pl.col("place").min().over("content_key", "normal_answers").alias("first"))
+    )
+    copies[several["place"].to_numpy()] = several["first"].to_numpy()
+    return copies

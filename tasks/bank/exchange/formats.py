@@ -1,0 +1,199 @@
+"""Forms in which questions leave: Parquet, JSON lines, a dataset and task of Inspect, a task of lm-evaluation-harness, records."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from schemas.errors import UsageError
+from tasks.questions import BareQuestion, build_records, export_records, render_prompt
+
+_TASK_NAME = re.compile(r"^[a-z][a-z0-9_]{0,60}$")
+# What a closed answer begins with when it is given as the prompt asks for it.
+_FIRST_WORDS = r"^\W*(true|false|True|False|TRUE|FALSE|正确|错误|[A-H]+)"
+_TRUTHS = {("zh", "true"): "正确", ("zh", "false"): "错误"}
+
+_INSPECT_TASK = '''"""Questions of Proctor's bank, version {version}: `inspect eval {name}.py --model …`."""
+
+from pathlib import Path
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import json_dataset
+{scorer_import}from inspect_ai.solver import generate
+
+
+@task
+def {name}():
+    """{count} questions, put as Proctor puts them, zero-shot."""
+    return Task(
+        dataset=json_dataset(str(Path(__file__).with_name("{name}.jsonl"))),
+        solver=generate(),
+        scorer={scorer},
+    )
+'''
+
+
+def write_parquet(questions: pl.DataFrame, path: Path) -> int:
+    """The rows as Parquet; returns how many."""
+    return _replace(path, lambda partial: questions.write_parquet(partial), questions.height)
+
+
+def write_jsonl(questions: pl.DataFrame, path: Path) -> int:
+    """One JSON object per row; returns how many."""
+    return _replace(path, lambda partial: questions.write_ndjson(partial), questions.height)
+
+
+def write_records(questions: pl.DataFrame, path: Path) -> int:
+    """One record of figure 8 per question, without response and judge; returns how many. Answers are never part of one."""
+    return export_records(build_records(questions), path)
+
+
+def write_inspect(questions: pl.DataFrame, folder: Path) -> int:
+    """A dataset of Inspect and a task that reads it, `NAME.jsonl` and `NAME.py` in the folder of that name.
+
+    With the column `answer` the target is the key and the task scores it (closed questions by how the answer begins); without it
+    targets are empty and nothing is scored.
+    """
+    name = _name_task(folder)
+    has_answers = "answer" in questions.columns
+    lines = [
+        json.dumps(
+            {
+                "id": row["question_uuid"],
+                "input": _put(row),
+                "target": _state_target(row),
+                "metadata": _describe(row),
+            },
+            ensure_ascii=False,
+        )
+        for row in questions.iter_rows(named=True)
+    ]
+    _write_lines(folder / f"{name}.jsonl", lines)
+    (folder / f"{name}.py").write_text(
+        _INSPECT_TASK.format(
+            name=name,
+            version=questions["bank_version"][0],
+            count=questions.height,
+            scorer='match(location="begin")' if has_answers else "None",
+            scorer_import="from inspect_ai.scorer import match\n" if has_answers else "",
+        ),
+        encoding="utf-8",
+    )
+    return len(lines)
+
+
+def write_harness(questions: pl.DataFrame, folder: Path) -> int:
+    """A task of lm-evaluation-harness and its data, `NAME.yaml` and `NAME.jsonl` in the folder of that name.
+
+    With the column `answer` it scores exact matches of how the answer begins; without it nothing is compared (`bypass`). The
+    task names its data by their absolute path: move both and correct it.
+    """
+    import yaml
+
+    name = _name_task(folder)
+    has_answers = "answer" in questions.columns
+    lines = [
+        json.dumps(
+            {"question_uuid": row["question_uuid"], "prompt": _put(row), "target": _state_target(row)}
+            | _describe(row),
+            ensure_ascii=False,
+        )
+        for row in questions.iter_rows(named=True)
+    ]
+    data = folder / f"{name}.jsonl"
+    _write_lines(data, lines)
+    task: dict[str, Any] = {
+        "task": name,
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(data.resolve())}},
+        "test_split": "test",
+        "output_type": "generate_until",
+        # Columns as they are: a template would read braces in a question as its own.
+        "doc_to_text": "prompt",
+        "doc_to_target": "target",
+        "generation_kwargs": {"until": [], "max_gen_toks": 1024, "do_sample": False},
+        "metadata": {"version": int(questions["bank_version"][0])},
+    }
+    if has_answers:
+        first_words = {"function": "regex", "regex_pattern": _FIRST_WORDS}
+        task |= {
+            "filter_list": [
+                {"name": "first_words", "filter": [first_words, {"function": "take_first"}]},
+            ],
+            "metric_list": [
+                {
+                    "metric": "exact_match",
+                    "aggregation": "mean",
+                    "higher_is_better": True,
+                    "ignore_case": True,
+                }
+            ],
+        }
+    else:
+        task |= {"metric_list": [{"metric": "bypass"}]}
+    (folder / f"{name}.yaml").write_text(
+        yaml.safe_dump(task, allow_unicode=True, sort_keys=False), encoding="utf-8"
+    )
+    return len(lines)
+
+
+FORMATS: Mapping[str, Callable[[pl.DataFrame, Path], int]] = {
+    "parquet": write_parquet,
+    "jsonl": write_jsonl,
+    "inspect": write_inspect,
+    "lm-eval": write_harness,
+    "record": write_records,
+}
+
+
+def write_slice(questions: pl.DataFrame, form: str, path: Path) -> int:
+    """Write the questions in a form of `FORMATS` to a file, or (Inspect, the harness) to a folder; returns how many."""
+    if form not in FORMATS:
+        raise UsageError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return FORMATS[form](questions, path)
+
+
+def _name_task(folder: Path) -> str:
+    name = folder.name
+    if not _TASK_NAME.match(name):
+        raise UsageError(
+            f"The folder {name!r} gives the task its name: write it in small letters, digits and underscores, for example law_slice."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    return name
+
+
+def _put(row: Mapping[str, Any]) -> str:
+    messages, _ = render_prompt(BareQuestion.from_row(row), "zero_shot")
+    return messages[-1]["content"]
+
+
+def _state_target(row: Mapping[str, Any]) -> str:
+    """The reference answer as a candidate would write it; empty where answers do not leave."""
+    answer = row.get("answer") or ()
+    if row["question_type"] == "multiple_choice":
+        return "".join(sorted(answer))
+    return "; ".join(_TRUTHS.get((row["language"], text), text) for text in answer)
+
+
+def _describe(row: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("bank_version", "question_type", "discipline", "sub_discipline", "language")
+    return {name: row[name] for name in names}
+
+
+def _write_lines(path: Path, lines: list[str]) -> None:
+    _replace(path, lambda partial: partial.write_text("".join(f"{line}\n" for line in lines), "utf-8"), 0)
+
+
+def _replace(path: Path, write: Callable[[Path], object], count: int) -> int:
+    """The file is there whole or not at all."""
+    partial = path.with_name(f"{path.name}.part")
+    write(partial)
+    partial.replace(path)
+    return count

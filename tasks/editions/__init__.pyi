@@ -1,0 +1,18 @@
+# What is drawn.
+from .stability import StabilityRequest as StabilityRequest
+
+# Draw from the last edition of a run and land `bootstrap_scores` and `rating_curves`.
+from .stability import write_stability as write_stability
+
+# Publish a run once; an empty id means that there is none.
+from .task import publish_edition as publish_edition
+
+# Compute the root of every edition again; `roots` are the ledger's, by edition.
+from .verify import find_changed_editions as find_changed_editions
+
+__all__ = [
+    "StabilityRequest",
+    "find_changed_editions",
+    "publish_edition",
+    "write_stability",
+]

@@ -1,0 +1,90 @@
+# A month's run: which one it is, who sits it, on which bank.
+from . import month as month
+
+# What a response answers, in the form of the bank's keys; null where nothing can be read.
+from .answers import extract_answer as extract_answer
+
+# Close a session, or every session of a run, as it stands; what is closed already stays as it is.
+from .closing import force_close as force_close
+
+# The guide of a session: its style in words, worked examples (few-shot only) and grading, each by language.
+from .guide import describe_session as describe_session
+
+# What is asked of an answer to a question and how it is graded, in the question's language.
+from .guide import describe_task as describe_task
+
+# The exam API at an address; an async context manager.
+from .http_calls import HttpCaller as HttpCaller
+
+# Sign the heads of both logs, write the public one, and land the entries that the lake lacks; returns rows newly landed.
+from .landing import land_access_log as land_access_log
+
+# Land what the ledger has closed and the lake lacks; returns rows newly landed by table.
+from .landing import land_closed_sessions as land_closed_sessions
+
+# Pass when every model that sits in house has its key and its address; raises RegistryError for the first without.
+from .month import check_reachable as check_reachable
+
+# The plan of the month's run, published or not; None when there is nothing to sit.
+from .month import preview_month as preview_month
+
+# Rows of the latest bank version; raises GateError when none is published.
+from .month import read_current_bank as read_current_bank
+
+# A fresh draw of `size` questions beside the month's own run: zero-shot, one repeat, a repetition named for it.
+from .month import shape_draw as shape_draw
+
+# How far a candidate is in a run.
+from .run_progress import CandidateProgress as CandidateProgress
+
+# How far a run is.
+from .run_progress import RunProgress as RunProgress
+
+# The ids of the runs that are not closed, in the order in which they were planned.
+from .run_progress import list_runs_under_way as list_runs_under_way
+
+# How far a run is at this moment; raises UsageError for an unknown run.
+from .run_progress import read_run_progress as read_run_progress
+
+# Close the sessions whose deadline has passed; what is unanswered in them counts 0.
+from .task import close_overdue_sessions as close_overdue_sessions
+
+# Book what providers have answered in batches; what waits for it continues with the next `evaluate` or `judge`.
+from .task import collect_provider_batches as collect_provider_batches
+
+# Land what has closed in the ledger: sessions, responses, calls, and the access log as far as it goes.
+from .task import land_run as land_run
+
+# Plan the month's run and publish the plan; returns its id, or an empty one when nobody is due.
+from .task import plan_month as plan_month
+
+# Let every in-house candidate of the run answer what it has not answered yet, beside other flows where several share the run.
+from .task import sit_run as sit_run
+
+# `table/unit` of what the ledger now says differently than when it was landed; `step` is told the rows looked at.
+from .verify import find_changed_sessions as find_changed_sessions
+
+__all__ = [
+    "CandidateProgress",
+    "HttpCaller",
+    "RunProgress",
+    "check_reachable",
+    "close_overdue_sessions",
+    "collect_provider_batches",
+    "describe_session",
+    "describe_task",
+    "extract_answer",
+    "find_changed_sessions",
+    "force_close",
+    "land_access_log",
+    "land_closed_sessions",
+    "land_run",
+    "list_runs_under_way",
+    "month",
+    "plan_month",
+    "preview_month",
+    "read_current_bank",
+    "read_run_progress",
+    "shape_draw",
+    "sit_run",
+]

@@ -1,0 +1,5 @@
+"""What was published, in the forms of others: logs of Inspect, samples of lm-evaluation-harness, a leaderboard as JSON, a citation."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,79 @@
+"""Agreement of raters in a table that others made: CSV, JSONL or Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from schemas.errors import UsageError
+from tasks.exchange.imports.tables import read_table
+from tasks.statistics import RaterAgreement, Value, compute_agreement
+
+
+def compute_table_agreement(
+    path: Path, units: Sequence[str], rater: str | None, ratings: Sequence[str], order: Sequence[str] = ()
+) -> RaterAgreement:
+    """Agreement of the raters in a table.
+
+    Args:
+        path: the file.
+        units: columns that together name what was rated.
+        rater: the column of the rater, one rating per row; null where each rater has a column of their own.
+        ratings: the column of the rating, or with `rater` null one column per rater. An empty cell is a gap.
+        order: the ratings in order, lowest first, where they are words; default: sorted.
+
+    Raises:
+        UsageError: a column is missing, nothing or one rater is in it, somebody rated a unit twice, or a rating is not
+            among those of `order`.
+    """
+    frame = read_table(path)
+    for name in (*units, *([rater] if rater else []), *ratings):
+        if name not in frame.columns:
+            raise UsageError(f"{path.name} has no column {name!r}; it has {', '.join(frame.columns)}.")
+    if rater and len(ratings) != 1:
+        raise UsageError(
+            "With --rater there is one column of ratings: give --rating once, or leave --rater out."
+        )
+    if not rater and len(ratings) < 2:
+        raise UsageError(
+            "Without --rater each rater has a column: give --rating for each of them, or --rater."
+        )
+    given: dict[str, dict[str, Value]] = {}
+    for number, (unit, who, value) in enumerate(_list_ratings(frame, units, rater, ratings), start=1):
+        if who in given.setdefault(unit, {}):
+            raise UsageError(
+                f"{path.name}, rating {number}: {who} rated the unit {unit!r} twice. Name another column of the unit "
+                "(--unit may be repeated), or keep one of the ratings."
+            )
+        given[unit][who] = value
+    values = [value for of_unit in given.values() for value in of_unit.values()]
+    if not values:
+        raise UsageError(f"{path.name} holds no rating: the column is empty.")
+    if len({isinstance(value, str) for value in values}) > 1:
+        raise UsageError(f"{path.name} holds both numbers and words as ratings. Write them one way.")
+    is_text = isinstance(values[0], str)
+    try:
+        ordered: list[Value] = [name if is_text else float(name) for name in order]
+        return compute_agreement(given, ordered or None)
+    except ValueError:
+        raise UsageError(
+            f"A rating of {path.name} is not among those of --order ({', '.join(order)}). Name all of them."
+        ) from None
+
+
+def _list_ratings(
+    frame: pl.DataFrame, units: Sequence[str], rater: str | None, ratings: Sequence[str]
+) -> Iterator[tuple[str, str, Value]]:
+    """Unit, rater and rating, gaps left out."""
+    for row in frame.select(*dict.fromkeys([*units, *([rater] if rater else []), *ratings])).iter_rows(
+        named=True
+    ):
+        unit = " · ".join(str(row[name]) for name in units)
+        for column in ratings:
+            value = row[column]
+            if value is None or (isinstance(value, str) and not value.strip()):
+                continue
+            who = str(row[rater]) if rater else column
+            yield unit, who, float(value) if isinstance(value, int | float) else str(value).strip()

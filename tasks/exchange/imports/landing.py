@@ -1,0 +1,149 @@
+"""Imported files are landed as they came: the same file again changes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from schemas.errors import UsageError
+from schemas.tables import get_table
+from tasks.exchange.imports.logs import Log, parse_harness_samples, parse_inspect_log
+from tasks.exchange.imports.tables import (
+    MARK_FIELDS,
+    SCORE_FIELDS,
+    apply_mapping,
+    melt_metrics,
+    parse_marks,
+    parse_scores,
+    read_table,
+)
+from tasks.questions import import_records, render_record
+from warehouse.lake import Lake
+
+
+@dataclass(frozen=True)
+class ImportedFile:
+    """What came of a file.
+
+    Attributes:
+        import_id: under which its rows stand; the benchmark for external scores.
+        benchmark: what it is about.
+        rows: rows that the file gave.
+        models: models in it.
+        without_mark: rows without a number as their mark.
+        is_unchanged: whether the same was imported before.
+    """
+
+    import_id: str
+    benchmark: str
+    rows: int
+    models: int
+    without_mark: int
+    is_unchanged: bool
+
+
+def import_inspect(lake: Lake, path: Path, benchmark: str | None = None) -> ImportedFile:
+    """Land an Inspect log; raises what parse_inspect_log does."""
+    log = parse_inspect_log(path)
+    return _land_log(lake, path, "inspect", log, benchmark)
+
+
+def import_harness(lake: Lake, path: Path, model: str, benchmark: str | None = None) -> ImportedFile:
+    """Land samples of lm-evaluation-harness; raises what parse_harness_samples does."""
+    return _land_log(lake, path, "lm_eval", parse_harness_samples(path, model, benchmark), benchmark)
+
+
+def import_table(
+    lake: Lake,
+    path: Path,
+    kind: str,
+    benchmark: str,
+    mapping: Mapping[str, str],
+    metrics: Sequence[str] = (),
+) -> ImportedFile:
+    """Land a table of marks (`scores`), of responses without marks, or of people's marks (`ratings`).
+
+    `metrics` are columns with a mark each. Raises UsageError for columns that are missing and rows that say nothing.
+    """
+    frame = read_table(path)
+    needed = ["model", "item_id"]
+    if kind == "responses":
+        needed.append("response")
+    if metrics:
+        frame = melt_metrics(frame, metrics, path.name)
+    elif kind != "responses":
+        needed.append("mark")
+    if kind == "ratings":
+        needed.append("rater")
+    rows = parse_marks(apply_mapping(frame, mapping, MARK_FIELDS, needed, path.name), path.name)
+    return _land_log(lake, path, kind, Log(benchmark, rows, len(rows)), benchmark)
+
+
+def import_question_records(lake: Lake, path: Path, benchmark: str, model: str) -> ImportedFile:
+    """Land records of figure 8 (LLMEval-Fair): each response with the stars of its judge, where it has any.
+
+    Raises UsageError for a file with a faulty line, or without a response.
+    """
+    rows: list[dict[str, object]] = []
+    for record in import_records(path):
+        if record.response is None:
+            continue
+        stars = None if record.judge is None else record.judge.stars
+        rows.append(
+            {
+                "row_number": len(rows) + 1,
+                "category": record.category,
+                "task": record.sub_category,
+                "model": model,
+                "item_id": record.question_uuid,
+                "metric": None if record.judge is None else "stars",
+                "mark": None if stars is None else float(stars),
+                "response": record.response,
+                "record": render_record(record),
+            }
+        )
+    if not rows:
+        raise UsageError(f"{path.name} holds no response: there is nothing to take in.")
+    return _land_log(lake, path, "records", Log(benchmark, rows, len(rows)), benchmark)
+
+
+def import_external(
+    lake: Lake, path: Path, benchmark: str, source: str, mapping: Mapping[str, str]
+) -> ImportedFile:
+    """Land scores that others published, by model and day, in `external_scores`; the file replaces the benchmark's earlier one."""
+    frame = apply_mapping(read_table(path), mapping, SCORE_FIELDS, SCORE_FIELDS, path.name)
+    rows, empty = parse_scores(frame, benchmark=benchmark, source=source, name=path.name)
+    if not rows:
+        raise UsageError(f"{path.name} holds no score.")
+    landing = lake.land(
+        "external_scores", benchmark, get_table("external_scores").frame(rows), stage="import"
+    )
+    return ImportedFile(
+        benchmark, benchmark, len(rows), len({row["model"] for row in rows}), empty, landing.is_unchanged
+    )
+
+
+def _land_log(lake: Lake, path: Path, kind: str, log: Log, benchmark: str | None) -> ImportedFile:
+    name = benchmark or log.benchmark
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    import_id = f"{digest}/{name}"
+    shared = {
+        "import_id": import_id,
+        "import_kind": kind,
+        "file_name": path.name,
+        "benchmark": name,
+        "imported_at": datetime.now(UTC),
+    }
+    frame = get_table("imported_marks").frame([row | shared for row in log.rows])
+    landing = lake.land("imported_marks", import_id, frame, stage="import", ignore=("imported_at",))
+    return ImportedFile(
+        import_id,
+        name,
+        frame.height,
+        frame["model"].n_unique(),
+        frame["mark"].null_count(),
+        landing.is_unchanged,
+    )

@@ -1,0 +1,70 @@
+# What a reader is to Proctor: the bytes of one kind of file in, the lines of a document out.
+from . import readers as readers
+
+# What the model's help came to.
+from .assistance import AssistanceSummary as AssistanceSummary
+
+# Who may be asked, and with what: the ledger keeps every call.
+from .assistance import Assistant as Assistant
+
+# The registered model that may help, checked before anything is read.
+from .assistance import read_assist_model as read_assist_model
+
+# Return the page as HTML: self-contained, without scripts, nothing loaded from anywhere.
+from .check_page import render_check_page as render_check_page
+
+# The notes by code, in the order of the file.
+from .content.notes import read_notes as read_notes
+
+# The page docs/problem-codes.md: what every status of a document and every note of a question means.
+from .content.notes import render_problem_codes as render_problem_codes
+
+# How documents are read. Limits hold for each document.
+from .documents import IngestOptions as IngestOptions
+
+# Return the files named and those below the folders named, each once, with the paths they are known by.
+from .documents import list_sources as list_sources
+
+# Read and check what a person may set, so that a mistake is reported before anything is read.
+from .documents import make_options as make_options
+
+# Read one document in a child process; a bad document gives a result with its status and error, never a raise.
+from .documents import parse_document as parse_document
+
+# What an ingest of `paths` would say where every document is landed already; None where one is to be read, or no lake is there.
+from .landing import find_nothing_new as find_nothing_new
+
+# Open `data` as a zip package after checking what it claims to unpack to.
+from .readers.archives import open_package as open_package
+
+# Return the path of the `soffice` program, or None. `PROCTOR_SOFFICE` overrides the search.
+from .readers.office import find_libreoffice as find_libreoffice
+
+# The document of that name, or whose id begins so; raises UsageError when none or several do.
+from .removal import find_document as find_document
+
+# Empty the document's unit and record why; with `purge` its files in `folders` are deleted too: the archive's, and the
+from .removal import remove_document as remove_document
+
+# Land what is new under `paths`: documents, their text, their questions; the originals are archived.
+from .task import ingest_documents as ingest_documents
+
+__all__ = [
+    "AssistanceSummary",
+    "Assistant",
+    "IngestOptions",
+    "find_document",
+    "find_libreoffice",
+    "find_nothing_new",
+    "ingest_documents",
+    "list_sources",
+    "make_options",
+    "open_package",
+    "parse_document",
+    "read_assist_model",
+    "read_notes",
+    "readers",
+    "remove_document",
+    "render_check_page",
+    "render_problem_codes",
+]

@@ -1,0 +1,38 @@
+# What is shown of an original that has no pages, or whose pages cannot be drawn.
+from .excerpt import Excerpt as Excerpt
+
+# The stretch of a question with what stands around it.
+from .excerpt import make_excerpt as make_excerpt
+
+# A paper of which one question is looked at.
+from .original import Original as Original
+
+# The original of a question found in a document; null where the lake has no place of it: a removed document.
+from .original import read_original as read_original
+
+# What of an original can be shown as pictures.
+from .pages import PageView as PageView
+
+# The picture (PNG) of a page, from 1; drawn once and kept, readable by its owner alone, encrypted where the archive is.
+from .pages import draw_page as draw_page
+
+# The pages on which a question stands, and its blocks on them; a Word paper is laid out for it the first time.
+from .pages import find_pages as find_pages
+
+# Width and height of a PNG in pixels.
+from .pages import read_picture_size as read_picture_size
+
+# (left, top, right, bottom) in thousandths of the page as shown.
+from .place import Box as Box
+
+__all__ = [
+    "Box",
+    "Excerpt",
+    "Original",
+    "PageView",
+    "draw_page",
+    "find_pages",
+    "make_excerpt",
+    "read_original",
+    "read_picture_size",
+]

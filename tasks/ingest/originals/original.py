@@ -1,0 +1,76 @@
+"""The original that a question stands in, as archived at ingest, with its text and the question's place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tasks.ingest.originals.place import Place, find_place
+from tasks.ingest.readers.sniffing import MEDIA_TYPES
+from warehouse.encryption import SUFFIX
+from warehouse.lake import Lake
+
+_KINDS = {media_type: kind for kind, media_type in MEDIA_TYPES.items()}
+# What LibreOffice lays out in pages, and what lies in rows.
+OFFICE_KINDS = ("docx", "doc", "rtf", "odt", "word-xml")
+SHEET_KINDS = ("xlsx", "xlsb", "xls", "ods", "excel-xml", "csv")
+
+
+@dataclass(frozen=True)
+class Original:
+    """A paper of which one question is looked at.
+
+    Attributes:
+        sha256: of the original; names everything that is kept of it.
+        name: its file name.
+        kind: a key of `tasks.ingest.readers.sniffing.MEDIA_TYPES`.
+        page_count: pages or sheets; null where the format has none.
+        text: the whole text as read.
+        page_offsets: where pages or sheets begin in it.
+        start, end: the question's stretch of the text.
+        place: where that is.
+    """
+
+    sha256: str
+    name: str
+    kind: str
+    page_count: int | None
+    text: str = field(repr=False)
+    page_offsets: tuple[int, ...] = field(repr=False)
+    start: int
+    end: int
+    place: Place
+
+
+def read_original(lake: Lake, document_id: str, question_uuid: str) -> Original | None:
+    """The original of a question found in a document; null where the lake has no place of it: a removed document."""
+    rows = lake.read(
+        "question_in_original", {"document_id": document_id, "question_uuid": question_uuid}
+    ).to_dicts()
+    if not rows or rows[0]["text_start"] is None or rows[0]["text_end"] is None:
+        return None
+    row = rows[0]
+    offsets = tuple(row["page_offsets"] or ())
+    start, end = int(row["text_start"]), int(row["text_end"])
+    return Original(
+        sha256=row["sha256"],
+        name=row["document_name"],
+        kind=_KINDS.get(row["media_type"], "text"),
+        page_count=row["page_count"],
+        text=row["text"],
+        page_offsets=offsets,
+        start=start,
+        end=end,
+        place=find_place(row["text"], offsets, row["line_boxes"] or (), start, end),
+    )
+
+
+def find_archived(archive: Path, sha256: str) -> Path | None:
+    """The archived original of that content, plain or encrypted; null when it was deleted."""
+    beside = tuple(f"{sha256}{ending}{more}" for ending in (".txt", ".json") for more in ("", SUFFIX))
+    found = sorted(
+        path
+        for path in (archive / sha256[:2]).glob(f"{sha256}*")
+        if path.name not in beside and not path.name.startswith(".")
+    )
+    return found[0] if found else None

@@ -1,0 +1,314 @@
+"""The same responses judged again every month by every judge in use, and what that says of the judges."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import numpy as np
+import polars as pl
+
+from schemas.errors import BudgetError, UsageError
+from schemas.settings import Settings
+from schemas.tables import get_table
+from tasks.judging.calibration.sample import draw_rating_sample
+from tasks.judging.judge import MOST_TRIES, PutResponse
+from tasks.judging.landing import read_put_responses
+from tasks.judging.parsing import parse_judgement
+from tasks.judging.prompts import REPLY_SCHEMA, VERSION, render_judging_prompt
+from tasks.models import (
+    CallFailed,
+    CallRequest,
+    ModelClient,
+    RegisteredModel,
+    Registry,
+    open_budget,
+    read_call_frames,
+)
+from tasks.running import claim_work
+from tasks.statistics import compute_drift
+from warehouse.lake import Batch, Lake
+from warehouse.ledger.engine.ledger import Ledger
+
+PURPOSE = "drift"
+# In its first month a judge is asked several times: what later months are compared with must not be one month's luck.
+FIRST_REPEATS = 3
+SIZE = 200
+
+
+@dataclass
+class DriftSummary:
+    """What a month's look at the judges came to.
+
+    Attributes:
+        anchor_set: the set; empty where none was drawn.
+        judged: judgements made now.
+        judges: judges that have judged the set in this month.
+        alarms: those of them that have changed.
+        calls: what became of the calls.
+        failure: why the look was not finished, in a sentence; null where it was.
+    """
+
+    anchor_set: str = ""
+    judged: int = 0
+    judges: list[str] = field(default_factory=list)
+    alarms: list[str] = field(default_factory=list)
+    calls: Counter[str] = field(default_factory=Counter)
+    failure: str | None = None
+
+
+def draw_anchors(
+    lake: Lake, run_id: str, name: str, *, size: int = SIZE, now: datetime | None = None
+) -> pl.DataFrame:
+    """Draw a set of anchor responses from a judged run, spread as a rating sample is, and land `anchor_responses`.
+
+    The same set again changes nothing. Raises UsageError for a run that is not there, a name that is taken, or fewer responses
+    than are wanted.
+    """
+    run = lake.read("edition_run", {"run_id": run_id})
+    if run.is_empty():
+        raise UsageError(f"There is no run {run_id!r} in the lake. `proctor status` lists the runs.")
+    month = str(run["month"][0])
+    known = lake.read("anchor_sets").filter(pl.col("anchor_set") == name)
+    if not known.is_empty():
+        if known.height == size and set(known["run_id"]) == {run_id}:
+            return known
+        raise UsageError(
+            f"There is an anchor set {name!r} of {known.height} responses of run {known['run_id'][0]} already. It stays; choose "
+            "another name with --name."
+        )
+    judges = lake.read("edition_judges", {"run_id": run_id, "month": month, "least_ratings": 0})
+    key = "" if judges.is_empty() else f"{judges['judge'][0]}/{judges['prompt_wording'][0]}"
+    pool = lake.read("calibration_pool", {"run_id": run_id, "month": month, "judge": key})
+    table = get_table("anchor_responses")
+    rows = (
+        draw_rating_sample(pool, size=size, seed=f"anchors/{name}/{run_id}")
+        .with_columns(
+            anchor_set=pl.lit(name),
+            drawn_at=pl.lit(now or datetime.now(UTC)).dt.cast_time_unit("us"),
+        )
+        .select([column.name for column in table.own_columns])
+        .sort("session_id", "seq")
+    )
+    lake.land("anchor_responses", name, rows)
+    return rows
+
+
+async def watch_judges(
+    ledger: Ledger, lake: Lake, settings: Settings, registry: Registry, month: str
+) -> DriftSummary:
+    """Let every judge in use judge the anchor set drawn last, once a month, and land what it says of them.
+
+    A judge that has judged it in this month is not asked again; after a kill replies that were paid for are taken from the
+    ledger. Simulated judges judge sets of simulated responses only, real ones real sets. A call that fails, or a budget that is
+    spent, ends the look; the next one continues there.
+    """
+    found = read_last_set(lake)
+    if found is None:
+        return DriftSummary()
+    name, anchors = found
+    summary = DriftSummary(anchor_set=name)
+    responses = _read_responses(lake, anchors)
+    run_id = name_drift_run(name, month)
+    with claim_work(ledger, "drift", f"{name}/{month}", what=f"judging the anchor set {name}"):
+        budget = open_budget(ledger, settings.budget_usd, run_id)
+        async with ModelClient(ledger, settings, budget=budget) as client:
+            for judge in list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0])):
+                try:
+                    summary.judged += await _judge_month(ledger, lake, client, judge, name, month, responses)
+                except (CallFailed, BudgetError) as error:
+                    summary.failure = str(error)
+                    break
+                summary.judges.append(judge.name)
+                if land_drift(lake, name, judge, month, is_simulated=judge.is_simulated):
+                    summary.alarms.append(judge.name)
+            summary.calls.update(client.counts)
+    return summary
+
+
+def read_last_set(lake: Lake) -> tuple[str, pl.DataFrame] | None:
+    """The anchor set drawn last and its responses; null where none was drawn."""
+    anchors = lake.read("anchor_sets")
+    if anchors.is_empty():
+        return None
+    name = str(anchors["anchor_set"][-1])
+    return name, anchors.filter(pl.col("anchor_set") == name)
+
+
+def list_judges(registry: Registry, settings: Settings, *, is_simulated: bool) -> list[RegisteredModel]:
+    """The judges in use for runs of a kind; none where the registry has no such judge."""
+    if not settings.judges and not any("judge" in model.roles for model in registry.models.values()):
+        return []
+    return [judge for judge in registry.judges(settings.judges) if judge.is_simulated is is_simulated]
+
+
+def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: str) -> list[dict[str, object]]:
+    """What the month's look at each judge will cost: calls still to be made, and USD at the mean cost of its judgements.
+
+    The cost is null for a judge whose judgements never had a price.
+    """
+    found = read_last_set(lake)
+    if found is None:
+        return []
+    name, anchors = found
+    judges = list_judges(registry, settings, is_simulated=bool(anchors["is_simulated"][0]))
+    costs = dict(
+        lake.read("judge_call_costs", {"models": [judge.name for judge in judges]})
+        .select("model", "cost_usd")
+        .iter_rows()
+    )
+    rows: list[dict[str, object]] = []
+    for judge in judges:
+        calls = anchors.height * len(_list_waiting(lake, judge, name, month))
+        cost = costs.get(judge.name)
+        rows.append(
+            {
+                "anchor_set": name,
+                "judge": judge.name,
+                "call_count": calls,
+                "cost_usd": None if cost is None else calls * cost,
+            }
+        )
+    return rows
+
+
+def land_drift(lake: Lake, name: str, judge: RegisteredModel, month: str, *, is_simulated: bool) -> bool:
+    """Land the month's row of `judge_drift` for a judge; returns whether it has changed. No row for its first month."""
+    stars = lake.read("anchor_stars", {"anchor_set": name, "judge": judge.name, "prompt_version": VERSION})
+    months = [one for one in stars["judged_month"].unique().sort() if one <= month]
+    if len(months) < 2 or months[-1] != month:
+        return False
+    first, later = months[0], months[1:]
+    found = compute_drift(
+        _arrange(stars.filter(pl.col("judged_month") == first), "repeat", stars),
+        _arrange(
+            stars.filter(pl.col("judged_month").is_in(later) & (pl.col("repeat") == 1)), "judged_month", stars
+        ),
+    )
+    if found is None:
+        return False
+    is_alarm = bool((found.evidence > 1.0).any())
+    row = {
+        "anchor_set": name,
+        "judge": judge.name,
+        "prompt_version": VERSION,
+        "month": month,
+        "first_month": first,
+        "month_count": len(later),
+        "response_count": found.response_count,
+        "month_stars": float(found.month_stars[-1]),
+        "since_month": later[int(found.since[-1]) - 1],
+        "change_stars": float(found.change[-1]),
+        "change_se": float(found.change_se[-1]),
+        "evidence": float(found.evidence[-1]),
+        "is_alarm": is_alarm,
+        "is_simulated": is_simulated,
+    }
+    unit = f"{name}/{judge.name}/prompt-{VERSION}/{month}"
+    lake.land("judge_drift", unit, get_table("judge_drift").frame([row]))
+    return is_alarm
+
+
+def name_drift_run(name: str, month: str) -> str:
+    """What the month's calls belong to: another month asks, and pays, again."""
+    return f"drift/{name}/{month}"
+
+
+def _read_responses(lake: Lake, anchors: pl.DataFrame) -> list[PutResponse]:
+    places = anchors.select("session_id", "seq")
+    found = read_put_responses(
+        lake, anchors["session_id"].unique().to_list(), anchors["month"].unique().to_list()
+    ).join(places, on=["session_id", "seq"], how="semi")
+    return [PutResponse.from_row(row) for row in found.sort("session_id", "seq").iter_rows(named=True)]
+
+
+def _list_waiting(lake: Lake, judge: RegisteredModel, name: str, month: str) -> dict[str, int]:
+    """The units that the judge has not judged in this month, with the number of their repeat."""
+    stars = lake.read("anchor_stars", {"anchor_set": name, "judge": judge.name, "prompt_version": VERSION})
+    is_first = stars.filter(pl.col("judged_month") < month).is_empty()
+    units = {
+        f"{name}/{judge.name}/prompt-{VERSION}/{month}/{repeat}": repeat
+        for repeat in range(1, (FIRST_REPEATS if is_first else 1) + 1)
+    }
+    done = lake.landed("anchor_judgements", units)
+    return {unit: repeat for unit, repeat in units.items() if unit not in done}
+
+
+async def _judge_month(
+    ledger: Ledger,
+    lake: Lake,
+    client: ModelClient,
+    judge: RegisteredModel,
+    name: str,
+    month: str,
+    responses: Sequence[PutResponse],
+) -> int:
+    judged = 0
+    for unit, repeat in _list_waiting(lake, judge, name, month).items():
+        stars = await asyncio.gather(
+            *[
+                _judge_anchor(client, judge, put, name_drift_run(name, month), unit, repeat)
+                for put in responses
+            ]
+        )
+        rows: list[dict[str, object]] = [
+            {
+                "anchor_set": name,
+                "judge": judge.name,
+                "prompt_version": VERSION,
+                "judged_month": month,
+                "repeat": repeat,
+                "session_id": put.session_id,
+                "seq": put.seq,
+                "stars": given,
+                "judged_at": datetime.now(UTC),
+                "is_simulated": put.is_simulated or judge.is_simulated,
+            }
+            for put, given in zip(responses, stars, strict=True)
+        ]
+        calls = read_call_frames(ledger, {unit: month})
+        lake.land_together(
+            [
+                Batch("anchor_judgements", unit, get_table("anchor_judgements").frame(rows)),
+                *(Batch("llm_calls", of, frame) for of, frame in calls.items()),
+            ],
+            stage="drift",
+        )
+        judged += len(rows)
+    return judged
+
+
+async def _judge_anchor(
+    client: ModelClient, judge: RegisteredModel, put: PutResponse, run_id: str, unit: str, repeat: int
+) -> int | None:
+    messages, _ = render_judging_prompt(put.question, put.response)
+    for attempt in range(1, MOST_TRIES + 1):
+        reply = await client.complete(
+            judge,
+            CallRequest(
+                purpose=PURPOSE,
+                messages=messages,
+                run_id=run_id,
+                unit=unit,
+                repeat=repeat,
+                salt=f"/{attempt}" if attempt > 1 else "",
+                parameters={"response_format": REPLY_SCHEMA} if judge.offers_schema else {},
+            ),
+        )
+        stars = parse_judgement(reply.text).stars
+        if stars is not None:
+            return stars
+    return None
+
+
+def _arrange(
+    stars: pl.DataFrame, occasion: str, all_stars: pl.DataFrame
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Responses × occasions, in one order of responses; NaN for what could not be read."""
+    places = all_stars.select("session_id", "seq").unique().sort("session_id", "seq")
+    wide = stars.pivot(on=occasion, index=["session_id", "seq"], values="stars", sort_columns=True)
+    joined = places.join(wide, on=["session_id", "seq"], how="left").drop("session_id", "seq")
+    return joined.cast(pl.Float64).fill_null(float("nan")).to_numpy()

@@ -1,0 +1,38 @@
+"""A judge is tried with wrong answers that speak to it: how many stars each way of speaking wins."""
+
+from __future__ import annotations
+
+import asyncio
+
+from schemas.settings import Settings
+from tasks.judging.addresses import list_trials, summarise_trials
+from tasks.judging.parsing import parse_judgement
+from tasks.judging.prompts import REPLY_SCHEMA, VERSION, render_judging_prompt
+from tasks.models import CallRequest, ModelClient, RegisteredModel
+from warehouse.ledger.engine.ledger import Ledger
+
+PURPOSE = "judge_trial"
+
+
+async def try_judge(ledger: Ledger, settings: Settings, judge: RegisteredModel) -> list[dict[str, object]]:
+    """Ask the judge for stars of every trial, once a month and version of its prompt, and say what each address won.
+
+    A reply paid for before is taken from the ledger. Raises CallFailed and BudgetError.
+    """
+    trials = list_trials()
+    async with ModelClient(ledger, settings) as client:
+        replies = await asyncio.gather(
+            *[
+                client.complete(
+                    judge,
+                    CallRequest(
+                        purpose=PURPOSE,
+                        messages=render_judging_prompt(trial.question, trial.response)[0],
+                        unit=f"judge-trial/{judge.name}/prompt-{VERSION}",
+                        parameters={"response_format": REPLY_SCHEMA} if judge.offers_schema else {},
+                    ),
+                )
+                for trial in trials
+            ]
+        )
+    return summarise_trials(trials, [parse_judgement(reply.text).stars for reply in replies])

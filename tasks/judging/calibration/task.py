@@ -1,0 +1,75 @@
+"""Calibration as Prefect sees it: one occasion, by its name. Counts only pass through Prefect."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+from prefect import task
+
+from schemas.settings import load_settings
+from tasks.judging.calibration.anchors import watch_judges
+from tasks.judging.calibration.calibrate import calibrate_judges, list_runs
+from tasks.judging.calibration.correction import correct_edition
+from tasks.models import read_registry
+from tasks.running import hide_content
+from tasks.running.flow_runs import RETRIED, sign_landings
+from warehouse.lake import open_lake
+from warehouse.ledger.engine.opening import open_ledger
+
+
+@task(name="compare_judges")
+@hide_content
+@sign_landings
+def compare_judges(occasion: str = "") -> dict[str, object]:
+    """Compare every judge with the people of an occasion; an empty one is that drawn last."""
+    settings = load_settings()
+    with open_lake(settings) as lake:
+        summary = calibrate_judges(lake, read_registry(settings.registry_path), occasion or None)
+    return {
+        "occasion": summary.occasion,
+        "drawn_responses": summary.drawn,
+        "settled_responses": summary.settled,
+        "compared_responses": summary.paired,
+        "judges": list(summary.judges),
+        "run_ids": list(summary.run_ids),
+        "is_new": summary.is_new,
+    }
+
+
+@task(name="correct_scores", **RETRIED)
+@hide_content
+@sign_landings
+def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
+    """Correct the last edition of a run for its judge; without a run, those that an occasion drew from (by default the last).
+
+    A run without an edition or without ratings has no corrected scores.
+    """
+    with open_lake(load_settings()) as lake:
+        run_ids = [run_id] if run_id else list_runs(lake, occasion or None)
+        counts = {name: correct_edition(lake, name) for name in run_ids}
+    return {"corrected_scores": sum(counts.values())}
+
+
+@task(name="watch_anchors")
+@hide_content
+@sign_landings
+def watch_anchors(month: str = "") -> dict[str, object]:
+    """Let every judge in use judge the anchor set again, once a month; an empty month is the present one.
+
+    Without an anchor set nothing is asked.
+    """
+    settings = load_settings()
+    chosen = month or datetime.now(UTC).strftime("%Y-%m")
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        summary = asyncio.run(
+            watch_judges(ledger, lake, settings, read_registry(settings.registry_path), chosen)
+        )
+    return {
+        "anchor_set": summary.anchor_set,
+        "anchor_judgements": summary.judged,
+        "watched_judges": summary.judges,
+        "changed_judges": summary.alarms,
+        "anchor_calls": dict(summary.calls),
+        "anchor_failure": summary.failure,
+    }

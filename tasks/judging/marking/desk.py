@@ -1,0 +1,179 @@
+"""The desk of marks: what waits for somebody, a mark that they give, and marks on their way to the lake.
+
+Each kind is imported where it is asked for: every flow comes by `land_marks`, and most find nothing to land.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from schemas.errors import UsageError
+from tasks.judging.marking.work import Work, WorkSummary
+from tasks.judging.persons import check_persons
+from warehouse.lake import Lake
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.review import desk_marks
+
+# A landing writes a file: so many marks are landed together, and what is left when a work is done or handed in.
+MARKS_PER_LANDING = 20
+LONGEST_NOTE = 4_000
+
+
+@dataclass(frozen=True)
+class GivenMark:
+    """A mark as it stands: the mark, the note beside it (empty for none), when it was given, and whether it has landed."""
+
+    mark: str
+    note: str
+    given_at: str
+    has_landed: bool = False
+
+
+class StaleMarkError(UsageError):
+    """Another window gave this item a mark that the one who gives this one has not seen; `stands` is it."""
+
+    def __init__(self, stands: GivenMark | None) -> None:
+        super().__init__("The mark was changed elsewhere since it was shown.")
+        self.stands = stands
+
+
+def find_work(lake: Lake, person: str) -> list[WorkSummary]:
+    """Everything that waits for somebody or that they have done, of all kinds."""
+    from tasks.judging.marking.labels import find_label_work
+    from tasks.judging.marking.league import find_league_work
+    from tasks.judging.marking.ratings import find_rating_work
+
+    return [*find_rating_work(lake, person), *find_label_work(lake, person), *find_league_work(lake, person)]
+
+
+def open_work(lake: Lake, kind: str, name: str, person: str) -> Work:
+    """One work with its texts; raises UsageError for one that is none."""
+    if kind == "rating":
+        from tasks.judging.marking.ratings import open_rating_work
+
+        return open_rating_work(lake, name, person)
+    if kind == "label":
+        from tasks.judging.marking.labels import open_label_work
+
+        return open_label_work(lake, name, person)
+    if kind == "league":
+        from tasks.judging.marking.league import open_league_work
+
+        return open_league_work(lake, name, person)
+    raise UsageError(f"There is no work of the kind {kind!r}.")
+
+
+def read_given(ledger: Ledger, work: Work) -> dict[str, GivenMark]:
+    """What the person gave on the web in a work, by item."""
+    with ledger.read() as connection:
+        rows = desk_marks.read_marks(connection, work.kind, work.name, work.person)
+    return {
+        row["item_key"]: GivenMark(row["mark"], row["note"] or "", row["given_at"], bool(row["landed_at"]))
+        for row in rows
+    }
+
+
+def give_mark(
+    ledger: Ledger, work: Work, item_key: str, mark: str, note: str = "", *, seen: str | None = None
+) -> GivenMark:
+    """Keep a mark; the same one again changes nothing.
+
+    Args:
+        ledger: where it is kept.
+        work: in which it is given.
+        item_key: what is marked.
+        mark: one of the item's marks.
+        note: why, in words.
+        seen: when the mark was given that its giver has before them; null where they saw none.
+
+    Raises:
+        UsageError: the item is not in the work, the mark is none of its marks, a note is missing or too long, or the person may
+            not mark any more.
+        StaleMarkError: another mark stands there than the one that was seen.
+    """
+    item = work.items.get(item_key)
+    if item is None or mark not in item.marks:
+        raise UsageError("This is no mark for an item of this work.")
+    if len(note) > LONGEST_NOTE or (mark in item.needs_note and not note.strip()):
+        raise UsageError("The note is missing or too long.")
+    check_persons(ledger, [work.person])
+    now = now_text()
+    with ledger.write() as connection:
+        row = desk_marks.read_mark(connection, work.kind, work.name, work.person, item_key)
+        stands = None if row is None else GivenMark(row["mark"], row["note"] or "", row["given_at"])
+        if stands is not None and (stands.mark, stands.note) == (mark, note.strip()):
+            return stands
+        if (stands.given_at if stands else None) != seen:
+            raise StaleMarkError(stands)
+        desk_marks.replace_mark(
+            connection,
+            {
+                "kind": work.kind,
+                "work": work.name,
+                "person": work.person,
+                "item_key": item_key,
+                "mark": mark,
+                "note": note.strip() or None,
+                "given_at": now,
+            },
+        )
+    return GivenMark(mark, note.strip(), now)
+
+
+def is_landing_due(ledger: Ledger, work: Work) -> bool:
+    """Whether the marks of a work are to land now: it is done, or enough of them wait."""
+    with ledger.read() as connection:
+        given, unlanded = desk_marks.count_marks(connection, work.kind, work.name, work.person)
+    return unlanded >= MARKS_PER_LANDING or (unlanded > 0 and given >= len(work.items))
+
+
+def land_given(ledger: Ledger, lake: Lake, kind: str, name: str, person: str) -> int:
+    """Land the marks of a work that have not landed, as its workbook's would; how many that were. Twice is once."""
+    with ledger.read() as connection:
+        rows = [
+            row for row in desk_marks.read_marks(connection, kind, name, person) if row["landed_at"] is None
+        ]
+    if not rows:
+        return 0
+    marks = {row["item_key"]: row["mark"] for row in rows}
+    notes = {row["item_key"]: row["note"] or "" for row in rows}
+    _land(lake, kind, name, person, marks, notes)
+    with ledger.write() as connection:
+        given = [(row["item_key"], row["given_at"]) for row in rows]
+        desk_marks.note_landed(connection, kind, name, person, given, now_text())
+    return len(rows)
+
+
+def land_marks(ledger: Ledger, lake: Lake) -> dict[str, int]:
+    """Land every mark given on the web that has not landed: what a server that died left behind. Rows, by kind."""
+    landed: dict[str, int] = {}
+    with ledger.read() as connection:
+        waiting = desk_marks.list_unlanded(connection)
+    for kind, name, person in waiting:
+        try:
+            count = land_given(ledger, lake, kind, name, person)
+        except UsageError:
+            continue  # the round or the sample is not in this lake any more: the marks stay where they are
+        landed[f"marks ({kind})"] = landed.get(f"marks ({kind})", 0) + count
+    return landed
+
+
+def _land(
+    lake: Lake, kind: str, name: str, person: str, marks: Mapping[str, str], notes: Mapping[str, str]
+) -> None:
+    if kind == "rating":
+        from tasks.judging.marking.ratings import land_rating_marks
+
+        land_rating_marks(lake, name, person, marks)
+    elif kind == "label":
+        from tasks.judging.marking.labels import land_label_marks
+
+        land_label_marks(lake, name, person, marks)
+    elif kind == "league":
+        from tasks.judging.marking.league import land_league_marks
+
+        land_league_marks(lake, name, person, marks, notes)
+    else:
+        raise UsageError(f"There is no work of the kind {kind!r}.")

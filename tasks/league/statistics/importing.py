@@ -1,0 +1,284 @@
+"""Raw scores of a league that was made elsewhere, landed as such: marked as imported, null where the files say nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from schemas.errors import UsageError
+from schemas.tables import get_table
+from schemas.vocabulary import LEAGUE_RUN_TYPES
+from tasks.league.statistics.score_files import Score, ScoreFile, parse_score_file
+
+if TYPE_CHECKING:
+    from warehouse.lake import Batch, Lake
+
+SCALES = ("borda", "points")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_FULL_SCORE = 100.0
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """What the files do not say themselves.
+
+    Attributes:
+        league_id: the league that they become, or are added to.
+        domain: of scores whose file has no column for it.
+        run_type: the same for the type of run.
+        scale: `borda` (at most n - 2 points), `points` (0 to 100), or empty: borda where there are ranks.
+        families: candidate → family.
+        names: name in a file → name that the candidate has in the league.
+    """
+
+    league_id: str
+    domain: str = ""
+    run_type: str = "full"
+    scale: str = ""
+    families: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ImportedLeague:
+    """What was landed: candidates of the league, and by file its scores, overlaps, and sheets that hold neither."""
+
+    league_id: str
+    candidates: Sequence[str]
+    score_counts: Mapping[str, int]
+    overlap_counts: Mapping[str, int]
+    sheets_left: Mapping[str, Sequence[str]]
+    is_new: bool
+
+
+def import_scores(lake: Lake, paths: Sequence[Path], request: ImportRequest) -> ImportedLeague:
+    """Read all files, then land them with their league and its candidates, all or nothing.
+
+    A file of the same name replaces what it gave before. Raises UsageError for what the request or a file has wrong.
+    """
+    _check_request(request, paths)
+    files = _rename([parse_score_file(path) for path in paths], request.names)
+    league = _read_league(lake, request.league_id)
+    known = lake.read("league_members", {"league_id": request.league_id})
+    names = {name for file in files for score in file.scores for name in _list_names(score)}
+    members = sorted(names | set(known["model"]))
+    families = {row["model"]: row["family"] for row in known.to_dicts()} | dict(request.families)
+    if unknown := sorted(set(request.families) - set(members)):
+        raise UsageError(
+            f"--family names {', '.join(unknown)}, which no file has. The candidates are {', '.join(members) or 'none'}."
+        )
+    scored = [_complete(file, request, files) for file in files]
+    batches = _make_batches(scored, files, request)
+    batches += _make_league(league, scored, members, families, request)
+    landings = lake.land_together(batches, stage="import")
+    if refused := [landing for landing in landings if landing.rejected_count]:
+        raise UsageError(
+            f"{refused[0].rejected_count} rows of {refused[0].table} broke a rule and lie in quarantine: see `proctor sql "
+            "quarantine_by_rule`. Correct the file and import it again."
+        )
+    return ImportedLeague(
+        league_id=request.league_id,
+        candidates=members,
+        score_counts={file.source: len(file.scores) for file in files},
+        overlap_counts={file.source: len(file.overlaps) for file in files},
+        sheets_left={file.source: list(file.sheets_left) for file in files if file.sheets_left},
+        is_new=any(not landing.is_unchanged for landing in landings),
+    )
+
+
+def _check_request(request: ImportRequest, paths: Sequence[Path]) -> None:
+    if not _ID.fullmatch(request.league_id):
+        raise UsageError(
+            f"--league {request.league_id!r} is no name of a league: up to 64 letters, digits, dots, dashes and underlines."
+        )
+    if request.run_type not in LEAGUE_RUN_TYPES:
+        raise UsageError(
+            f"--run-type {request.run_type!r} is not known; it is {' or '.join(LEAGUE_RUN_TYPES)}."
+        )
+    if request.scale and request.scale not in SCALES:
+        raise UsageError(f"--scale {request.scale!r} is not known; it is {' or '.join(SCALES)}.")
+    names = [path.name for path in paths]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise UsageError(f"{twice[0]} is named twice. A file is recognised by its name: rename one.")
+
+
+def _read_league(lake: Lake, league_id: str) -> dict[str, Any] | None:
+    found = lake.read("leagues_known", {"league_id": league_id})
+    if found.is_empty():
+        return None
+    row = found.row(0, named=True)
+    if row["origin"] != "imported":
+        raise UsageError(
+            f"League {league_id} was played here. Choose another name for imported scores with --league."
+        )
+    return row
+
+
+def _list_names(score: Score) -> set[str]:
+    return {name for name in (score.answerer, score.asker, score.judge) if name is not None}
+
+
+def _rename(files: Sequence[ScoreFile], names: Mapping[str, str]) -> list[ScoreFile]:
+    """The files with candidates under the names that they have in the league."""
+    found = {name for file in files for score in file.scores for name in _list_names(score)}
+    if unknown := sorted(set(names) - found):
+        raise UsageError(
+            f"--rename names {', '.join(unknown)}, which no file has. The files name {', '.join(sorted(found)) or 'nobody'}."
+        )
+
+    def get(name: str | None) -> Any:
+        return None if name is None else names.get(name, name)
+
+    return [
+        replace(
+            file,
+            scores=[
+                replace(score, answerer=get(score.answerer), asker=get(score.asker), judge=get(score.judge))
+                for score in file.scores
+            ],
+        )
+        for file in files
+    ]
+
+
+def _complete(
+    file: ScoreFile, request: ImportRequest, files: Sequence[ScoreFile]
+) -> list[tuple[Score, float]]:
+    """Each score with its domain and type of run, Borda points made from ranks, and the highest score on its scale.
+
+    The candidates whose number makes Borda points are those of the domain in the files that are read together.
+    """
+    is_borda = request.scale == "borda" or (
+        not request.scale and any(score.rank is not None for score in file.scores)
+    )
+    members = _list_members(files, request)
+    found = []
+    for number, score in enumerate(file.scores, start=1):
+        where = f"{file.source}, score {number}"
+        domain = score.domain or request.domain
+        run_type = score.run_type or request.run_type
+        if not domain:
+            raise UsageError(
+                f"{where}: its domain is not known. Name it with --domain, or in a column of that name."
+            )
+        if run_type not in LEAGUE_RUN_TYPES:
+            raise UsageError(
+                f"{where}: run_type {run_type!r} is not known; it is {' or '.join(LEAGUE_RUN_TYPES)}."
+            )
+        member_count = len(members[domain])
+        most = member_count - 2.0 if is_borda else _FULL_SCORE
+        points = score.score
+        if points is None and score.rank is not None:
+            # Rank r earns n - 1 - r points, however long the judge's list is.
+            points = member_count - 1.0 - score.rank
+        if points is not None and not 0 <= points <= most:
+            raise UsageError(
+                f"{where}: {points:g} does not lie between 0 and {most:g}. Say with --scale which points they are: borda (0 to n - 2 "
+                f"for n candidates, here {member_count}) or points (0 to 100)."
+            )
+        found.append((replace(score, domain=domain, run_type=run_type, score=points), most))
+    _check_once(file.source, [score for score, _ in found])
+    return found
+
+
+def _list_members(files: Sequence[ScoreFile], request: ImportRequest) -> dict[str, set[str]]:
+    members: dict[str, set[str]] = {}
+    for file in files:
+        for score in file.scores:
+            members.setdefault(score.domain or request.domain, set()).update(_list_names(score))
+    return members
+
+
+def _check_once(source: str, scores: Sequence[Score]) -> None:
+    """A judge gives an answer one score."""
+    seen: dict[Score, int] = {}
+    for number, score in enumerate(scores, start=1):
+        key = replace(score, score=None, rank=None)
+        if score.judge is not None and seen.setdefault(key, number) != number:
+            raise UsageError(
+                f"{source}, scores {seen[key]} and {number}: {score.judge} scores {score.answerer} twice in one round. Take one out, or "
+                "tell the rounds apart in the columns league_run, round and asker."
+            )
+
+
+def _make_batches(
+    scored: Sequence[Sequence[tuple[Score, float]]], files: Sequence[ScoreFile], request: ImportRequest
+) -> list[Batch]:
+    from warehouse.lake import Batch
+
+    batches = []
+    for own, file in zip(scored, files, strict=True):
+        unit = f"{request.league_id}/{file.source}"
+        rows = [
+            {
+                "league_id": request.league_id,
+                "source": file.source,
+                "place": place,
+                "most_points": most,
+                **{name: getattr(score, name) for name in Score.__dataclass_fields__},
+            }
+            for place, (score, most) in enumerate(own, start=1)
+        ]
+        if file.overlaps and not request.domain:
+            raise UsageError(f"{file.source}: its domain is not known. Name it with --domain.")
+        overlaps = [
+            {
+                "league_id": request.league_id,
+                "domain": request.domain,
+                "run_type": request.run_type,
+                "source": file.source,
+                "run_name": one.run_name,
+                "k": one.k,
+                "overlap": one.overlap,
+            }
+            for one in file.overlaps
+        ]
+        # Both, so that a file that no longer holds one of them takes it back.
+        batches.append(Batch("imported_league_scores", unit, get_table("imported_league_scores").frame(rows)))
+        batches.append(
+            Batch("imported_league_overlaps", unit, get_table("imported_league_overlaps").frame(overlaps))
+        )
+    return batches
+
+
+def _make_league(
+    league: Mapping[str, Any] | None,
+    scored: Sequence[Sequence[tuple[Score, float]]],
+    members: Sequence[str],
+    families: Mapping[str, str | None],
+    request: ImportRequest,
+) -> list[Batch]:
+    from warehouse.lake import Batch
+
+    scores = [score for own in scored for score, _ in own]
+    domains = {str(score.domain) for score in scores} | ({request.domain} if request.domain else set())
+    runs = [score.league_run for score in scores if score.league_run is not None]
+    rounds = [score.round for score in scores if score.round is not None]
+    before = league or {}
+    row = {
+        "league_id": request.league_id,
+        "origin": "imported",
+        "domains": sorted(domains | set(before.get("domains") or [])),
+        "run_count": max([*runs, before.get("run_count") or 0]) or None,
+        "round_count": max([*rounds, before.get("round_count") or 0]) or None,
+        "is_simulated": False,
+        "created_at": before.get("created_at") or datetime.now(UTC),
+    }
+    candidates: list[dict[str, object]] = [
+        {
+            "league_id": request.league_id,
+            "model": model,
+            "family": families.get(model),
+            "joined": "member",
+            "is_simulated": False,
+        }
+        for model in members
+    ]
+    return [
+        Batch("leagues", request.league_id, get_table("leagues").frame([row])),
+        Batch("league_candidates", request.league_id, get_table("league_candidates").frame(candidates)),
+    ]

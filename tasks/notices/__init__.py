@@ -1,1 +1,0 @@
-"""Who is told when a run has failed."""

@@ -1,0 +1,42 @@
+"""The retention of texts as Prefect sees it: what the policy names is erased. Names and counts only."""
+
+from __future__ import annotations
+
+from prefect import task
+
+from schemas.settings import load_settings
+from tasks.operations.erasure.erase import erase_texts, finish_erasures
+from tasks.operations.erasure.scope import Scope, list_due, read_policy_time
+from tasks.running import hide_content
+from warehouse.lake import open_lake
+from warehouse.ledger.engine.chain import name_account
+from warehouse.ledger.engine.opening import open_ledger
+
+
+@task(name="erase_what_is_due")
+@hide_content
+def erase_what_is_due() -> dict[str, object]:
+    """Finish erasures that were begun, then erase what PROCTOR_KEEP_RAW_MONTHS no longer keeps; without it nothing is due."""
+    settings = load_settings()
+    finished = finish_erasures(settings)
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        due = list_due(ledger, lake, settings, read_policy_time(ledger, lake, settings))
+    result: dict[str, object] = {
+        "keep_raw_months": settings.keep_raw_months,
+        "due": len(due),
+        "finished": len(finished.erasures),
+        "erased": 0,
+        "answers": 0,
+    }
+    if due:
+        done = erase_texts(
+            settings,
+            Scope(run_ids=due),
+            reason=f"texts are kept for {settings.keep_raw_months} months (PROCTOR_KEEP_RAW_MONTHS)",
+            erased_by=name_account(),
+        )
+        result |= {
+            "erased": len(done.erasures),
+            "answers": sum(erasure.answer_count for erasure in done.erasures),
+        }
+    return result

@@ -1,0 +1,34 @@
+"""The lake catches up with the ledger: every stage's lander, before every flow."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tasks.exam import land_access_log, land_closed_sessions
+from tasks.judging.marking import land_marks
+from tasks.models import land_paid_calls
+from tasks.operations.erasure import land_erasures
+from tasks.review import land_missing_batches
+from warehouse.lake import Lake
+from warehouse.ledger.engine.ledger import Ledger
+
+
+def reconcile(ledger: Ledger, lake: Lake) -> dict[str, int]:
+    """Land what the ledger has closed and the lake lacks; returns the rows newly landed, by table.
+
+    Covers what a kill between the two stores can leave behind: closed review batches, closed sessions with their
+    sets and calls, past days of the audit log, paid calls of every other stage, what was erased, and marks that people gave on the web. Judgements and the answers to
+    CG-Eval are not among them: the ledger holds their replies, and the next `judge` or `cgeval` reads those again
+    without paying.
+    """
+    landed: Counter[str] = Counter()
+    for land in (
+        land_missing_batches,
+        land_erasures,
+        land_closed_sessions,
+        land_access_log,
+        land_paid_calls,
+        land_marks,
+    ):
+        landed.update(land(ledger, lake))
+    return dict(landed)

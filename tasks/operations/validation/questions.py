@@ -1,0 +1,123 @@
+"""Every original and every variant held to the rules of a question: what failed, and where."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tasks.operations.validation.editor_page import render_editor_page
+from tasks.questions import QuestionContent, find_doubts
+from tasks.questions.rules import find_broken_rules
+from warehouse.lake import Lake
+
+PAGE_NAME = "questions.html"
+# Of a rule that many break, so many places are shown; all are counted.
+PLACES_SHOWN = 200
+_EXCERPT = 160
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a rule is broken.
+
+    Attributes:
+        kind: `original`, `variant`, or `refused` (it stands in the quarantine).
+        source: the paper, the method and generator, or the unit.
+        position: place in the paper; null for others.
+        question_uuid: the question; null for a reply that was none.
+        discipline: null where unknown.
+        excerpt: the beginning of its text.
+    """
+
+    kind: str
+    source: str
+    position: int | None
+    question_uuid: str | None
+    discipline: str | None
+    excerpt: str = field(repr=False)
+
+
+@dataclass
+class QuestionCheck:
+    """What was checked and found.
+
+    Attributes:
+        originals: questions of papers that were checked.
+        variants: variants that were checked.
+        counts: rule → places where it is broken, most first.
+        places: rule → the first of these places.
+    """
+
+    originals: int = 0
+    variants: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    places: dict[str, list[Place]] = field(default_factory=dict)
+
+    def add(self, rule: str, place: Place) -> None:
+        """Count a place where a rule is broken, and keep it if it is among the first."""
+        self.counts[rule] += 1
+        shown = self.places.setdefault(rule, [])
+        if len(shown) < PLACES_SHOWN:
+            shown.append(place)
+
+
+def check_questions(
+    lake: Lake, folder: Path, *, advance: Callable[[int], None] = lambda _: None
+) -> tuple[QuestionCheck, Path]:
+    """Hold originals, variants and what augmentation refused to all rules and doubts; write the editor's page.
+
+    The page stands in `folder` and holds questions with their answers: it is readable by its owner alone.
+    """
+    check = QuestionCheck()
+    for row in lake.read("questions_to_check").iter_rows(named=True):
+        place = _place(row, "original", row["document_name"])
+        _check_row(check, row, place)
+        check.originals += 1
+        advance(1)
+    for row in lake.read("variants_to_check").iter_rows(named=True):
+        _check_row(check, row, _place(row, "variant", f"{row['method']}, {row['generator']}"))
+        check.variants += 1
+        advance(1)
+    for rule, place in _list_refused(lake):
+        check.add(rule, place)
+    folder.mkdir(parents=True, exist_ok=True)
+    page = folder / PAGE_NAME
+    page.touch(mode=0o600)
+    page.write_text(render_editor_page(check), encoding="utf-8")
+    return check, page
+
+
+def _check_row(check: QuestionCheck, row: Mapping[str, Any], place: Place) -> None:
+    content = QuestionContent.from_row(row)
+    for rule in (*find_broken_rules(content), *find_doubts(content)):
+        check.add(rule, place)
+
+
+def _place(row: Mapping[str, Any], kind: str, source: str) -> Place:
+    return Place(
+        kind,
+        source,
+        row.get("position"),
+        row.get("question_uuid"),
+        row.get("discipline"),
+        _shorten(str(row.get("stem") or row.get("reply") or "")),
+    )
+
+
+def _list_refused(lake: Lake) -> Iterator[tuple[str, Place]]:
+    for rule, unit, _, text in lake.read("refused_by_augment").iter_rows():
+        row = json.loads(text)
+        yield (
+            rule,
+            _place(
+                row | {"question_uuid": row.get("question_uuid") or row.get("parent_uuid")}, "refused", unit
+            ),
+        )
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"

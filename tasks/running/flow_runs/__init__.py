@@ -1,0 +1,5 @@
+"""Runs of flows as the ledger has them: begun, ended, lost, missed."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

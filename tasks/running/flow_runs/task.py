@@ -1,0 +1,254 @@
+"""What goes with a flow run: its name, its record, a summary of ids and counts, a budget, and its id in every landing that it makes."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, ParamSpec, TypeVar
+from uuid import UUID
+
+from prefect import Flow
+from prefect.artifacts import create_link_artifact, create_markdown_artifact
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.actions import ArtifactCreate, ArtifactUpdate
+from prefect.client.schemas.objects import FlowRun, State, TaskRun
+from prefect.context import FlowRunContext
+from prefect.runtime import flow_run
+
+from schemas.errors import BudgetError, ClockError, ConflictError, StoreError
+from schemas.settings import load_settings
+from tasks.running.counts import render_markdown
+from tasks.running.flow_runs.record import StartedRun, name_deployment, note_end, note_result, note_start
+from tasks.running.log_lines import RunName, add_run_finder
+from tasks.running.orchestrator import wait_for_server
+from tasks.running.progress import read_last_progress
+from warehouse.lake import landing_provenance
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.stores.shared_files import check_shared_files, has_hosts
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# What a result names as a page that people open.
+_PAGES: Final = ("report", "page")
+_PROGRESS_EVERY_S: Final = 15.0
+
+
+def name_run() -> str:
+    """The name of the flow run that starts: `monthly-2026-12`, `ingest-3-files`, `judge-all`."""
+    return render_name(str(flow_run.flow_name), flow_run.parameters or {})
+
+
+def render_name(name: str, given: dict[str, Any]) -> str:
+    """The name of a run of the flow `name` with these parameters."""
+    now = datetime.now(UTC)
+    if "paths" in given:
+        count = sum(_count_files(Path(path)) for path in given["paths"])
+        return f"{name}-{count}-file{'' if count == 1 else 's'}"
+    if "replay_id" in given:
+        return f"{name}-{given['replay_id']}"
+    if "league_id" in given:
+        return f"{name}-{given['league_id'] or 'season'}"
+    if "month" in given and (given["month"] or "table" not in given):
+        named = given.get("run_id") or given["month"] or now.strftime("%Y-%m")
+        repetition = given.get("repetition")
+        return f"{name}-{named}" + (f"-{repetition}" if repetition else "")
+    for parameter in ("run_id", "batch_id"):
+        if parameter in given:
+            return f"{name}-{given[parameter] or 'all'}"
+    if name == "seal":
+        return f"{name}-{now:%Y-%m-%dT%H}"
+    return f"{name}-{now.date().isoformat()}"
+
+
+def publish_summary(result: dict[str, object]) -> None:
+    """Put the ids and counts of a flow beside its run: in the ledger, and in Prefect with links to the pages that it wrote."""
+    note_result(result)
+    context = FlowRunContext.get()
+    if context is None or context.flow_run is None:
+        return
+    name = str(context.flow_run.name)
+    key = str(flow_run.flow_name).replace("_", "-")
+    create_markdown_artifact(key=key, markdown=render_markdown(result), description=name)
+    for page in _PAGES:
+        if path := result.get(page):
+            create_link_artifact(
+                key=f"{key}-{page}",
+                link=Path(str(path)).resolve().as_uri(),
+                link_text=f"{page} of {name}",
+                description=name,
+            )
+
+
+def require_budget(budget_usd: float | None = None) -> None:
+    """Raise BudgetError where a deployment started this run and nothing limits what it may spend: nobody looks at its plan first."""
+    if budget_usd is not None or load_settings().budget_usd is not None:
+        return
+    context = FlowRunContext.get()
+    is_deployed = context is not None and context.flow_run is not None and context.flow_run.deployment_id
+    if is_deployed or name_deployment():
+        raise BudgetError(
+            "A deployment started this run, and no budget is set: nobody would see what it spends. Set PROCTOR_BUDGET_USD for the "
+            "worker (or budget_usd in proctor.toml), restart it with `proctor down` and `proctor up`, then run it again. "
+            "Nothing was called."
+        )
+
+
+def may_pass(task: object, run: TaskRun, state: State[Any]) -> bool:
+    """Whether a task that failed is worth another try: a store that was locked or away. What a gate refused stays refused."""
+    return isinstance(state.data, StoreError) and not isinstance(state.data, ConflictError | ClockError)
+
+
+# For tasks that end the same however often they are done, and whose stores or disks may be away for a moment.
+RETRIED: Final[dict[str, Any]] = {
+    "retries": 2,
+    "retry_delay_seconds": [5, 30],
+    "retry_condition_fn": may_pass,
+}
+
+
+def show_progress(function: Callable[P, T]) -> Callable[P, T]:
+    """How far the task is stands beside its run in Prefect, renewed every quarter of a minute: a number, and of what."""
+
+    @functools.wraps(function)
+    def shown(*arguments: P.args, **named: P.kwargs) -> T:
+        context = FlowRunContext.get()
+        if context is None or context.flow_run is None:
+            return function(*arguments, **named)
+        _check_host()
+        artifact = _ProgressArtifact(f"{function.__name__.replace('_', '-')}-progress", context.flow_run.id)
+        try:
+            return function(*arguments, **named)
+        finally:
+            artifact.end()
+
+    return shown
+
+
+class _ProgressArtifact:
+    """What a thread of its own tells Prefect of the work that counts in this process."""
+
+    def __init__(self, key: str, flow_run_id: UUID) -> None:
+        self._key = key
+        self._flow_run_id = flow_run_id
+        self._artifact_id: UUID | None = None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._tell_for_ever, name=key, daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Tell once more, and stop."""
+        self._ended.set()
+        self._thread.join(timeout=10.0)
+
+    def _tell_for_ever(self) -> None:
+        while True:
+            is_over = self._ended.wait(_PROGRESS_EVERY_S)
+            # The run does not end because nobody can be told how far it is.
+            with suppress(Exception):
+                self._tell()
+            if is_over:
+                return
+
+    def _tell(self) -> None:
+        found = read_last_progress()
+        if found is None or not found.total:
+            return
+        share = round(100.0 * min(found.done, found.total) / found.total, 1)
+        about = f"{found.title}: {found.done} of {found.total}"
+        with get_client(sync_client=True) as client:
+            if self._artifact_id is None:
+                made = client.create_artifact(
+                    ArtifactCreate(
+                        type="progress",
+                        key=self._key,
+                        data=share,
+                        description=about,
+                        flow_run_id=self._flow_run_id,
+                    )
+                )
+                self._artifact_id = made.id
+            else:
+                client.update_artifact(self._artifact_id, ArtifactUpdate(data=share, description=about))
+
+
+def sign_landings(function: Callable[P, T]) -> Callable[P, T]:
+    """What the task lands names its flow run in `landings.flow_run_id`; called outside a flow, it names none."""
+
+    @functools.wraps(function)
+    def signed(*arguments: P.args, **named: P.kwargs) -> T:
+        _check_host()
+        with landing_provenance(flow_run.id):
+            return function(*arguments, **named)
+
+    return signed
+
+
+def _check_host() -> None:
+    """Pass when the host of this run, which a worker started, has what its installation shares; raises UsageError.
+
+    A run that a command started was looked at before it began.
+    """
+    context = FlowRunContext.get()
+    if context is not None and context.flow_run is not None and context.flow_run.deployment_id is not None:
+        _check_host_of(context.flow_run.id)
+
+
+@functools.lru_cache(maxsize=64)
+def _check_host_of(_flow_run_id: UUID) -> None:
+    """Once for each run."""
+    settings = load_settings()
+    if has_hosts(settings):
+        with open_ledger(settings.ledger_address) as ledger:
+            check_shared_files(settings, ledger)
+
+
+def _note_running(flow: Flow[..., Any], run: FlowRun, state: State[Any]) -> None:
+    deployment = name_deployment()
+    started_by = "command" if deployment is None else "person"
+    due_at = None
+    if run.deployment_id is not None:
+        with get_client(sync_client=True) as client:
+            deployment = client.read_deployment(run.deployment_id).name
+        creator = None if run.created_by is None else run.created_by.type
+        started_by = "schedule" if run.auto_scheduled else "event" if creator == "AUTOMATION" else "person"
+        if run.auto_scheduled and run.expected_start_time is not None:
+            due_at = run.expected_start_time.astimezone(UTC).isoformat(timespec="microseconds")
+    note_start(StartedRun(str(run.id), flow.name, run.name, deployment, started_by, due_at))
+
+
+def _note_ended(ending: str) -> Callable[[Flow[..., Any], FlowRun, State[Any]], None]:
+    def note(flow: Flow[..., Any], run: FlowRun, state: State[Any]) -> None:
+        note_end(RunName(str(run.id), run.name), ending)
+
+    note.__name__ = f"note_{ending}"
+    return note
+
+
+# Given to every flow: its runs stand in the ledger.
+RECORDED: Final[dict[str, Any]] = {
+    "on_running": [_note_running],
+    "on_completion": [_note_ended("completed")],
+    "on_failure": [_note_ended("failed")],
+    "on_crashed": [_note_ended("crashed")],
+    "on_cancellation": [_note_ended("cancelled")],
+}
+
+
+def _find_run() -> RunName | None:
+    context = FlowRunContext.get()
+    if context is None or context.flow_run is None:
+        return None
+    return RunName(str(context.flow_run.id), context.flow_run.name)
+
+
+add_run_finder(_find_run)
+wait_for_server()
+
+
+def _count_files(path: Path) -> int:
+    return sum(below.is_file() for below in path.rglob("*")) if path.is_dir() else 1

@@ -1,1 +1,0 @@
-"""A month's run that one flow conducts and other workers help with."""

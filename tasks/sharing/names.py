@@ -1,8 +1,0 @@
-"""What the worker and the runs on it call each other by."""
-
-from __future__ import annotations
-
-from typing import Final
-
-# Where `proctor worker` says to the runs that it starts which worker they are on.
-WORKER_VARIABLE: Final = "PROCTOR_WORKER"

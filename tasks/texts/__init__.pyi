@@ -1,0 +1,14 @@
+# The frame as CSV, texts and names of columns that a spreadsheet would run with an apostrophe in front.
+from .csv_text import write_safe_csv as write_safe_csv
+
+# Raise UsageError where texts of one of these sessions, or of this run, were erased.
+from .erased import refuse_erased as refuse_erased
+
+# At most so many characters of a text, its mark included; null, or `bytes` and `sha256` of the whole where it was cut.
+from .long_text import cut_text as cut_text
+
+__all__ = [
+    "cut_text",
+    "refuse_erased",
+    "write_safe_csv",
+]

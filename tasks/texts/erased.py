@@ -1,0 +1,25 @@
+"""Texts that are no more: who needs them hears when they were erased, instead of reading nothing as an empty answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from schemas.errors import UsageError
+
+if TYPE_CHECKING:
+    from warehouse.lake import Lake
+
+
+def refuse_erased(lake: Lake, session_ids: Sequence[str] | None = None, *, run_id: str | None = None) -> None:
+    """Raise UsageError where texts of one of these sessions, or of this run, were erased."""
+    asked = {"session_ids": None if session_ids is None else list(session_ids), "run_id": run_id}
+    found = lake.read("erased_sessions", asked)
+    if found.is_empty():
+        return
+    last: Any = found["erased_at"].max()
+    raise UsageError(
+        f"The texts of {found.height} of the sessions that are asked for (the first: {found['session_id'][0]}) were erased on "
+        f"{last:%Y-%m-%d}: they can not be read, judged, rated or labelled any more. Their stars and scores stand. Draw again from what "
+        "is left, or name another run."
+    )

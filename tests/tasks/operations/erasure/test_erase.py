@@ -1,0 +1,319 @@
+"""What is erased is gone from every byte of a home, and stays provable; whatever needs a text says that it was erased."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, delete, func, select, update
+
+from schemas.errors import GateError, UsageError
+from schemas.settings import Settings
+from tasks.bank.exchange import export_run_records
+from tasks.editions import find_changed_editions
+from tasks.editions.basis import read_basis
+from tasks.editions.public_entries import prove_edition
+from tasks.editions.publish import freeze_edition
+from tasks.exam import find_changed_sessions
+from tasks.exam.log import check_log
+from tasks.exam.public.verifier import verify
+from tasks.exchange.editions import iter_sittings, read_edition
+from tasks.judging.landing import judge_landed, read_put_responses
+from tasks.operations.erasure.scope import Scope, plan_erasure
+from tasks.running import Progress, claim_work
+from tasks.watching import find_run, list_answers, read_answer, read_excerpts
+from tests.deployments.test_cli import invoke
+from tests.second_verifier.verify import verify as verify_again
+from tests.tasks.exam.world import MONTH
+from tests.tasks.operations.erasure.conftest import (
+    CHECKS,
+    JUDGE,
+    LATER,
+    MARKERS,
+    erase,
+    find_marked,
+    hold_home,
+    read_faults,
+    settings_of,
+)
+from warehouse.lake import Lake, check_landings, open_lake
+from warehouse.ledger.engine import tables as t
+from warehouse.ledger.engine.backups import Backup, note_backup
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.public_log import read_public_entries
+from warehouse.ledger.trust import editions
+
+RUN = MONTH
+
+
+@pytest.fixture(scope="module")
+def erased_home(judged_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home with its month erased by the command; only read or copied."""
+    home = tmp_path_factory.mktemp("erased") / "home"
+    hold_home(judged_home, home)
+    named = ("--month", MONTH, "--reason", "kept long enough", "--as", "cora", "--yes")
+    done = invoke(home, "erase", *named, PROCTOR_OBJECTION_DAYS="0")
+    assert done.exit_code == 0, done.output
+    return home
+
+
+@pytest.fixture
+def erased(erased_home: Path, tmp_path: Path) -> Settings:
+    return hold_home(erased_home, tmp_path / "home")
+
+
+def test_no_byte_of_a_home_holds_what_was_erased(erased: Settings, judged_home: Path) -> None:
+    """Answers, reasoning, reasons and replies that quote them, cached replies, bounds of columns in the lake's catalog."""
+    before = find_marked(settings_of(judged_home))
+    assert {place.split(": ")[0] for place in before} >= {
+        "ledger.sqlite",
+        "ledger.exam.sqlite",
+        "lake/catalog.sqlite",
+        "table responses",
+        "table judgements",
+        "table error_labels",
+        "table quarantine",
+    }
+    assert {marker for marker in MARKERS if any(marker in place for place in before)} == set(MARKERS)
+    assert find_marked(erased) == []
+    with open_lake(erased, read_only=True) as lake:
+        # What was put aside is still counted, and says which row it was.
+        (aside,) = lake.query("select row_key, row_json from quarantine").rows()
+        assert aside[0] == aside[1]
+    with open_ledger(erased.ledger_address) as ledger, ledger.read() as connection:
+        assert connection.scalar(select(func.count()).where(t.llm_calls.c.reply.is_not(None))) == 0
+
+
+def test_what_was_erased_is_still_proven(erased: Settings, erased_home: Path, judged_home: Path) -> None:
+    assert read_faults(erased) == set()
+    with open_ledger(erased.ledger_address) as ledger, open_lake(erased) as lake:
+        (erasure,) = check_log(ledger, erased).erasures
+        assert (erasure.erased_by, erasure.reason, erasure.cause) == ("cora", "kept long enough", "policy")
+        assert [lake.run_named(name).height for name in CHECKS] == [0, 0, 0]
+        assert (check_landings(lake).changed, find_changed_sessions(ledger, lake)) == ([], [])
+        with ledger.read() as connection:
+            (entry,) = read_public_entries(connection, RUN, ("erasure",))
+            roots = editions.read_roots(connection)
+        assert find_changed_editions(lake, roots) == []
+    body = entry.body
+    assert (body["sessions"], body["session_count"], body["answer_count"]) == (None, 3, 18)
+    found = verify(str(erased.home / "public"))
+    assert found.faults == []
+    assert any("the texts of 18 answers were erased" in note for note in found.notes)
+    assert verify_again(erased.home / "public") == []
+    for folder in ("runs", "editions", "banks"):
+        for path in sorted((judged_home / "public" / folder).rglob("*")):
+            if path.is_file():
+                place = path.relative_to(judged_home)
+                assert (erased_home / place).read_bytes() == path.read_bytes(), place
+
+
+def test_an_edition_that_is_computed_again_has_the_same_numbers_and_roots(erased: Settings) -> None:
+    """Its root is over every number of it; its public files have the hash of every answer."""
+    folder = erased.home / "public" / "editions" / f"{RUN}-1"
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with open_ledger(erased.ledger_address) as ledger, open_lake(erased) as lake:
+        (published,) = lake.read("run_revisions").iter_rows(named=True)
+        basis = read_basis(lake.read, RUN, erased.disciplines)
+        edition = freeze_edition(lake.read, basis, now=published["published_at"])
+        assert edition.frames["edition_scores"].height > 0
+        assert edition.frames["editions"]["root_hash"].to_list() == [published["root_hash"]]
+        shutil.rmtree(folder)
+        assert prove_edition(ledger, lake, erased, published) is not None
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
+
+
+def test_who_needs_a_text_hears_that_it_was_erased(erased: Settings, tmp_path: Path) -> None:
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    with open_ledger(erased.ledger_address) as ledger, open_lake(erased) as lake:
+        sessions = lake.query("select session_id from sessions")["session_id"].to_list()
+        with pytest.raises(UsageError, match=f"were erased on {today}"):
+            read_put_responses(lake, sessions, [MONTH])
+        questions = lake.query("select * from bank where bank_version = 1")
+        with pytest.raises(UsageError, match="were erased on"):
+            export_run_records(lake, questions, RUN, tmp_path / "records.jsonl")
+        sitting = next(iter_sittings(lake, read_edition(lake, RUN), with_answers=True))
+        assert {sample.answer["response"] for sample in sitting.samples} == {f"(erased on {today})"}
+        assert {sample.reason for sample in sitting.samples} == {None}
+        assert {sample.score_status for sample in sitting.samples} == {"scored"}
+        run = find_run(ledger, lake, RUN)
+        assert run is not None
+        lines = list_answers(ledger, lake, run, "alpha")
+        excerpt = read_excerpts(ledger, lake, run, lines)[lines[0].key]
+        assert (excerpt.answer, excerpt.erased_at is None) == ("", False)
+        whole = read_answer(ledger, lake, run, lines[0], with_reference=True)
+        assert whole.response is not None
+        assert (whole.response["response"], whole.response["erased_at"] is None) == (None, False)
+        assert [one["stars"] is None for one in whole.judgements] == [False]
+        shown = lake.query("select response, answer_status, erased_at from current_responses")
+        assert shown["response"].null_count() == shown.height == 18
+        assert shown["erased_at"].null_count() == 0
+
+
+def test_nothing_erased_is_judged_again_as_an_empty_answer(
+    erased: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.tasks.exam.world import make_model, make_registry
+
+    registry = make_registry(replace(make_model("another", roles=("judge",)), name="another"))
+    monkeypatch.setattr("tasks.judging.landing.read_registry", lambda _: registry)
+    with open_ledger(erased.ledger_address) as ledger, open_lake(erased) as lake:
+        with Progress("judge") as progress, pytest.raises(UsageError, match="were erased on"):
+            asyncio.run(judge_landed(ledger, lake, erased, RUN, progress))
+        with Progress("judge") as progress:
+            assert asyncio.run(judge_landed(ledger, lake, erased, None, progress)).judged == 0
+        assert lake.query("select distinct judge from judgements")["judge"].to_list() == [JUDGE]
+
+
+Tampering = Callable[[Connection], Any]
+TAMPERED: dict[str, tuple[Tampering, str]] = {
+    "a text that was put back": (
+        lambda c: c.execute(update(t.responses).values(response="another")),
+        "answer_restored",
+    ),
+    "reasoning that was put back": (
+        lambda c: c.execute(update(t.responses).values(reasoning="another")),
+        "answer_restored",
+    ),
+    "a cost that was changed afterwards": (
+        lambda c: c.execute(update(t.responses).values(cost_usd=9.0)),
+        "answer_account_changed",
+    ),
+    "a hash of a text that was never given": (
+        lambda c: c.execute(update(t.erased_answers).values(answer_hash="ab" * 32)),
+        "answer_changed",
+    ),
+    "an erasure in another's name": (
+        lambda c: c.execute(update(t.erasures).values(erased_by="xu")),
+        "erasure_changed",
+    ),
+    "an erasure for another reason": (
+        lambda c: c.execute(update(t.erasures).values(reason="none")),
+        "erasure_changed",
+    ),
+    "an answer left out of the erasure": (
+        lambda c: c.execute(delete(t.erased_answers).where(t.erased_answers.c.seq == 1)),
+        "answer_changed",
+    ),
+    "an erasure that is gone": (
+        lambda c: (c.execute(delete(t.erasures)), c.execute(delete(t.erased_answers))),
+        "erasure_missing",
+    ),
+}
+
+
+def test_every_tampering_with_what_was_erased_is_found(erased: Settings) -> None:
+    class Undone(Exception):
+        """The tampering is looked at and taken back."""
+
+    from tasks.exam.log.check import check_ledger
+
+    with open_ledger(erased.ledger_address) as ledger:
+        for name, (tamper, expected) in TAMPERED.items():
+            with pytest.raises(Undone), ledger.write() as connection:
+                tamper(connection)
+                assert expected in {one.name for one in check_ledger(connection).findings}, name
+                raise Undone
+
+
+def test_a_text_that_is_nulled_without_an_erasure_is_found(settings: Settings) -> None:
+    with open_ledger(settings.ledger_address) as ledger:
+        one = t.responses.c.seq == 1
+        with ledger.write() as connection:
+            connection.execute(update(t.responses).where(one).values(response=""))
+        assert read_faults(settings) == {"answer_changed"}
+        # Nor is it believed because somebody writes that it was.
+        with ledger.write() as connection:
+            session = connection.execute(t.responses.select().where(one)).first().session_id  # type: ignore[union-attr]
+            connection.execute(
+                t.erased_answers.insert().values(
+                    session_id=session, seq=1, erasure_id="x", answer_hash="ab" * 32, kept_digest="ab" * 32
+                )
+            )
+        assert "answer_changed" in read_faults(settings)
+    # An erasure now would erase the evidence.
+    with pytest.raises(GateError, match="is not as the audit log has it"):
+        erase(settings)
+
+
+def test_what_is_under_way_or_can_be_objected_to_is_refused(settings: Settings) -> None:
+    def plan(ledger: Ledger, lake: Lake, now: datetime = LATER) -> Any:
+        return plan_erasure(ledger, lake, settings, Scope(month=MONTH), now=now)
+
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+        (run,) = plan(ledger, lake)
+        assert (run.answer_count, run.editions, set(run.tables)) == (
+            18,
+            (f"{RUN}/1",),
+            {"ledger", "responses", "judgements", "error_labels"},
+        )
+        assert run.tables["responses"][0] == run.tables["judgements"][0] == 18
+        with pytest.raises(GateError, match="can be objected to until"):
+            plan(ledger, lake, datetime.now(UTC))
+        with (
+            claim_work(ledger, "judge", RUN, what="judging"),
+            pytest.raises(GateError, match="is being read"),
+        ):
+            plan(ledger, lake)
+        with ledger.write() as connection:
+            connection.execute(update(t.runs).values(status="open"))
+        with pytest.raises(GateError, match="is not closed"):
+            plan(ledger, lake)
+        with ledger.write() as connection:
+            connection.execute(update(t.runs).values(status="closed"))
+            connection.execute(delete(t.public_log).where(t.public_log.c.kind == "disclose"))
+        with pytest.raises(GateError, match="not disclosed yet"):
+            plan(ledger, lake)
+    with pytest.raises(UsageError, match="give --reason"):
+        erase(settings, reason=" ")
+    assert find_marked(settings) != []
+
+
+def test_only_an_admin_erases_and_only_when_told_to(
+    settings: Settings, capfd: pytest.CaptureFixture[str]
+) -> None:
+    home = settings.home
+
+    def run(*arguments: str, days: int = 0) -> tuple[int, str]:
+        done = invoke(home, "erase", *arguments, PROCTOR_OBJECTION_DAYS=str(days))
+        return done.exit_code, done.output + capfd.readouterr().out
+
+    kept = Backup("b1", "/mnt/kept/november", "host-a", "2026-11-20T10:00:00+00:00", None)
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        note_backup(connection, kept)
+    code, said = run("--month", MONTH, days=30)
+    assert (code, "can be objected to until" in said) == (3, True)
+    code, said = run("--model", "alpha")
+    assert code == 0, said
+    for words in (
+        f"Run {MONTH} ({MONTH}/1): 6 answers in 1 session of alpha.",
+        "judgements: 6 rows",
+        "/mnt/kept/november on host-a, begun 2026-11-20T10:00",
+        "Nothing was erased",
+    ):
+        assert words in said
+    for who in ("", "xu", "nobody"):
+        code, said = run("--model", "alpha", "--reason", "they asked", "--as", who, "--yes")
+        assert (code, "only an admin erases" in said) == (2, True)
+    code, said = run("--model", "alpha", "--as", "cora", "--yes")
+    assert (code, "give --reason" in said) == (2, True)
+    assert run("--policy")[0] == run()[0] == run("--again", "--month", MONTH)[0] == 2
+
+
+def test_the_audit_tells_who_erased_what_and_why(
+    erased_home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    audit = invoke(erased_home, "exam", "audit")
+    said = audit.output + capfd.readouterr().out
+    assert audit.exit_code == 0
+    assert f"18 answers of run {MONTH} were erased on " in said
+    assert "by cora (policy): kept long enough" in said
+    assert invoke(erased_home, "exam", "audit", MONTH).exit_code == 0
+    assert invoke(erased_home, "exam", "verify").exit_code == 0

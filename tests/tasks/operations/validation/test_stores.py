@@ -1,0 +1,86 @@
+"""The nightly look at the stores: rows by month against the ledger, the lake's checks, scheduled runs that did not happen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tasks.exam import force_close, land_closed_sessions
+from tasks.exam.sitting import sit_sessions
+from tasks.operations.validation.stores import MonthDifference, check_stores, find_month_differences
+from tests.fresh import open_new_lake
+from tests.tasks.exam.world import (
+    MONTH,
+    AnsweringClient,
+    make_bank,
+    make_model,
+    make_registry,
+    make_settings,
+    publish,
+)
+from warehouse.lake import Lake
+from warehouse.ledger.engine.flow_runs import FlowSchedule, write_flow_schedules
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+
+QUESTIONS, ANSWERS = 12, 6
+NOW = datetime.now(UTC)
+LATER = NOW + timedelta(hours=2)
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[tuple[Ledger, Lake]]:
+    """Two sessions of six questions: alpha answered all, rho nothing before it was closed; nothing of them has landed."""
+    settings = make_settings(tmp_path / "home")
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:
+        plan = publish(ledger, settings, registry, make_bank())
+        client = AnsweringClient()
+        asyncio.run(sit_sessions(ledger, settings, registry, client, plan.run_id, models=["alpha"]))
+        assert force_close(ledger, plan.run_id, "gone").unanswered_count == ANSWERS
+        yield ledger, lake
+
+
+def test_a_month_that_the_lake_lacks_is_named_and_the_night_names_a_missed_run_with_its_remedy(
+    stores: tuple[Ledger, Lake],
+) -> None:
+    from sqlalchemy import update
+
+    from warehouse.ledger.engine.tables import flow_schedules
+
+    ledger, lake = stores
+    assert find_month_differences(ledger, lake, now=NOW) == [], "it closed a moment ago"
+    assert find_month_differences(ledger, lake, now=LATER) == [
+        MonthDifference(MONTH, "sessions", 2, 0),
+        MonthDifference(MONTH, "allocations", QUESTIONS, 0),
+        MonthDifference(MONTH, "responses", ANSWERS, 0),
+    ]
+    assert find_month_differences(ledger, lake, now=LATER, may_wait=True) == []
+    land_closed_sessions(ledger, lake)
+    assert check_stores(ledger, lake, now=LATER).problems == []
+    with ledger.write() as connection:
+        write_flow_schedules(connection, [FlowSchedule("drift", "drift", "0 6 15 * *", "UTC")])
+        connection.execute(update(flow_schedules).values(deployed_at="2020-01-01T00:00:00.000000+00:00"))
+    found = check_stores(ledger, lake, now=LATER)
+    assert (found.months, len(found.checks) >= 9, found.differences) == (1, True, [])
+    (problem,) = found.problems
+    assert problem.startswith("drift did not run at ")
+    assert problem.endswith("(proctor runs start drift)")
+
+
+def test_a_month_that_the_ledger_never_closed_is_named_whatever_may_wait(
+    stores: tuple[Ledger, Lake], tmp_path: Path
+) -> None:
+    ledger, lake = stores
+    land_closed_sessions(ledger, lake)
+    with open_ledger(f"sqlite:///{tmp_path / 'another.sqlite'}") as another:
+        found = find_month_differences(another, lake, may_wait=True)
+    assert [one.describe() for one in found] == [
+        f"{MONTH}, sessions: 0 in the ledger, 2 in the lake",
+        f"{MONTH}, allocations: 0 in the ledger, {QUESTIONS} in the lake",
+        f"{MONTH}, responses: 0 in the ledger, {ANSWERS} in the lake",
+    ]

