@@ -110,7 +110,43 @@ CONTRACTS = frozenset(
 )
 
 # How many imports of the tests of other rooms still reach into a room. These numbers only fall.
-REACHED_BY_TESTS: Mapping[str, int] = {}
+REACHED_BY_TESTS: Mapping[str, int] = {
+    "deployments.auth": 4,
+    "deployments.command_line": 7,
+    "deployments.demo": 19,
+    "deployments.doctor": 1,
+    "deployments.flow_runs": 9,
+    "deployments.home": 1,
+    "deployments.http": 16,
+    "deployments.model_server": 48,
+    "deployments.web": 9,
+    "tasks.bank.augment": 12,
+    "tasks.bank.dedupe": 16,
+    "tasks.contamination": 7,
+    "tasks.editions": 27,
+    "tasks.exam": 19,
+    "tasks.exam.log": 9,
+    "tasks.exam.plan": 5,
+    "tasks.exam.practice": 3,
+    "tasks.exam.public": 9,
+    "tasks.gscore": 11,
+    "tasks.ingest": 50,
+    "tasks.judging": 12,
+    "tasks.judging.calibration": 6,
+    "tasks.judging.marking": 1,
+    "tasks.league": 2,
+    "tasks.models": 4,
+    "tasks.questions": 2,
+    "tasks.report": 5,
+    "tasks.review": 18,
+    "tasks.running": 2,
+    "tasks.running.flow_runs": 1,
+    "tasks.statistics": 5,
+    "tasks.watching": 1,
+    "warehouse.encryption": 1,
+    "warehouse.lake": 70,
+    "warehouse.ledger.engine": 1,
+}
 
 
 class Import(NamedTuple):
@@ -244,12 +280,9 @@ def test_a_face_names_what_is_there_with_a_sentence_and_nothing_that_nobody_uses
         # A module of the same name would stand in the way of what the face means.
         is_module = isinstance(found, types.ModuleType)
         assert is_module == (f"{room}.{name}" in list_modules()), name
-    used = {
-        one.name or one.module.rpartition(".")[2]
-        for one in read_imports()
-        if (one.module == room or one.module.rpartition(".")[0] == room)
-        and not is_at_home(one.importer, room)
-    }
+    outside = [one for one in read_imports() if not is_at_home(one.importer, room)]
+    used = {one.name for one in outside if one.module == room}
+    used |= {one.module.rpartition(".")[2] for one in outside if one.module.rpartition(".")[0] == room}
     assert set(face) - used == set()
 
 

@@ -22,18 +22,6 @@ from .landing import land_access_log as land_access_log
 # Land what the ledger has closed and the lake lacks; returns rows newly landed by table.
 from .landing import land_closed_sessions as land_closed_sessions
 
-# Pass when every model that sits in house has its key and its address; raises RegistryError for the first without.
-from .month import check_reachable as check_reachable
-
-# The plan of the month's run, published or not; None when there is nothing to sit.
-from .month import preview_month as preview_month
-
-# Rows of the latest bank version; raises GateError when none is published.
-from .month import read_current_bank as read_current_bank
-
-# A fresh draw of `size` questions beside the month's own run: zero-shot, one repeat, a repetition named for it.
-from .month import shape_draw as shape_draw
-
 # How far a candidate is in a run.
 from .run_progress import CandidateProgress as CandidateProgress
 
@@ -68,7 +56,6 @@ __all__ = [
     "CandidateProgress",
     "HttpCaller",
     "RunProgress",
-    "check_reachable",
     "close_overdue_sessions",
     "collect_provider_batches",
     "describe_session",
@@ -82,9 +69,6 @@ __all__ = [
     "list_runs_under_way",
     "month",
     "plan_month",
-    "preview_month",
-    "read_current_bank",
     "read_run_progress",
-    "shape_draw",
     "sit_run",
 ]

@@ -1,6 +1,3 @@
-# What a metric is to Proctor: texts in pairs in, a number for each pair out.
-from . import metrics as metrics
-
 # Return an answer's standard form: equal for two spellings of the same characters, units and order kept.
 from .calculation.final_answer import compute_standard_answer as compute_standard_answer
 
@@ -82,7 +79,6 @@ __all__ = [
     "land_ratings",
     "list_answering_models",
     "load_embedder",
-    "metrics",
     "read_answers",
     "read_questions",
     "read_references",

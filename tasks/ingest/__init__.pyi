@@ -1,6 +1,3 @@
-# What a reader is to Proctor: the bytes of one kind of file in, the lines of a document out.
-from . import readers as readers
-
 # What the model's help came to.
 from .assistance import AssistanceSummary as AssistanceSummary
 
@@ -63,7 +60,6 @@ __all__ = [
     "parse_document",
     "read_assist_model",
     "read_notes",
-    "readers",
     "remove_document",
     "render_check_page",
     "render_problem_codes",

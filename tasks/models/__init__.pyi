@@ -1,6 +1,3 @@
-# What a provider of models is to Proctor: one call, one reply; batches where it takes them.
-from . import providers as providers
-
 # Let a run spend up to `limit_usd` from now on; the limits before it stay on record.
 from .accounts import raise_limit as raise_limit
 
@@ -160,7 +157,6 @@ __all__ = [
     "list_owners",
     "open_budget",
     "parse_json_object",
-    "providers",
     "raise_limit",
     "read_call_frames",
     "read_key",

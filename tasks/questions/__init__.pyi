@@ -127,12 +127,6 @@ from .reviewed import ReviewedQuestion as ReviewedQuestion
 # Every rule by name, in the order of the file.
 from .rule_notes import read_rule_notes as read_rule_notes
 
-# Names of all rules that `content` breaks, in the order of `RULES`; empty when it is well formed.
-from .rules import find_broken_rules as find_broken_rules
-
-# Whether a multiple-choice question keeps all rules, quickly; false sends it to `find_broken_rules` for their names.
-from .rules import is_sound_choice as is_sound_choice
-
 # The generator of variants that no model wrote.
 from .variant import TEMPLATE as TEMPLATE
 
@@ -169,13 +163,11 @@ __all__ = [
     "export_records",
     "extract_question",
     "fill_blanks",
-    "find_broken_rules",
     "find_doubts",
     "fold_piece",
     "has_blank",
     "import_records",
     "is_call",
-    "is_sound_choice",
     "join_pieces",
     "make_variant",
     "normalise_column",

@@ -1,48 +1,6 @@
 # Two pairs of eyes: what the settings name is done only once somebody else has agreed to exactly that.
 from . import approvals as approvals
 
-# Something waits for a second person; nothing was done but to ask.
-from .approvals import ApprovalNeeded as ApprovalNeeded
-
-# What is said where nobody else could agree.
-from .approvals import NOBODY_ELSE as NOBODY_ELSE
-
-# What is to be done, exactly: another target, set, reason or parameter is another request.
-from .approvals import Request as Request
-
-# What needs a second person, and for how many days a request waits and an approval serves.
-from .approvals import TwoPersons as TwoPersons
-
-# Nobody has approved what was tried: whoever holds the transaction ends it and asks.
-from .approvals import Unapproved as Unapproved
-
-# Agree to a request as a user whose password or token was checked; the first to do so for nobody's answers for it.
-from .approvals import approve as approve
-
-# Keep the request, or find it: what is asked twice is one request. `user_id` is who showed that they are this user.
-from .approvals import ask as ask
-
-# Keep the request, and the error that says how it goes on.
-from .approvals import ask_and_refuse as ask_and_refuse
-
-# Pass for what needs no second person, or has been approved; else the request is kept, and ApprovalNeeded is raised.
-from .approvals import check_approved as check_approved
-
-# How a request goes on, for whoever asked.
-from .approvals import describe_wait as describe_wait
-
-# Use up the approval of work that is done.
-from .approvals import finish as finish
-
-# How a request stands now: `expired` where its time is over.
-from .approvals import name_state as name_state
-
-# Refuse a request, or take an approval back that was not used; whoever asked may do so, too. Raises as `approve` does.
-from .approvals import refuse as refuse
-
-# Use up the approval for exactly this, in the transaction that does it. Raises Unapproved where there is none.
-from .approvals import use_approval as use_approval
-
 # Pieces of work of one kind that several processes share, as SharedWork does, for code that does not wait in a loop of events.
 from .claims import HeldPieces as HeldPieces
 
@@ -115,40 +73,26 @@ from .spreading import spread as spread
 __all__ = [
     "HEARTBEAT_S",
     "LEASE_S",
-    "NOBODY_ELSE",
     "POLL_S",
-    "ApprovalNeeded",
     "Cluster",
     "HeldPieces",
     "Progress",
-    "Request",
     "ServerLines",
     "SharedWork",
-    "TwoPersons",
-    "Unapproved",
     "approvals",
-    "approve",
-    "ask",
-    "ask_and_refuse",
-    "check_approved",
     "claim_work",
     "connect",
     "describe_code",
-    "describe_wait",
     "find_cluster",
-    "finish",
     "hide_content",
     "hold_work",
     "is_dead",
     "iter_run_lines",
     "log",
     "name_host",
-    "name_state",
     "open_cluster",
-    "refuse",
     "render_text",
     "say_line",
     "spread",
-    "use_approval",
     "without_collecting",
 ]

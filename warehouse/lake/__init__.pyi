@@ -1,6 +1,3 @@
-# What every analysis keeps to, as a function for the tests of whoever writes some.
-from . import conformance as conformance
-
 # The named queries under `warehouse/sql`: find them, read their headers, bind their parameters.
 from . import queries as queries
 
@@ -121,12 +118,6 @@ from .provenance import landing_provenance as landing_provenance
 # Version of Proctor as installed; `unknown` when it runs from files that were never installed.
 from .provenance import read_code_version as read_code_version
 
-# The mart, analysis or check of that name, else another package's analysis; raises UsageError that lists what there is.
-from .queries import find_query as find_query
-
-# The statement of a query with the values of its parameters written into it, below its question.
-from .queries import render_query as render_query
-
 # The page of all analyses, views and checks with question, grain, parameters and the columns of views.
 from .query_pages import render_query_list as render_query_list
 
@@ -184,12 +175,10 @@ __all__ = [
     "check_landings",
     "compact_lake",
     "conform_frame",
-    "conformance",
     "describe_relation",
     "find_file_faults",
     "find_garbled_files",
     "find_lost_landings",
-    "find_query",
     "find_suite_refusals",
     "give_catalog_id",
     "has_data_files",
@@ -213,7 +202,6 @@ __all__ = [
     "read_unit",
     "render_attach_script",
     "render_lines",
-    "render_query",
     "render_query_list",
     "restore_lake",
     "run_check",
