@@ -172,7 +172,7 @@ def test_fifty_commands_beside_each_long_one_on_servers(
     kind: str, demo: Demo, busy: Home, tmp_path: Path, paper: Path
 ) -> None:
     with start_postgresql() as postgresql, start_object_store() as store:
-        home = Servers(postgresql, store).move(busy, tmp_path / "moved")
+        home = Servers(postgresql, store).move(busy, tmp_path / f"moved-{kind.split()[0]}")
         demo.home.run("backup", str(tmp_path / "backup"))
         home.run("restore", str(tmp_path / "backup"))
         long, company = keep_beside(kind, home, tmp_path, paper)
