@@ -27,7 +27,8 @@ from tasks.report.pages.leaderboard import ABOUT, describe_opening, read_leaderb
 from tasks.report.panel_pages import PanelPage, show_panel, write_panel_data, write_panels
 from tasks.report.panels import Panel, Source
 from tasks.report.site_labels import SITE_LABELS
-from warehouse.lake.queries import find_query, render_query
+from warehouse.lake import find_query
+from warehouse.lake.queries import render_query
 
 _BOARD: Final = "data/board.js"
 _CANDIDATES: Final = "data/candidates.js"

@@ -11,7 +11,8 @@ from typing import Any, Final
 from tasks.report.frame import SITE_PAGES, Issue, write_page, write_table
 from tasks.report.labels import LANGUAGES
 from tasks.report.panels import Panel, Source, Words, write_rows
-from warehouse.lake.queries import find_query, render_query
+from warehouse.lake import find_query
+from warehouse.lake.queries import render_query
 
 _TEMPLATE: Final = "panels.html.j2"
 _DATA: Final = "data"

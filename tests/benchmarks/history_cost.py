@@ -26,9 +26,9 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES, PROMPT_STYLES
 from tests.benchmarks.history_rows import give_stars, land_month, number_uuid, publish_month
-from warehouse.lake import Lake, open_lake
+from warehouse.lake import Lake, find_query, open_lake
 from warehouse.lake.connecting import connect_duckdb
-from warehouse.lake.queries import bind_parameters, find_query, list_queries
+from warehouse.lake.queries import bind_parameters, list_queries
 from warehouse.lake.statements import execute_statement
 
 JUDGES = ("judge-a", "judge-b")

@@ -13,8 +13,8 @@ from schemas.tables import TABLES
 from tests.deployments.test_cli import list_commands
 from tests.fresh import open_new_lake
 from tests.warehouse.test_sql_cases import fill_rows
-from warehouse.lake import LakeReader
-from warehouse.lake.queries import find_query, find_tables_read, list_queries, render_query
+from warehouse.lake import LakeReader, find_query
+from warehouse.lake.queries import find_tables_read, list_queries, render_query
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,7 @@ def test_a_command_that_needs_nothing_of_others_reads_no_metadata() -> None:
         "read = metadata.entry_points\n"
         "is_ours = lambda group='', **_: group.startswith('proctor.')\n"
         "metadata.entry_points = lambda **asked: sys.exit('read') if is_ours(**asked) else read(**asked)\n"
-        "from warehouse.lake.queries import find_query\n"
+        "from warehouse.lake.analyses import find_query\n"
         "from tasks.models.registry import RegisteredModel\n"
         "from tasks.ingest.readers.formats import find_reader\n"
         "find_query('leaderboard')\n"

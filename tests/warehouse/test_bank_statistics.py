@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from warehouse.lake.queries import bind_parameters, find_query
+from warehouse.lake import find_query
+from warehouse.lake.queries import bind_parameters
 from warehouse.lake.trial import connect_trial
 
 # Table 6 (appendix A.2): discipline → questions before and after, and the increase in percent.

@@ -11,7 +11,7 @@ import pytest
 
 from tasks.review import compute_review_agreement
 from tasks.review.agreement import Vote
-from warehouse.lake.queries import find_query
+from warehouse.lake import find_query
 from warehouse.lake.trial import connect_trial, run_trial
 
 NAMES = (

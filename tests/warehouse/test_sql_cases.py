@@ -29,7 +29,8 @@ from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
 from schemas.tables import TABLES, get_table
 from tests.warehouse.bank_rows import BANK, split_bank
 from tests.warehouse.publishing import publish_runs
-from warehouse.lake.queries import Query, find_query, read_queries
+from warehouse.lake import find_query
+from warehouse.lake.queries import Query, read_queries
 from warehouse.lake.trial import connect_trial, run_trial
 from warehouse.lake.validation import find_refusals
 

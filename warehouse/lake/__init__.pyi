@@ -4,6 +4,9 @@ from . import queries as queries
 # All queries that can be run by name, ours and those of other packages, in order of name.
 from .analyses import list_runnable_queries as list_runnable_queries
 
+# The mart, analysis or check of that name, else another package's analysis; raises UsageError that lists what there is.
+from .analyses import find_query as find_query
+
 # The name under which the lake is attached.
 from .attach import ALIAS as ALIAS
 
@@ -158,6 +161,7 @@ from .store import open_lake as open_lake
 from .suite import find_suite_refusals as find_suite_refusals
 
 __all__ = [
+    "find_query",
     "ALIAS",
     "CLIENTS",
     "LOCK_TIMEOUT_S",

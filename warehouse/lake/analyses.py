@@ -13,7 +13,7 @@ from typing import Final
 
 from schemas.errors import UsageError
 from schemas.seams import OURS, Seam
-from warehouse.lake.queries import Query, list_queries, parse_query
+from warehouse.lake.queries import Query, list_queries, parse_query, read_queries
 
 ANALYSES: Final[Seam[Traversable]] = Seam(
     "proctor.analyses",
@@ -21,6 +21,18 @@ ANALYSES: Final[Seam[Traversable]] = Seam(
     {"proctor": "warehouse.lake.queries:ANALYSES_DIR"},
     needs=("iterdir",),
 )
+
+
+def find_query(name: str) -> Query:
+    """The mart, analysis or check of that name, else another package's analysis; raises UsageError that lists what there is."""
+    for kind in ("analyses", "marts", "checks"):
+        if name in read_queries(kind):
+            return read_queries(kind)[name]
+    packaged = read_packaged_analyses()
+    if name in packaged:
+        return packaged[name]
+    known = sorted([*read_queries("analyses"), *read_queries("marts"), *packaged])
+    raise UsageError(f"There is no query {name!r}; the queries are {', '.join(known) or 'not installed'}.")
 
 
 def list_runnable_queries() -> list[Query]:

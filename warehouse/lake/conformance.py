@@ -6,8 +6,8 @@ import re
 from importlib.resources.abc import Traversable
 
 from schemas.errors import UsageError
-from warehouse.lake.analyses import read_folder
-from warehouse.lake.queries import Query, find_query, list_queries, write_nulls
+from warehouse.lake.analyses import find_query, read_folder
+from warehouse.lake.queries import Query, list_queries, write_nulls
 from warehouse.lake.trial import connect_trial
 
 _USED = re.compile(r"\$([a-z_][a-z0-9_]*)")

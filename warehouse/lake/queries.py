@@ -145,20 +145,6 @@ def is_parameter_line(line: str) -> bool:
     return _PARAMETER_LINE.fullmatch(line.strip()) is not None
 
 
-def find_query(name: str) -> Query:
-    """The mart, analysis or check of that name, else another package's analysis; raises UsageError that lists what there is."""
-    for kind in ("analyses", "marts", "checks"):
-        if name in read_queries(kind):
-            return read_queries(kind)[name]
-    from warehouse.lake.analyses import read_packaged_analyses
-
-    packaged = read_packaged_analyses()
-    if name in packaged:
-        return packaged[name]
-    known = sorted([*read_queries("analyses"), *read_queries("marts"), *packaged])
-    raise UsageError(f"There is no query {name!r}; the queries are {', '.join(known) or 'not installed'}.")
-
-
 def find_read(name: str) -> Query:
     """The query of that name under `reads`; raises UsageError where there is none."""
     try:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
+from warehouse.lake.analyses import find_query
 from warehouse.lake.catalog_watch import CatalogWatch
 from warehouse.lake.faults import translate_error
-from warehouse.lake.queries import bind_parameters, explain_error, find_query, find_read, find_tables_read
+from warehouse.lake.queries import bind_parameters, explain_error, find_read, find_tables_read
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.statements import begin_reading, execute_statement
 from warehouse.lake.upgrade import attach_for_reading

@@ -18,6 +18,7 @@ import polars as pl
 from schemas.errors import ContractError, StoreAway, StoreError
 from schemas.settings import Settings
 from schemas.tables import get_table
+from warehouse.lake.analyses import find_query
 from warehouse.lake.attach import (
     attach_lake,
     check_catalog_address,
@@ -44,7 +45,7 @@ from warehouse.lake.landing import (
 )
 from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_units, hold_writer_lock
 from warehouse.lake.provenance import read_flow_run_id
-from warehouse.lake.queries import bind_parameters, explain_error, find_query, find_read
+from warehouse.lake.queries import bind_parameters, explain_error, find_read
 from warehouse.lake.sharing import connect_shared, is_shared
 from warehouse.lake.statements import begin_reading, execute_statement, quote_list, roll_back
 from warehouse.lake.upgrade import attach_for_reading, bring_up_to_date

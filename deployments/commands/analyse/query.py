@@ -26,6 +26,7 @@ from warehouse.lake import (
     LakeReader,
     Rows,
     describe_relation,
+    find_query,
     list_runnable_queries,
     queries,
     render_lines,
@@ -97,9 +98,9 @@ def sql(
         raise UsageError("--param goes with a named analysis; write the value into the statement instead.")
     given = _read_parameters(parameters or [])
     if explain:
-        print(query.strip() if is_statement else queries.render_query(queries.find_query(query), given))
+        print(query.strip() if is_statement else queries.render_query(find_query(query), given))
         return
-    asked = queries.parse_query("statement", "reads", query) if is_statement else queries.find_query(query)
+    asked = queries.parse_query("statement", "reads", query) if is_statement else find_query(query)
     if format in ("csv", "parquet", "xlsx"):
         from warehouse.lake import open_lake
 

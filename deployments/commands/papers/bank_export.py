@@ -11,16 +11,6 @@ from deployments.command_line import print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.bank.exchange import (
-    FORMATS,
-    Slice,
-    check_may_see_answers,
-    export_run_records,
-    read_slice,
-    write_slice,
-)
-from warehouse.lake import open_lake
-from warehouse.ledger.engine.opening import open_ledger
 
 
 def export_bank(
@@ -55,6 +45,18 @@ def export_bank(
 
     Example: proctor bank export law_slice --format inspect --discipline Law --size 200
     """
+    # Polars, which `proctor bank` does not need.
+    from tasks.bank.exchange import (
+        FORMATS,
+        Slice,
+        check_may_see_answers,
+        export_run_records,
+        read_slice,
+        write_slice,
+    )
+    from warehouse.lake import open_lake
+    from warehouse.ledger.engine.opening import open_ledger
+
     if form not in FORMATS:
         raise UsageError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
     if run_id and form != "record":
