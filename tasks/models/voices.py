@@ -28,7 +28,7 @@ CLAUSE_END: Final = re.compile(
     re.IGNORECASE,
 )
 
-_SUBJECT = r"\b(?:candidate|response|answer|student|examinee|submission|solution|opinion|program|participant|model(?! answer\b))\b"
+_SUBJECT = r"\b(?:candidate|response|answer|student|examinee|submission|solution|opinion|paper|program|participant|model(?! answer\b))\b"
 _ANY_SUBJECT = rf"(?:{_SUBJECT}|\b(?:it|he|she|they|which)\b)"
 _VERB = (
     r"(?:wr(?:ote|ites?|itten|iting)|sa(?:ys?|id|ying)|claim(?:s|ed|ing)?|stat(?:es?|ed|ing)|insert(?:s|ed|ing)?|append(?:s|ed|ing)?"

@@ -30,7 +30,7 @@ PATIENCE_S: Final = 60.0
 _POLL_S: Final = 2.0
 # Pieces under way for each thread of the workers: one is computed while the next is on its way.
 _PER_THREAD: Final = 2
-_ROOT = Path(__file__).parents[1]
+_ROOT = Path(__file__).parents[2]
 _PACKAGES = ("schemas", "tasks", "warehouse")
 
 

@@ -161,7 +161,6 @@ from .store import open_lake as open_lake
 from .suite import find_suite_refusals as find_suite_refusals
 
 __all__ = [
-    "find_query",
     "ALIAS",
     "CLIENTS",
     "LOCK_TIMEOUT_S",
@@ -183,6 +182,7 @@ __all__ = [
     "find_file_faults",
     "find_garbled_files",
     "find_lost_landings",
+    "find_query",
     "find_suite_refusals",
     "give_catalog_id",
     "has_data_files",

@@ -209,7 +209,7 @@ def _open_drafts(pages: Path, *, is_encrypted: bool) -> Iterator[Path]:
 
 def _ask(request: dict[str, Any], time_limit_s: float) -> dict[str, Any]:
     """The reply of a child of its own process group; it and what it started end with it, or after the time limit."""
-    root = str(Path(__file__).resolve().parents[2])
+    root = str(Path(__file__).resolve().parents[3])
     search = os.environ.get("PYTHONPATH", "")
     process = subprocess.Popen(
         [sys.executable, "-m", "tasks.ingest.originals.child"],

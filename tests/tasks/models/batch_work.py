@@ -20,6 +20,7 @@ from tasks.models.batch_collection import Collected, collect_batches
 from tasks.models.batching import BatchClient
 from tasks.models.budget import open_budget
 from tasks.models.client import CallReply, CallRequest
+from tasks.models.providers.openai_batches import OpenAIBatches
 from tasks.models.registry import RegisteredModel, Registry
 from tasks.models.registry_batch import BatchTerms
 from tests.tasks.models.simulation import make_model, make_request
@@ -121,6 +122,7 @@ def arm(moment: str) -> None:
     """Let this process die at the moment."""
     submitting: Any = batching
     collecting: Any = batch_collection
+    provider: Any = OpenAIBatches
     if moment == "gathering":
         gather = submitting.gather_calls
 
@@ -131,17 +133,17 @@ def arm(moment: str) -> None:
         submitting.CALLS_PER_TRANSACTION = CALLS // 2
         submitting.gather_calls = gather_twice
     elif moment == "before_upload":
-        submitting.upload_requests = _die
+        provider.upload_requests = _die
     elif moment == "after_upload":
-        submitting.upload_requests = _then_die(submitting.upload_requests)
+        provider.upload_requests = _then_die(provider.upload_requests)
     elif moment == "before_create":
-        submitting.create_batch = _die
+        provider.create_batch = _die
     elif moment == "after_create":
-        submitting.create_batch = _then_die(submitting.create_batch)
+        provider.create_batch = _then_die(provider.create_batch)
     elif moment == "looking":
-        collecting.look_at_batch = _then_die(collecting.look_at_batch)
+        provider.look_at_batch = _then_die(provider.look_at_batch)
     elif moment == "reading":
-        collecting.read_results = _then_die(collecting.read_results)
+        provider.read_results = _then_die(provider.read_results)
     elif moment == "booking":
         finish = collecting.finish_batch_calls
 
@@ -154,7 +156,7 @@ def arm(moment: str) -> None:
     elif moment == "before_end":
         collecting.end_batch = _die
     elif moment == "before_delete":
-        collecting.delete_files = _die
+        provider.delete_files = _die
 
 
 if __name__ == "__main__":

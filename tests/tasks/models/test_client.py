@@ -7,16 +7,16 @@ import logging
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from deployments.model_server import build_answer_key
 from schemas.errors import RegistryError
 from schemas.settings import Settings
-from tasks.models import attempts
 from tasks.models.client import CallFailed, CallReply, ModelClient, compute_call_key
-from tasks.models.replies import ParsedReply, cut_reply
+from tasks.models.providers.openai_calls import OpenAIEndpoint
+from tasks.models.replies import ParsedReply
 from tests.tasks.models.simulation import (
     PARAMETERS,
     call_all,
@@ -76,9 +76,9 @@ def test_an_answer_to_the_exam_is_kept_as_far_as_one_that_a_candidate_sends_itse
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def answer(*_: object) -> ParsedReply:
-        return cut_reply(ParsedReply("x" * 5_000, finish_reason="stop"), cast(int, _[-1]))
+        return ParsedReply("x" * 5_000, finish_reason="stop")
 
-    monkeypatch.setattr(attempts, "send_request", answer)
+    monkeypatch.setattr(OpenAIEndpoint, "send", answer)
     settings = Settings(home=Path("unused"), longest_reply=1_000, longest_response=3_000)
     for purpose, kept in (("exam", 3_000), ("judge", 1_000)):
         reply = call_one(ledger, "http://127.0.0.1:1", make_request(purpose=purpose), settings=settings)

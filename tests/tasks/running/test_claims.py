@@ -28,7 +28,7 @@ with open_ledger(sys.argv[1]) as ledger, claim_work(ledger, "judge", "run-1", wh
     print("held", flush=True)
     time.sleep(600)
 """
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from tests.dask_cluster import DaskCluster, end, start_dask_cluster
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAPERS = ROOT / "deployments/demo/papers"
 MARKER = "the secret of the seventh question"
 
@@ -164,7 +164,10 @@ def test_the_doctor_counts_the_workers_and_names_what_is_wrong_with_them(
     ((_, said, is_fine, fix),) = examine("tcp://127.0.0.1:1")
     assert ("No Dask scheduler answers" in str(said), is_fine) == (True, False)
     assert "dask scheduler" in str(fix)
-    monkeypatch.setattr(spreading, "describe_code", spreading.describe_code.__wrapped__)
+    # Not remembered, on the room's face either.
+    plain = spreading.describe_code.__wrapped__
+    monkeypatch.setattr(spreading, "describe_code", plain)
+    monkeypatch.setattr("tasks.running.describe_code", plain)
     monkeypatch.setattr(spreading, "_PACKAGES", ("schemas",))
     ((_, said, is_fine, _),) = examine(cluster.address)
     assert ("2 of them run other code" in str(said), is_fine) == (True, False)

@@ -248,8 +248,8 @@ def test_a_suspension_is_part_of_the_time_that_a_process_counts(
     ledger: Ledger, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A clock of the kernel that stops while the host sleeps must not carry the time on.
-    monkeypatch.setattr("warehouse.ledger.clock.time.monotonic", lambda: 0.0)
-    monkeypatch.setattr("warehouse.ledger.clock.time.clock_gettime", lambda _clock: machine.ticked)
+    monkeypatch.setattr("warehouse.ledger.engine.clock.time.monotonic", lambda: 0.0)
+    monkeypatch.setattr("warehouse.ledger.engine.clock.time.clock_gettime", lambda _clock: machine.ticked)
     clock_of(ledger.engine).host = Host(lambda: machine.wall, lambda: machine.boot)
     clock_of(ledger.engine).forget()
     check_clock(ledger)

@@ -27,7 +27,7 @@ from warehouse.stores.files import read_mark
 from warehouse.stores.homes import adopt_stores, check_stores, joining_stores, list_store_faults
 from warehouse.stores.installation import expecting, id_path, read_home_id
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def make_stores(home: Path) -> Settings:

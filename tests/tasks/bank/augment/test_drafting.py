@@ -232,7 +232,7 @@ def test_templates_of_other_kinds_are_made_when_they_are_named(bench: Bench) -> 
     assert land_variants(bench.lake, ["free_response"], "b2").batches == 0
 
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 KILLED = """
 import pickle, sys
 from pathlib import Path

@@ -93,16 +93,6 @@ def test_a_session_that_is_closed_unfinished_says_how_and_never_why(seat: Seat) 
     assert b"SECRET-REASON" not in name_log_file(world.settings).read_bytes()
 
 
-def test_answers_of_before_the_one_chain_are_in_the_root(seat: Seat) -> None:
-    world = seat.world
-    seat.answer(1, "old")
-    with world.ledger.write() as connection:
-        connection.execute(update(tables.access_log).values(answer_hash=None, number=None))
-    force_close(world.ledger, seat.session_id, "over")
-    (closing,) = read_bodies(world, "close")
-    assert closing["answers_root"] == compute_expected_root(seat.session_id, {1: "old"})
-
-
 def test_nothing_secret_is_in_the_public_folder(seat: Seat) -> None:
     """Contents, answers, tokens, leases, seeds and keys: none of them is in any file of the folder."""
     world = seat.world

@@ -25,7 +25,7 @@ from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust.users import add_user
 
-SCHEMA = Path(__file__).parents[3] / "docs" / "leaderboard.schema.json"
+SCHEMA = Path(__file__).parents[4] / "docs" / "leaderboard.schema.json"
 
 
 @pytest.fixture(scope="module")

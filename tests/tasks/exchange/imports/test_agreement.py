@@ -15,7 +15,7 @@ from deployments.cli import app
 from schemas.errors import UsageError
 from tasks.exchange.imports.agreement import compute_table_agreement
 
-SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
+SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[5] / "shared" / "data"))
 DOUBLE_MARKED = SHARED / "judged" / "gaokao_human_double_marked.parquet"
 
 # Krippendorff (2011), section C: four observers, twelve units, gaps; alpha nominal .743, ordinal .815, interval .849.

@@ -27,7 +27,7 @@ from warehouse.lake import Lake
 
 pytestmark = pytest.mark.long
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 HERE = Path(__file__).parent / "exchange"
 PYTHON = Path(os.environ.get("PROCTOR_EXCHANGE_PYTHON", ROOT / ".venv-exchange/bin/python"))
 LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}

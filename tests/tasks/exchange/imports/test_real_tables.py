@@ -15,7 +15,7 @@ from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
 from warehouse.ledger.engine.opening import open_ledger
 
-SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
+SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[5] / "shared" / "data"))
 pytestmark = pytest.mark.skipif(
     not (SHARED / "llmeval1").exists(),
     reason="needs the real data beside the checkout (or PROCTOR_SHARED_DATA)",

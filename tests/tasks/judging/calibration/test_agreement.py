@@ -24,7 +24,7 @@ from tasks.judging.calibration.agreement import (
 from tasks.judging.calibration.marks import compare_marks, read_marks
 from tasks.statistics import WEIGHTINGS, compute_kappa, compute_percent_agreement
 
-SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
+SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[5] / "shared" / "data"))
 DOUBLE_MARKED = SHARED / "judged" / "gaokao_human_double_marked.parquet"
 NOW = datetime(2026, 10, 1, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ from tasks.league.statistics.landing import write_statistics
 from tasks.league.statistics.tables import StatisticsRequest
 from warehouse.lake import Lake
 
-SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
+SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[5] / "shared" / "data"))
 LEAGUE = SHARED / "league"
 
 pytestmark = pytest.mark.skipif(

@@ -42,7 +42,7 @@ from warehouse.ledger.engine.exam_role import grant_role
 from warehouse.ledger.engine.opening import open_exam_database, open_ledger
 from warehouse.ledger.engine.public_log import read_public_entries
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 RUN = MONTH
 
 pytestmark = pytest.mark.long

@@ -46,7 +46,7 @@ from warehouse.stores.files import read_mark
 from warehouse.stores.homes import check_stores
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 @dataclass

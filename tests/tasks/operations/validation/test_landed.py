@@ -29,7 +29,7 @@ from warehouse.lake.pieces import Piece
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("great-expectations")]
 
 MARKER = "机密标记-7f3a"
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture

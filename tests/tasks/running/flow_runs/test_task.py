@@ -11,7 +11,7 @@ from schemas.settings import Settings, load_settings
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, landing_provenance, open_lake
 
-TASK_FILES = sorted((Path(__file__).resolve().parents[3] / "tasks").glob("*/task.py"))
+TASK_FILES = sorted((Path(__file__).resolve().parents[4] / "tasks").rglob("task.py"))
 
 
 def read_flow_runs(lake: Lake) -> dict[str, str | None]:
