@@ -148,7 +148,8 @@ def build_images(podman: Podman, folder: Path) -> None:
     sources = [word for one in bare.list_sources() for word in ("-v", f"{one}:{one}:ro")]
     podman.build(
         "localhost/proctor", folder / "tree", "--build-arg", "BASE=localhost/proctor-python", *sources,
-        "-f", str(folder / "tree/deployments/server/Dockerfile"),
+        # PyTorch's own index lies outside; the machine's package index gives what it has.
+        "--build-arg", "TORCH_BACKEND=", "-f", str(folder / "tree/deployments/server/Dockerfile"),
     )  # fmt: skip
     parts = folder / "parts"
     shutil.copytree(HERE, parts)
