@@ -26,6 +26,7 @@ from warehouse.ledger.trust import users
 from warehouse.stores.files import read_mark
 from warehouse.stores.homes import adopt_stores, check_stores, joining_stores, list_store_faults
 from warehouse.stores.installation import expecting, id_path, read_home_id
+from warehouse.stores.shared_files import KEYS
 
 ROOT = Path(__file__).parents[3]
 
@@ -337,6 +338,13 @@ def test_two_homes_share_ledger_and_catalog_on_a_server_and_no_third_is_taken_fo
         create_home(first)
         with pytest.raises(StoreError, match="proctor init --join"):
             create_home(second)
+        # What hosts have alike is brought to the second one, as `host bundle` does: keys, registry and archive.
+        for name in ("models.yaml", "archive", *(f"secrets/{key}" for key in KEYS)):
+            if (first.home / name).is_dir():
+                shutil.copytree(first.home / name, second.home / name, dirs_exist_ok=True)
+            else:
+                (second.home / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(first.home / name, second.home / name)
         create_home(second, joins=True)
         assert read_home_id(second) == read_home_id(first)
         open_lake(second, read_only=True).close()
