@@ -89,7 +89,7 @@ def _open_lake(settings: Settings, read_only: bool, lock_timeout_s: float) -> La
     if is_shared():
         connection = connect_shared(settings, lambda: _attach_for_writing(settings, lock_timeout_s))
     elif read_only:
-        connection = attach_for_reading(settings, lock_timeout_s)
+        connection = attach_for_reading(settings)
     else:
         connection = _attach_for_writing(settings, lock_timeout_s)
     return Lake(settings, connection, is_read_only=read_only, lock_timeout_s=lock_timeout_s)
