@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,13 +20,11 @@ from warehouse.lake.attach import (
     is_lake_encrypted,
     is_postgres,
     is_remote,
-    read_stored_comment,
     remember_data_path,
 )
 from warehouse.lake.catalog_copy import check_empty_catalog, copy_server_catalog, fill_server_catalog
 from warehouse.lake.catalog_door import change_catalog
 from warehouse.lake.locks import hold_writer_lock
-from warehouse.lake.migrations import describe_form
 from warehouse.lake.quoting import quote_name
 from warehouse.lake.remote_files import FileGone, FileStore, LakeFile, give_files, list_lake_files
 from warehouse.lake.store import Lake, open_lake
@@ -35,8 +33,6 @@ from warehouse.stores.installation import catalog_file
 
 # Copies of a catalog, each with the files that it names, before a missing file counts as lost.
 _TRIES: Final = 3
-# Where the lake of a backup of an earlier form is brought up to date.
-_STAGED: Final = ".restoring-lake"
 
 
 def backup_lake(lake: Lake, dest: Path, target: BackupTarget | None = None) -> dict[str, Any]:
@@ -173,8 +169,7 @@ def _as_new(settings: Settings) -> Settings:
 def _restore_tables(src: Path, settings: Settings) -> dict[str, Any]:
     """Copy a lake row by row into the empty one that settings name."""
     with (
-        _current_form(src, settings) as source,
-        open_lake(source, read_only=True) as backup,
+        open_lake(_backup_settings(src), read_only=True) as backup,
         open_lake(settings) as lake,
     ):
         if _count_rows(lake):
@@ -182,24 +177,6 @@ def _restore_tables(src: Path, settings: Settings) -> dict[str, Any]:
                 "The lake that settings name already has rows; a backup is restored into an empty one."
             )
         return {"row_count": _copy_tables(backup, lake)}
-
-
-@contextmanager
-def _current_form(src: Path, settings: Settings) -> Iterator[Settings]:
-    """The lake of a backup as this version reads it; one of an earlier form is copied first, so that the backup stays as it is."""
-    source = _backup_settings(src)
-    comment = read_stored_comment(source, "landings") or ""
-    if describe_form() in comment:
-        yield source
-        return
-    staging = settings.home / _STAGED
-    shutil.rmtree(staging, ignore_errors=True)
-    shutil.copytree(src / "data", staging / "data")
-    _copy_catalog(src / "catalog.sqlite", staging / "catalog.sqlite")
-    try:
-        yield _backup_settings(staging)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
 
 
 def _encrypt_lake(src: Path, settings: Settings) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from schemas.settings import Settings
 from schemas.table import DUCKDB_TYPES, Column, Table
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS, is_postgres, read_mark, write_mark
-from warehouse.lake.migrations import describe_form
+from warehouse.lake.form import describe_form
 from warehouse.lake.queries import Query, order_by_dependency, read_queries
 from warehouse.lake.quoting import quote_name, quote_text
 
