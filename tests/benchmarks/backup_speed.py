@@ -22,11 +22,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from warehouse.encryption import add_key
+
 from deployments.home import backup_home, restore_home, verify_backup
 from schemas.settings import Settings
 from tests.benchmarks.history_cost import _History
 from tests.benchmarks.history_rows import land_month
-from warehouse.encryption import add_key
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.homes import check_stores
