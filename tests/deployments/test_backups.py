@@ -8,10 +8,12 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -21,6 +23,7 @@ import pytest
 from deployments.home import backup_home, restore_home, verify_backup
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings, load_settings
+from schemas.tables import TABLES
 from tasks.exam.log import name_key_file, open_signer
 from tests.deployments.test_cli import invoke
 from tests.warehouse.ledger.postgresql import start_postgresql
@@ -83,6 +86,16 @@ def read_sessions(settings: Settings) -> list[tuple[Any, ...]]:
         return lake.query("SELECT * FROM sessions ORDER BY ALL").rows()
 
 
+def read_tables(settings: Settings) -> dict[str, list[tuple[Any, ...]]]:
+    with open_lake(settings, read_only=True) as lake:
+        return {name: lake.query(f'SELECT * FROM "{name}" ORDER BY ALL').rows() for name in TABLES}
+
+
+def dump(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return list(connection.iterdump())
+
+
 def elsewhere(settings: Settings, home: Path) -> Settings:
     return settings.model_copy(update={"home": home})
 
@@ -120,6 +133,37 @@ def test_the_list_in_a_backup_names_every_file_with_its_sum(settings: Settings, 
         assert list_backups(connection, begun_before=said["begun_at"]) == []
     checked = invoke(None, "backup", "--verify", str(folder), "--json")
     assert (checked.exit_code, json.loads(checked.stdout)["differences"]) == (0, [])
+
+
+def test_what_is_restored_is_the_same_in_every_file_and_row(settings: Settings, tmp_path: Path) -> None:
+    backup_home(settings, tmp_path / "copy")
+    before = hash_files(tmp_path / "copy")
+    assert (tmp_path / "copy").stat().st_mode & 0o777 == 0o700
+    restored = Settings(home=tmp_path / "target")
+
+    restore_home(restored, tmp_path / "copy")
+
+    for name in ("lake/data", "archive", "secrets", "public"):
+        assert hash_files(restored.home / name) == hash_files(settings.home / name), name
+    assert restored.registry_path.read_bytes() == settings.registry_path.read_bytes()
+    for name in ("ledger.sqlite", "ledger.exam.sqlite"):
+        assert dump(restored.home / name) == dump(settings.home / name)
+    assert read_tables(restored) == read_tables(settings)
+    # What is restored is no link: writing to it leaves the backup alone.
+    land(restored, 3)
+    assert hash_files(tmp_path / "copy") == before
+    # One that was killed while it put the files in their places cannot be told from a home in use.
+    with pytest.raises(UsageError, match="is not empty"):
+        restore_home(restored, tmp_path / "copy")
+
+
+def test_what_a_killed_ingest_left_half_done_is_in_no_backup(settings: Settings, tmp_path: Path) -> None:
+    left = {".spool/999999-dead/copy": b"x", "aa/.aa11.txt.999999.draft": b"x"}
+    write_files(settings.home / "archive", left)
+    backup_home(settings, tmp_path / "copy")
+    copied = hash_files(tmp_path / "copy" / "archive")
+    assert copied.keys() == ARCHIVED.keys()
+    assert verify_backup(tmp_path / "copy")["differences"] == []
 
 
 CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
