@@ -267,7 +267,7 @@ def examine_stores(settings: Settings, note: Note) -> set[str]:
     if not faults:
         whose = f"of installation {home_id[:8]}" if home_id else "of a home without an id yet"
         note("stores", f"ledger, catalog and data files are there, whole, and {whose}", True)
-    sides = {"catalog": "lake", "data file": ""}
+    sides = {"catalog": "lake", "data file": "", "archive": ""}
     return {side for fault in faults if (side := sides.get(fault.store, "ledger"))}
 
 

@@ -137,12 +137,12 @@ def _is_in_cache(model: str) -> bool:
 
 def list_full_disks(settings: Settings) -> list[str]:
     """Folders that Proctor writes to whose disk takes nothing more."""
-    return [str(folder) for folder, _ in _list_disks(settings) if not has_room(folder)]
+    return [str(folder) for folder, _ in list_disks(settings) if not has_room(folder)]
 
 
 def examine_disks(settings: Settings, note: Findings) -> None:
     """Room on every disk that Proctor writes to, each named once."""
-    for folder, what in _list_disks(settings):
+    for folder, what in list_disks(settings):
         free = shutil.disk_usage(folder).free
         is_full = not has_room(folder)
         note(
@@ -153,7 +153,8 @@ def examine_disks(settings: Settings, note: Findings) -> None:
         )
 
 
-def _list_disks(settings: Settings) -> list[tuple[Path, str]]:
+def list_disks(settings: Settings) -> list[tuple[Path, str]]:
+    """A folder on every disk that Proctor writes to, each with what its free room is called."""
     from warehouse.stores.installation import catalog_file, ledger_file
 
     ledger, catalog = ledger_file(settings.ledger_address), catalog_file(settings.catalog_address)

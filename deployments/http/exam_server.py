@@ -21,10 +21,7 @@ _NAME = "The exam API"
 # Variables with such endings are taken for secrets, whoever they belong to.
 _SECRET_ENDINGS = ("KEY", "KEY_ID", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS")
 # The ways to the other stores, passwords included.
-_OWNERS_VARIABLES = frozenset(
-    f"{PREFIX}{name}"
-    for name in ("LEDGER_URL", "LAKE_CATALOG", "ENCRYPTION_KEY_FILE", "ENCRYPTION_KEY_COMMAND")
-)
+_OWNERS_VARIABLES = frozenset(f"{PREFIX}{name}" for name in ("LEDGER_URL", "LAKE_CATALOG"))
 _EXAM_VARIABLE = f"{PREFIX}EXAM_DATABASE_URL"
 
 

@@ -16,9 +16,6 @@ from .attach import catalog_path as catalog_path
 # Write the installation into a SQLite catalog, in the place of one that it names. Raises StoreError.
 from .attach import give_catalog_id as give_catalog_id
 
-# Whether a SQLite catalog says that the lake's Parquet files are encrypted, with keys that it holds.
-from .attach import is_lake_encrypted as is_lake_encrypted
-
 # Whether the catalog lives in PostgreSQL, which needs no lock round its writers.
 from .attach import is_postgres as is_postgres
 
@@ -97,7 +94,7 @@ from .locks import LOCK_TIMEOUT_S as LOCK_TIMEOUT_S
 # A landing that the catalog does not know.
 from .lost_landings import LostLanding as LostLanding
 
-# What lost snapshots landed, in order, as far as files say; nothing for an encrypted lake, whose catalog had the keys.
+# What lost snapshots landed, in order, as far as files say.
 from .lost_landings import find_lost_landings as find_lost_landings
 
 # Land what was lost, moment by moment; returns how many landings. Those whose rows are gone are passed over.
@@ -188,7 +185,6 @@ __all__ = [
     "has_data_files",
     "has_months",
     "hash_rows",
-    "is_lake_encrypted",
     "is_postgres",
     "is_remote",
     "land_again",

@@ -12,12 +12,10 @@ from typing import Any, Final
 from schemas.errors import StoreError, UsageError
 from schemas.settings import GivenSettings, Settings
 from schemas.tables import TABLES
-from warehouse.backup import BackupTarget, PlainTarget
+from warehouse.backup import BackupTarget
 from warehouse.lake.attach import (
     attach_lake,
     catalog_path,
-    give_catalog_id,
-    is_lake_encrypted,
     is_postgres,
     is_remote,
     remember_data_path,
@@ -28,8 +26,7 @@ from warehouse.lake.locks import hold_writer_lock
 from warehouse.lake.quoting import quote_name
 from warehouse.lake.remote_files import FileGone, FileStore, LakeFile, give_files, list_lake_files
 from warehouse.lake.store import Lake, open_lake
-from warehouse.stores.files import read_installation_id, remove_mark
-from warehouse.stores.installation import catalog_file
+from warehouse.stores.files import remove_mark
 
 # Copies of a catalog, each with the files that it names, before a missing file counts as lost.
 _TRIES: Final = 3
@@ -47,11 +44,11 @@ def backup_lake(lake: Lake, dest: Path, target: BackupTarget | None = None) -> d
         raise UsageError(f"{dest} is not empty; name a new folder for the lake's backup.")
     dest.mkdir(parents=True, exist_ok=True)
     settings, catalog = lake.settings, dest / "catalog.sqlite"
-    name, target = ("lake/data", target) if target is not None else ("data", PlainTarget(dest))
+    name, target = ("lake/data", target) if target is not None else ("data", BackupTarget(dest))
     if not is_postgres(settings.catalog_address) and not is_remote(settings.data_address):
         with hold_writer_lock(settings, lake.lock_timeout_s):
             _copy_catalog(catalog_path(settings.catalog_address), catalog)
-            target.add_tree(Path(settings.data_address), name, is_fixed=True)
+            target.add_tree(Path(settings.data_address), name)
         return {"folder": str(dest), "row_count": _count_rows(lake)}
     for attempt in range(1, _TRIES + 1):
         if is_postgres(settings.catalog_address):
@@ -83,12 +80,10 @@ def _copy_remote(settings: Settings, catalog: Path, name: str, target: BackupTar
 
 def restore_lake(settings: Settings, src: Path) -> dict[str, Any]:
     """Put the backup in `src` where settings say the lake lies; raises UsageError where one already has rows."""
-    source = _backup_settings(src)
     if not (src / "catalog.sqlite").exists() or not (src / "data").is_dir():
         raise UsageError(f"{src} is not a backup of a lake: it holds no catalog.sqlite and data/.")
-    encrypts = settings.lake_encrypted and not is_lake_encrypted(source)
     if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
-        if encrypts or not _fill_server(settings, src):
+        if not _fill_server(settings, src):
             return _restore_tables(src, settings)
         with open_lake(_as_new(settings)) as lake:
             return {"row_count": _count_rows(lake)}
@@ -98,11 +93,8 @@ def restore_lake(settings: Settings, src: Path) -> dict[str, Any]:
             raise UsageError(
                 f"There is already a lake at {catalog}; a backup is restored into an empty PROCTOR_HOME."
             )
-        if not encrypts:
-            _copy_files(src, catalog, data)
-            remember_data_path(settings)
-    if encrypts:
-        return _encrypt_lake(src, settings)
+        _copy_files(src, catalog, data)
+        remember_data_path(settings)
     with open_lake(settings) as lake:
         return {"row_count": _count_rows(lake)}
 
@@ -177,16 +169,6 @@ def _restore_tables(src: Path, settings: Settings) -> dict[str, Any]:
                 "The lake that settings name already has rows; a backup is restored into an empty one."
             )
         return {"row_count": _copy_tables(backup, lake)}
-
-
-def _encrypt_lake(src: Path, settings: Settings) -> dict[str, Any]:
-    """Copy a plain lake row by row into a new one with encrypted files, of the same installation; its history stays behind."""
-    held = catalog_file(_backup_settings(src).catalog_address)
-    installation_id = None if held is None else read_installation_id(held)
-    restored = _restore_tables(src, settings)
-    if installation_id is not None:
-        give_catalog_id(settings, installation_id)
-    return restored
 
 
 def _count_rows(lake: Lake) -> int:

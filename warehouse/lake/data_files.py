@@ -11,7 +11,7 @@ from pathlib import Path
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from warehouse.lake.attach import catalog_path, is_lake_encrypted, is_postgres, is_remote
+from warehouse.lake.attach import catalog_path, is_postgres, is_remote
 from warehouse.lake.catalog_door import list_catalog
 from warehouse.lake.connecting import connect_duckdb
 from warehouse.lake.quoting import quote_text
@@ -104,13 +104,9 @@ def find_file_faults(settings: Settings) -> list[Fault]:
 def find_garbled_files(settings: Settings, tables: Iterable[str]) -> list[Fault]:
     """Files of these tables that cannot be read to their end, whatever their length; every byte of them is read.
 
-    Nothing for a lake on a server or in an object store, and for an encrypted one, whose files only the lake itself can read.
+    Nothing for a lake on a server or in an object store.
     """
-    if (
-        is_postgres(settings.catalog_address)
-        or is_remote(settings.data_address)
-        or is_lake_encrypted(settings)
-    ):
+    if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
         return []
     import duckdb
 

@@ -50,8 +50,8 @@ _LOST: Final = (
 )
 # A file of the lake is written once: the one of that name in any backup is the same file.
 DATA_FILE_REMEDY: Final = (
-    "Put the file back, or copy the one of the same name from any backup that has it (lake/data/… there; proctor restore unpacks an "
-    f"encrypted one): a file of the lake is never changed after it is written. {_RESTORE}"
+    "Put the file back, or copy the one of the same name from any backup that has it (lake/data/… there): a file "
+    f"of the lake is never changed after it is written. {_RESTORE}"
 )
 # Less than this is no room: SQLite's index of a log alone takes 32 KiB.
 _LEAST_ROOM_BYTES: Final = 256 * 1024

@@ -19,6 +19,8 @@ from warehouse.stores.installation import (
 )
 
 _MOST_NAMED = 3
+# In an archive that a version before the first release encrypted by itself.
+_ENCRYPTED = ".encrypted"
 
 
 def check_stores(settings: Settings) -> None:
@@ -58,6 +60,11 @@ def list_store_faults(settings: Settings, *, is_thorough: bool = False) -> list[
         if not catalog.path.exists() and has_data_files(settings):
             faults.append(Fault(catalog.name, str(catalog.path), "is missing, although there are data files"))
         faults += find_file_faults(settings)
+    if (mark := settings.archive_dir / _ENCRYPTED).exists():
+        remedy = "With that version: `proctor encryption off`; this one has no keys (docs/encryption.md)."
+        faults.append(
+            Fault("archive", str(mark), "says that an earlier version of Proctor encrypted it", remedy)
+        )
     return faults
 
 

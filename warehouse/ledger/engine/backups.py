@@ -21,7 +21,6 @@ class Backup:
     folder: str
     host: str
     begun_at: str
-    key_id: str | None
 
 
 def note_backup(connection: Connection, backup: Backup) -> None:

@@ -807,7 +807,6 @@ backups = Table(
         nullable=False,
         comment="It holds nothing that was written later than it ended.",
     ),
-    Column("key_id", String(16), comment="The key that it is encrypted with; null for a plain one."),
     Index("ix_backups_begun_at", "begun_at"),
 )
 

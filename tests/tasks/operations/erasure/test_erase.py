@@ -285,7 +285,7 @@ def test_only_an_admin_erases_and_only_when_told_to(
         done = invoke(home, "erase", *arguments, PROCTOR_OBJECTION_DAYS=str(days))
         return done.exit_code, done.output + capfd.readouterr().out
 
-    kept = Backup("b1", "/mnt/kept/november", "host-a", "2026-11-20T10:00:00+00:00", None)
+    kept = Backup("b1", "/mnt/kept/november", "host-a", "2026-11-20T10:00:00+00:00")
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         note_backup(connection, kept)
     code, said = run("--month", MONTH, days=30)

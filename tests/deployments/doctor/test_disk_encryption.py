@@ -1,3 +1,5 @@
+"""What the doctor says of disks, by devices laid out as the system has them."""
+
 from __future__ import annotations
 
 import os
@@ -5,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.encryption.disk import is_disk_encrypted
+from deployments.doctor import disk_encryption
+from deployments.doctor.disk_encryption import examine_disk_encryption, is_disk_encrypted
+from deployments.doctor.findings import Findings
+from schemas.settings import Settings
 
 
 class Devices:
@@ -55,3 +60,23 @@ def test_a_plain_disk_is_not_and_of_what_the_system_does_not_name_nothing_is_sai
     devices.name(tmp_path, devices.add("sda2"))
     assert is_disk_encrypted(tmp_path, devices.numbers) is False
     assert is_disk_encrypted(tmp_path / "nowhere", devices.numbers) is None
+
+
+@pytest.mark.parametrize(
+    ("is_encrypted", "severity", "said"),
+    [
+        (True, "fine", "all that Proctor writes to are encrypted"),
+        (False, "note", "not encrypted as far as this machine knows: "),
+        (None, "note", "nothing is known of "),
+    ],
+)
+def test_the_doctor_says_where_a_disk_is_not_encrypted_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_encrypted: bool | None, severity: str, said: str
+) -> None:
+    monkeypatch.setattr(disk_encryption, "is_disk_encrypted", lambda _: is_encrypted)
+    found = Findings()
+    examine_disk_encryption(Settings(home=tmp_path), found)
+    (finding,) = found.found
+    assert (finding.severity, found.problem_count) == (severity, 0)
+    assert said in finding.found
+    assert (severity == "fine") or (str(tmp_path) in finding.found and "LUKS" in str(finding.fix))
