@@ -130,13 +130,13 @@ def read_tables(settings: Settings) -> dict[str, list[tuple[object, ...]]]:
 
 def examine(settings: Settings) -> dict[str, tuple[bool, str]]:
     """What the doctor says of encryption: whether it is fine, and the words."""
-    found: dict[str, tuple[bool, str]] = {}
+    said: dict[str, tuple[bool, str]] = {}
 
-    def note(what: str, said: object, is_fine: bool, fix: str = "") -> None:
-        found[what] = (is_fine, str(said))
+    def note(what: str, found: object, is_fine: bool, fix: str = "") -> None:
+        said[what] = (is_fine, str(found))
 
     examine_encryption(settings, note)
-    return found
+    return said
 
 
 @pytest.fixture
