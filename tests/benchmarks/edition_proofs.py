@@ -23,10 +23,9 @@ from typing import Any
 import polars as pl
 
 from tasks.editions.basis import Basis, JudgeInOrder
-from tasks.editions.public_files import write_edition_files
+from tasks.editions.public_files import CountedQuestion, write_edition_files
 from tasks.exam.public import digest
 from tasks.exam.public.hashing import follow_path, make_path
-from tasks.questions import Question
 
 ANSWERS = 546_840
 LINEAGES = 78_009
@@ -64,7 +63,7 @@ def main(arguments: list[str] | None = None) -> None:
     )
 
 
-def _give_hashes(row: Mapping[str, Any], questions: Sequence[Question]) -> Mapping[int, str]:
+def _give_hashes(row: Mapping[str, Any], questions: Sequence[CountedQuestion]) -> Mapping[int, str]:
     return {
         question.seq: hashlib.sha256(f"{row['session_id']} {question.seq}".encode()).hexdigest()
         for question in questions

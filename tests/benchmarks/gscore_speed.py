@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from tasks.gscore.metrics.reference import score_surface_by_reference
 QUESTIONS, MODELS = 11_000, 19
 SAMPLE = 1_500
 Pairs = tuple[list[str], list[str]]
+T = TypeVar("T")
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -60,8 +62,8 @@ def main(arguments: Sequence[str] = ()) -> None:
 def _print_speed(name: str, profile: str, pairs: Pairs, draw: random.Random) -> None:
     seconds, fast = _time(lambda: score_surface(*pairs, profile))
     chosen = draw.sample(range(len(pairs[0])), SAMPLE)
-    sample = [[side[index] for index in chosen] for side in pairs]
-    slow_seconds, slow = _time(lambda: score_surface_by_reference(*sample, profile))
+    references, responses = ([side[index] for index in chosen] for side in pairs)
+    slow_seconds, slow = _time(lambda: score_surface_by_reference(references, responses, profile))
     difference = max(float(np.abs(a[chosen] - b).max()) for a, b in zip(fast, slow, strict=True))
     speed, slow_speed = len(pairs[0]) / seconds, SAMPLE / slow_seconds
     print(
@@ -166,7 +168,7 @@ def _measure_embeddings(draw: random.Random, size: int) -> None:
     print(f"{'similarity of pairs, cache included':<34}{mine:>10.1f}  ({100 * mine / best:.0f}%)")
 
 
-def _time(call: Callable[[], object]) -> tuple[float, object]:
+def _time(call: Callable[[], T]) -> tuple[float, T]:
     start = time.process_time()
     result = call()
     return time.process_time() - start, result

@@ -322,4 +322,5 @@ def _attach_files(settings: Settings, connection: object) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(value) for value in sys.argv[1:4]), *sys.argv[4:5])
+    numbers = dict(zip(("months", "candidates", "questions"), map(int, sys.argv[1:4]), strict=False))
+    main(**numbers, keep="".join(sys.argv[4:5]))

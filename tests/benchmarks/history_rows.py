@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from unittest import mock
 
 import numpy as np
 import polars as pl
@@ -27,7 +28,8 @@ def number_uuid(number: int) -> str:
 def give_stars(random: np.random.Generator, place: np.ndarray) -> np.ndarray:
     """Stars 0 to 3 of answers by their place: discrimination times ability less difficulty."""
     drawn = place + random.logistic(size=len(place))
-    return (drawn[:, None] > THRESHOLDS).sum(axis=1)
+    stars: np.ndarray = (drawn[:, None] > THRESHOLDS).sum(axis=1)
+    return stars
 
 
 def land_month(lake: Lake, frames: Mapping[str, pl.DataFrame], landed_at: datetime) -> None:
@@ -44,13 +46,10 @@ def land_month(lake: Lake, frames: Mapping[str, pl.DataFrame], landed_at: dateti
 
 def publish_month(lake: Lake, settings: Settings, run_id: str, *, is_equated: bool) -> Edition:
     """Publish a run, with the fits that put it on the scale of earlier months or, which takes seconds less, without."""
-    real = publishing.equate_edition
-    if not is_equated:
-        publishing.equate_edition = lambda *_: equate_nothing()
-    try:
+    if is_equated:
         return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES)
-    finally:
-        publishing.equate_edition = real
+    with mock.patch.object(publishing, "equate_edition", lambda *_: equate_nothing()):
+        return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES)
 
 
 def list_landings(frames: Mapping[str, pl.DataFrame], landed_at: datetime) -> pl.DataFrame:

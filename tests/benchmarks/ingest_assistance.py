@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -232,4 +231,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

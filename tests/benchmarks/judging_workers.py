@@ -114,8 +114,10 @@ def _serve_models(bank: pl.DataFrame, latency_ms: float) -> Iterator[RunningServ
     """Candidates that answer at once, and a judge that thinks."""
     with start_server(
         build_answer_key(bank),
-        **{name: {} for name in CANDIDATES},
-        **{JUDGE: {"kind": "judge", "latency_ms": latency_ms, "latency_spread": 0.3}},
+        models={
+            **{name: {} for name in CANDIDATES},
+            JUDGE: {"kind": "judge", "latency_ms": latency_ms, "latency_spread": 0.3},
+        },
     ) as server:
         yield server
 

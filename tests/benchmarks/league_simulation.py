@@ -75,7 +75,9 @@ def compute_found(evaluations: pl.DataFrame) -> dict[str, float]:
         means = dict(part.group_by("answerer").agg(pl.col("score").mean()).rows())
         names = sorted(means)
         truth = [ABILITIES[name][1] for name in names]
-        found[str(domain)] = compute_spearman([means[name] for name in names], truth).rho
+        rho = compute_spearman([means[name] for name in names], truth).rho
+        assert rho is not None
+        found[str(domain)] = rho
     return found
 
 

@@ -51,7 +51,8 @@ def main() -> None:
             while not ready.exists():
                 time.sleep(0.05)
             # By turns, and the better of each: other work on the machine strikes both sides alike.
-            bare, path = {}, {}
+            bare: dict[str, float] = {}
+            path: dict[str, float] = {}
             for _ in range(ROUNDS):
                 bare = _take_better(bare, _run_side("bare", ready.read_text()), "call_ms")
                 path = _take_better(path, _run_side("path", ready.read_text()), "sit_ms")

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType, ModuleType
+from typing import Any
 
 from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.long_runs import LONGEST_RUN, limit_runs
@@ -245,7 +246,8 @@ def _read_calls(source: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
                     flags |= getattr(re, part.attr, 0)
             inside = [one for one in functions if one.lineno <= node.lineno <= (one.end_lineno or one.lineno)]
             function = max(inside, key=lambda one: one.lineno).name if inside else "<module>"
-            yield node.func.attr, function, re.compile(given.value, flags)  # type: ignore[type-var]
+            written: Any = given.value
+            yield node.func.attr, function, re.compile(written, flags)
 
 
 def main(arguments: Sequence[str] = ()) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Table
 
@@ -82,7 +83,7 @@ def fill_month(ledger: Ledger, number: int, sessions: int, questions: int, *, la
         "mode": "standard", "base_model": None, "endpoint_model": "alpha", "input_price_usd": None,
         "output_price_usd": None, "is_simulated": False,
     }  # fmt: skip
-    content = {
+    content: dict[str, Any] = {
         "question_type": "true_false", "language": "en", "stem": "A statement.", "material": None, "options": [],
     }  # fmt: skip
     common = {"run_id": run_id, "is_simulated": False}

@@ -13,12 +13,12 @@ from tests.benchmarks.ingest_mutations import (
     SIZE,
     Outcome,
     list_changes,
-    make_paper,
     mutate,
     read_lines,
     run,
     summarise,
 )
+from tests.benchmarks.ingest_papers import make_paper
 
 
 @pytest.fixture(scope="module")

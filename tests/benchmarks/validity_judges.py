@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -166,7 +167,10 @@ def draw_anchors(
 
     def judge(occasions: int) -> Floats:
         errs = generator.random((responses, occasions)) < noise
-        return np.clip(usual + errs * generator.choice([-1, 1], (responses, occasions)), 0, 3).astype(float)
+        stars: Floats = np.clip(
+            usual + errs * generator.choice([-1, 1], (responses, occasions)), 0, 3
+        ).astype(float)
+        return stars
 
     first, later = judge(BASELINE_REPEATS), judge(months)
     since = np.arange(1, months + 1) >= begins
@@ -231,7 +235,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--histories", type=int, default=600)
     parser.add_argument("--choices", type=int, default=1_000)
     chosen = parser.parse_args(arguments)
-    worlds: tuple[tuple[str, dict[str, float]], ...] = (
+    worlds: tuple[tuple[str, dict[str, Any]], ...] = (
         ("a star more for its own family in 15%", {}),
         ("in 60%", {"favour": 0.6}),
         ("no favour", {"favour": 0.0}),

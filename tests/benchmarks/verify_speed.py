@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tasks.exam.public.verifying import find_verifier
 from tests.tasks.exam.public.made import Made, make_bank
@@ -22,7 +23,7 @@ from tests.tasks.exam.public.maker import REFERENCE, Maker, RunPlan
 
 BAR_S = 60
 ORGANISATIONS = [f"organisation-{number:02d}" for number in range(18)]
-SHARES = [["Economics", 338, 0], ["Law", 338, 0], ["Science", 337, 0]]
+SHARES: list[list[Any]] = [["Economics", 338, 0], ["Law", 338, 0], ["Science", 337, 0]]
 STYLES = ("zero-shot", "few-shot", "chain-of-thought")
 
 

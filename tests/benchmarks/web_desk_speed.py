@@ -28,7 +28,7 @@ from tests.tasks.review.conftest import make_question
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.tables import users
+from warehouse.ledger.engine.tables import reviews, users
 from warehouse.ledger.review import assigning
 
 QUESTIONS, ANNOTATORS, REVIEWS = 228_604, 40, 2
@@ -109,7 +109,7 @@ def fill(ledger: Ledger, question_count: int) -> list[str]:
         assigning.insert_assignments(connection, assignments)
         decided = [one for place, one in enumerate(assignments) if place < len(assignments) * DECIDED_SHARE]
         connection.execute(
-            insert(assigning.reviews),
+            insert(reviews),
             [
                 {
                     "batch_id": BATCH,
@@ -124,7 +124,7 @@ def fill(ledger: Ledger, question_count: int) -> list[str]:
         )
     done = {(one["question_uuid"], one["annotator"]) for one in decided}
     return [
-        one["question_uuid"]
+        str(one["question_uuid"])
         for one in assignments
         if one["annotator"] == WHO and (one["question_uuid"], WHO) not in done
     ]

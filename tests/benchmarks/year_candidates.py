@@ -75,7 +75,8 @@ class Sitter:
         by_code = np.array([self.ability[name] for name in EXAMINED_DISCIPLINES])
         # Who thinks anyway gains little from being told to.
         share = 0.2 if self.mode == "thinking" else 1.0
-        return by_code[disciplines] + share * STYLE_GAIN[style]
+        abilities: np.ndarray = by_code[disciplines] + share * STYLE_GAIN[style]
+        return abilities
 
 
 def list_months(count: int, first: str = "2025-01") -> list[str]:

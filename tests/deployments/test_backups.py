@@ -31,6 +31,7 @@ from tests.warehouse.object_store import BUCKET, start_object_store
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import backup as lake_backup
 from warehouse.lake import open_lake
+from warehouse.lake.catalog_copy import copy_server_catalog
 from warehouse.ledger.engine.backups import list_backups
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.homes import check_stores
@@ -320,11 +321,9 @@ def test_a_store_that_is_away_when_a_backup_needs_it_is_waited_for(
             gone.stop()
             back.start()
 
-        copy = lake_backup.copy_server_catalog
-
         def copy_without_server(*given: Any) -> None:
             take_away()
-            copy(*given)
+            copy_server_catalog(*given)
 
         if when.startswith("before"):
             take_away()

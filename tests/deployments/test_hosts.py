@@ -9,9 +9,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from click.testing import Result
 from prefect.client.schemas.objects import FlowRun  # noqa: TID251 - the run that a worker is given
 from prefect.context import FlowRunContext  # noqa: TID251
+from typer.testing import Result
 
 from deployments.home import accept_files, check_host, create_home, examine_hosts, list_shared
 from deployments.home.hosts import prepare_host
@@ -160,7 +160,7 @@ def test_a_run_of_a_worker_is_refused_on_a_host_that_differs(
     for settings, seen in ((first, [1]), (second, [1])):
         monkeypatch.setattr("tasks.running.flow_runs.task.load_settings", lambda settings=settings: settings)
         deployed = FlowRun(id=uuid4(), flow_id=uuid4(), deployment_id=uuid4())
-        with FlowRunContext.model_construct(flow_run=deployed):
+        with FlowRunContext.model_construct(flow_run=deployed):  # type: ignore[call-arg]  # no more of it is read
             if settings is second:
                 with pytest.raises(UsageError, match="blinding-key"):
                     task()

@@ -40,7 +40,8 @@ OTHERS = {"PROCTOR_PASSWORD"}
 
 @pytest.fixture(scope="module")
 def compose() -> dict[str, Any]:
-    return yaml.safe_load((SERVER / "compose.yaml").read_text(encoding="utf-8"))
+    read: dict[str, Any] = yaml.safe_load((SERVER / "compose.yaml").read_text(encoding="utf-8"))
+    return read
 
 
 @pytest.fixture(scope="module")

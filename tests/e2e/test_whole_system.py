@@ -86,8 +86,10 @@ def run_embedded(exam: Exam, folder: Path, gate: Gate) -> Embedded:
         key = build_answer_key(read_current_bank(lake))
     models = start_server(
         key,
-        **{name: {"latency_ms": 0} for name in exam.names},
-        **{JUDGE: {"kind": "judge", "latency_ms": 0}},
+        models={
+            **{name: {"latency_ms": 0} for name in exam.names},
+            JUDGE: {"kind": "judge", "latency_ms": 0},
+        },
     )
     run_id = plan(settings, exam, models.url)
     with as_process_of(variables | {"PROCTOR_SIMULATED_URL": models.url}):

@@ -228,7 +228,7 @@ class WholeSystem:
         """Start a run, on a host of one's choice by the queue of its worker; returns its id."""
         flow = next(one.flow for one in read_deployments() if one.name == name)
         found = self.api.get(f"/deployments/name/{flow}/{name}").raise_for_status().json()
-        body = {"parameters": parameters, "state": {"type": "SCHEDULED"}}
+        body: dict[str, Any] = {"parameters": parameters, "state": {"type": "SCHEDULED"}}
         if host is not None:
             body["work_queue_name"] = host
         return str(self._post(f"/deployments/{found['id']}/create_flow_run", body)["id"])

@@ -34,7 +34,7 @@ def bring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bring:
     return bring
 
 
-def make_seam() -> Seam[Callable[[], object]]:
+def make_seam() -> Seam[Callable[..., object]]:
     return Seam("proctor.trials", "trial", {"ours": "schemas.seams:Seam"}, needs=("__call__",))
 
 

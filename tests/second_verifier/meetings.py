@@ -40,8 +40,9 @@ def check_meetings(world: World, whole: Sequence[Run]) -> None:
                 )
         for owner, sets in sorted(sat.items()):
             before = history.setdefault((owner, is_simulated(run)), [])
-            past = [lineages for earlier, lineages in before if not _has_rested(world, run, earlier)]
-            met = set().union(*past)
+            met = set[str]().union(
+                *(lineages for earlier, lineages in before if not _has_rested(world, run, earlier))
+            )
             for name, is_candidate in sorted(sets.items()):
                 lineages = {item[0] for item in run.sets.get(name, {"items": []})["items"]}
                 before.append((run, lineages))

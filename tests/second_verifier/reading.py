@@ -348,15 +348,15 @@ def check_heads(world: World, held: Sequence[dict[str, Any]]) -> None:
         elif sha(world.lines[number - 1]) != head["hash"]:
             world.found("head_wrong", f"the hash of line {number} is another")
     for head in held:
-        number = head.get("number")
-        if not isinstance(number, int) or (
+        claimed = head.get("number")
+        if not isinstance(claimed, int) or (
             head.get("key") in world.keys and not _is_signed_head(world, head)
         ):
             world.found(
-                "head_wrong", f"the head that is held of line {number} is not signed by a key of the log"
+                "head_wrong", f"the head that is held of line {claimed} is not signed by a key of the log"
             )
-        elif not 1 <= number <= len(world.lines) or sha(world.lines[number - 1]) != head.get("hash"):
-            world.found("log_truncated", f"the head that is held of line {number} is not in the log")
+        elif not 1 <= claimed <= len(world.lines) or sha(world.lines[claimed - 1]) != head.get("hash"):
+            world.found("log_truncated", f"the head that is held of line {claimed} is not in the log")
 
 
 def _is_signed_head(world: World, head: dict[str, Any]) -> bool:

@@ -386,9 +386,8 @@ def _check_orders(world: World, run: Run) -> None:
             continue
         items = run.sets[line["set"]]["items"]
         key = digest("proctor order", run.seed, line["session"])
-        if line["order"] != sorted(
-            range(len(items)), key=lambda i, items=items, key=key: _ticket(key, items[i][0])
-        ):
+        tickets = [_ticket(key, item[0]) for item in items]
+        if line["order"] != sorted(range(len(items)), key=tickets.__getitem__):
             world.found(
                 "order_wrong", f"the order of session {line['session']} does not follow from the seed"
             )

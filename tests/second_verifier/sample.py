@@ -40,7 +40,9 @@ class SampleBank:
 
 
 def make_bank(chance: random.Random) -> SampleBank:
-    rows, slots, contents = [], {}, {}
+    rows: list[list[Any]] = []
+    slots: dict[str, list[tuple[bytes, bytes]]] = {}
+    contents: dict[bytes, tuple[bytes, str]] = {}
     for place in range(60):
         lineage, salt = chance.randbytes(32).hex(), chance.randbytes(32)
         content = json.dumps({"stem": f"Question {place}?"})
@@ -213,13 +215,11 @@ def _add_run(
         else:
             sets[name] = known[name]
     known |= sets
-    orders = []
+    orders: list[dict[str, Any]] = []
     for session, name, model in sessions:
         key = digest("proctor order", seed, session)
-        order = sorted(
-            range(8),
-            key=lambda i, key=key, name=name: hashlib.sha256(key + bytes.fromhex(sets[name][i][0])).digest(),
-        )
+        tickets = [hashlib.sha256(key + bytes.fromhex(item[0])).digest() for item in sets[name]]
+        order = sorted(range(8), key=tickets.__getitem__)
         orders.append(
             {"session": session, "model": model, "organisation": OWNERS[model], "set": name, "style": STYLE, "repeat": 1,
              "is_reference": model == REFERENCE, "order": order[::-1] if lie.swapped_order else order}

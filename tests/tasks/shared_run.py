@@ -162,8 +162,7 @@ def start_models(bank: pl.DataFrame, **faults: Any) -> RunningServer:
     traits: dict[str, Any] = {"latency_ms": 10, "latency_spread": 0.5, "faults": faults}
     return start_server(
         build_answer_key(bank),
-        **{name: dict(traits) for name in CANDIDATES},
-        **{JUDGE: {"kind": "judge", **traits}},
+        models={**{name: dict(traits) for name in CANDIDATES}, JUDGE: {"kind": "judge", **traits}},
     )
 
 

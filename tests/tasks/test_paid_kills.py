@@ -37,7 +37,7 @@ HARSH = {"kind": "judge", "agreement": 0.0, "leniency": -2.0, "latency_ms": 200}
 @pytest.fixture
 def server() -> Iterator[RunningServer]:
     with start_server(
-        **{"sim": SLOW, "first-judge": HARSH, "next-judge": {"kind": "judge"} | SLOW}
+        models={"sim": SLOW, "first-judge": HARSH, "next-judge": {"kind": "judge", **SLOW}}
     ) as started:
         yield started
 

@@ -30,7 +30,8 @@ def split_bank(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
     contents = rows.with_columns(pl.col("bank_version").alias("from_version")).select(
         [column.name for column in BANK_CONTENTS.own_columns]
     )
-    last = int(rows["bank_version"].max() or 0)  # type: ignore[call-overload]
+    last = rows["bank_version"].max() or 0
+    assert isinstance(last, int)
     exits = (
         contents.filter(pl.col("from_version") < last)
         .select(

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from unittest import mock
 
 BUCKET = "exam-lake"
@@ -41,7 +42,8 @@ class ObjectStore:
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{self._port}",
         }
 
-    def client(self):  # type: ignore[no-untyped-def]  # boto3 makes its classes when it is asked
+    def client(self) -> Any:
+        """A client of boto3, which makes its classes when it is asked."""
         import boto3
 
         return boto3.client(

@@ -40,7 +40,8 @@ def share_out(total: int, sizes: list[int]) -> list[int]:
 
 def test_counts_before_and_after_augmentation_are_those_of_the_paper() -> None:
     connection = connect_trial()
-    befores, afters = ([row[place] for row in TABLE_6.values()] for place in (0, 1))
+    befores = [before for before, _, _ in TABLE_6.values()]
+    afters = [after for _, after, _ in TABLE_6.values()]
     undergraduate = TABLE_5["undergraduate_final"]
     originals = share_out(undergraduate[0], befores)
     variants = share_out(

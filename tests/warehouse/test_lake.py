@@ -332,9 +332,8 @@ def test_signatures_of_extensions_are_left_unchecked_only_where_all_are_from_whe
         raise StoreError("seen")
 
     if not has_wheel:
-        found = attach.find_extension
         monkeypatch.setattr(
-            attach, "find_extension", lambda name: None if name == "ducklake" else found(name)
+            attach, "find_extension", lambda name: None if name == "ducklake" else find_extension(name)
         )
     monkeypatch.setattr(attach, "load_extensions", look)
     with pytest.raises(StoreError, match="seen"):
@@ -487,7 +486,7 @@ def test_a_damaged_catalog_is_reported(settings: Settings) -> None:
 @pytest.mark.parametrize("address", ["mysql:somewhere", "sqlite:", "catalog.sqlite"])
 def test_an_unknown_kind_of_catalog_is_refused_without_repeating_it(tmp_path: Path, address: str) -> None:
     with pytest.raises(StoreError, match="PROCTOR_LAKE_CATALOG") as refusal:
-        open_lake(Settings(home=tmp_path, lake_catalog=address))  # type: ignore[arg-type]
+        open_lake(Settings(home=tmp_path, lake_catalog=address))
     assert "somewhere" not in str(refusal.value)
 
 

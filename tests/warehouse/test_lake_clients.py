@@ -61,7 +61,7 @@ def read_twelve() -> list[tuple[str, dict[str, object]]]:
     section = PAGE.read_text("utf-8").partition("## Twelve questions")[2].partition("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| ") and "`proctor" in line]
     assert len(rows) == QUESTIONS
-    asked = []
+    asked: list[tuple[str, dict[str, object]]] = []
     for command in [found for row in rows for found in re.findall(r"`proctor sql ([^`]*)`", row)]:
         name, *options = shlex.split(command)
         pairs = [option.partition("=") for option in options if option != "--param"]
@@ -84,7 +84,7 @@ print(json.dumps(found))
 assert "proctor" not in sys.modules and "polars" not in sys.modules
 """
     done = threading.Event()
-    landed = []
+    landed: list[str] = []
 
     def land() -> None:
         with open_lake(settings) as lake:

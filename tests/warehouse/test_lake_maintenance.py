@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ CONTENT = "SELECT * FROM sessions ORDER BY ALL"
 
 
 @pytest.fixture
-def busy_lake(lake: Lake) -> Iterator[Lake]:
+def busy_lake(lake: Lake) -> Lake:
     for number in range(6):
         lake.land_together(
             [
@@ -55,6 +54,7 @@ def test_compaction_leaves_few_files_and_every_row(busy_lake: Lake, settings: Se
 
 def test_compaction_keeps_what_recent_snapshots_need(busy_lake: Lake) -> None:
     before = list_snapshots(busy_lake)["version"].max()
+    assert isinstance(before, int)
 
     counts = compact_lake(busy_lake)
 
@@ -112,7 +112,7 @@ def test_a_backup_restores_the_lake_with_its_history(busy_lake: Lake, tmp_path: 
             lake_catalog=f"sqlite:{tmp_path / 'backup' / 'catalog.sqlite'}",
         ),
         read_only=True,
-    ) as lake:  # type: ignore[arg-type]
+    ) as lake:
         assert lake.query(CONTENT).equals(content)
 
 

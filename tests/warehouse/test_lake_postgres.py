@@ -39,7 +39,7 @@ def catalog(postgresql: PostgresqlServer) -> str:
 
 
 def test_a_lake_in_postgresql_lands_reads_compacts_and_reopens(catalog: str, tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, lake_catalog=catalog)  # type: ignore[arg-type]
+    settings = Settings(home=tmp_path, lake_catalog=catalog)
     with open_lake(settings) as lake:
         lake.land("sessions", "a", session_frame(3))
         lake.land("sessions", "a", session_frame(2, answered_count=4))
@@ -55,7 +55,7 @@ def test_a_lake_in_postgresql_lands_reads_compacts_and_reopens(catalog: str, tmp
 
 
 def test_writers_need_no_lock(catalog: str, tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home", lake_catalog=catalog)  # type: ignore[arg-type]
+    settings = Settings(home=tmp_path / "home", lake_catalog=catalog)
     open_lake(settings).close()
     writers = [
         fork_context().Process(
@@ -83,7 +83,7 @@ def test_writers_need_no_lock(catalog: str, tmp_path: Path) -> None:
 
 
 def test_a_unit_that_several_land_at_once_is_there_once(catalog: str, tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home", lake_catalog=catalog)  # type: ignore[arg-type]
+    settings = Settings(home=tmp_path / "home", lake_catalog=catalog)
     open_lake(settings).close()
     values = {"home": settings.home, "lake_catalog": catalog}
     writers = [
@@ -113,7 +113,7 @@ def test_a_unit_that_several_land_at_once_is_there_once(catalog: str, tmp_path: 
 def test_a_backup_moves_between_postgresql_and_the_embedded_lake_wherever_the_variables_of_the_process_point(
     catalog: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    served = Settings(home=tmp_path / "served", lake_catalog=catalog)  # type: ignore[arg-type]
+    served = Settings(home=tmp_path / "served", lake_catalog=catalog)
     embedded = GivenSettings(home=tmp_path / "embedded")
     write_home_id(Settings(home=tmp_path / "shared"), make_id())
     # As every process of the server form has it: the lake of the backup has no home that these name.
@@ -134,7 +134,7 @@ def test_a_backup_moves_between_postgresql_and_the_embedded_lake_wherever_the_va
 def test_a_server_that_does_not_answer_is_reported_without_its_password(tmp_path: Path) -> None:
     dsn = "postgres:host=127.0.0.1 port=1 user=someone password=sesame dbname=lake connect_timeout=2"
     with pytest.raises(StoreError, match="PROCTOR_LAKE_CATALOG") as failure:
-        open_lake(Settings(home=tmp_path, lake_catalog=dsn))  # type: ignore[arg-type]
+        open_lake(Settings(home=tmp_path, lake_catalog=dsn))
     assert "sesame" not in str(failure.value)
     assert "sesame" not in repr(failure.value.__cause__)
 

@@ -51,8 +51,10 @@ def test_four_writers_lose_nothing_and_readers_are_never_inconsistent(
         )
         for n in range(WRITERS)
     ]
-    for one in [*readers, *writers]:
-        one.start()
+    for reader in readers:
+        reader.start()
+    for writer in writers:
+        writer.start()
     for writer in writers:
         writer.join()
     stop.set()

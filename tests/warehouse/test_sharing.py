@@ -18,6 +18,7 @@ from schemas.errors import StoreError
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import attach, open_lake, share_lake, sharing, upgrade
+from warehouse.lake.definitions import list_missing_definitions
 
 
 def count_attachments(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
@@ -114,11 +115,10 @@ def test_another_process_sees_what_was_landed_and_is_seen(settings: Settings, tm
 
 def test_what_is_up_to_date_is_not_listed_again(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     listed: list[int] = []
-    real = upgrade.list_missing_definitions
 
     def counted(connection: duckdb.DuckDBPyConnection) -> list[str]:
         listed.append(1)
-        return real(connection)
+        return list_missing_definitions(connection)
 
     monkeypatch.setattr(upgrade, "list_missing_definitions", counted)
     open_lake(settings).close()

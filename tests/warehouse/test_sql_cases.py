@@ -191,9 +191,8 @@ def as_typed(table: Table, name: str, value: Any) -> Any:
 def as_moment(value: Any) -> datetime:
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
-    if not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day)
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def is_same(found: Any, expected: Any) -> bool:

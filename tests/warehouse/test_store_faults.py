@@ -18,7 +18,7 @@ import pytest
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tests.warehouse.stores.test_homes import land, make_stores
-from warehouse.lake import data_files, open_lake
+from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import users
@@ -125,7 +125,7 @@ def test_new_files_and_their_folders_are_on_the_disk_before_the_catalog_names_th
         flush(descriptor)
         events.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
 
-    monkeypatch.setattr(data_files.os, "fsync", note)
+    monkeypatch.setattr("warehouse.lake.data_files.os.fsync", note)
     data = settings.home / "lake" / "data"
     before = set(data.rglob("*"))
     with open_lake(settings) as lake:
@@ -155,7 +155,7 @@ def test_compacted_files_are_flushed_before_they_are_named(
         flush(descriptor)
         flushed.add(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
 
-    monkeypatch.setattr(data_files.os, "fsync", note)
+    monkeypatch.setattr("warehouse.lake.data_files.os.fsync", note)
     data = settings.home / "lake" / "data"
     with open_lake(settings) as lake:
         for number in (1, 2, 3):

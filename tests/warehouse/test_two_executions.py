@@ -46,8 +46,19 @@ def _list_values(column: Column) -> tuple[Any, ...]:
             low, high = int(column.low or 0), int(column.high or 0)
             return (low, low - 1, low + 1, high, high + 1, 2**53 - 1, -(2**53) + 1)
         case "float":
-            low, high = column.low or 0.0, column.high or 0.0
-            return (low, low - 1e-9, low + 1e-9, high, high + 1e-9, -0.0, 5e-324, -5e-324, 1e308, -1e308)
+            least, most = column.low or 0.0, column.high or 0.0
+            return (
+                least,
+                least - 1e-9,
+                least + 1e-9,
+                most,
+                most + 1e-9,
+                -0.0,
+                5e-324,
+                -5e-324,
+                1e308,
+                -1e308,
+            )
         case "bool":
             return (True, False)
         case "timestamp":

@@ -27,11 +27,13 @@ class KnownBank(Protocol):
 
     Attributes:
         version: the latest version; 0 before the first.
-        members: its questions: question_uuid, lineage_uuid, revision, document_id, from_version.
     """
 
     version: int
-    members: pl.DataFrame
+
+    @property
+    def members(self) -> pl.DataFrame:
+        """Its questions: question_uuid, lineage_uuid, revision, document_id, from_version."""
 
     def find_keys(self, content_keys: Sequence[str]) -> pl.DataFrame:
         """Entries with one of these keys: question_uuid, lineage_uuid, from_version, content_key, normal_answers."""

@@ -53,7 +53,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with start_server(**{"sim-writer": WRITER}) as server:
+    with start_server(models={"sim-writer": WRITER}) as server:
         yield server.url
 
 

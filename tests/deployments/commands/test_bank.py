@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -78,7 +79,12 @@ def test_duplicates_of_any_table_are_found_without_a_home(suffix: str, tmp_path:
     ]
     table = pl.DataFrame(rows, schema=["asked", "A", "B"], orient="row")
     path = tmp_path / f"questions{suffix}"
-    {".csv": table.write_csv, ".jsonl": table.write_ndjson, ".parquet": table.write_parquet}[suffix](path)
+    writers: dict[str, Callable[[Path], object]] = {
+        ".csv": table.write_csv,
+        ".jsonl": table.write_ndjson,
+        ".parquet": table.write_parquet,
+    }
+    writers[suffix](path)
     done = invoke(None, "dedupe", "check", str(path), "--text", "asked", "--options", "A,B", "--json")
     found = json.loads(done.stdout)
     assert (found["rows"], found["duplicates"]) == (4, 2)

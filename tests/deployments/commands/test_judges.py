@@ -37,7 +37,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, 
         with room.ledger.write() as connection:
             add_user(connection, user_id="ann", role="annotator")
     with start_server(
-        make_key(), **{"first-judge": WOBBLY, "next-judge": {"kind": "judge", "agreement": 1.0}}
+        make_key(), models={"first-judge": WOBBLY, "next-judge": {"kind": "judge", "agreement": 1.0}}
     ) as server:
         yield folder / "home", server.url
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 from sqlalchemy import delete
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from deployments.cli import app
 from deployments.demo.reviewing import Verdict, fill_workbook

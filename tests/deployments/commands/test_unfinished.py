@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
 from openpyxl import load_workbook
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from deployments.cli import app
 from schemas.settings import load_settings
@@ -77,7 +76,7 @@ def test_what_no_judge_could_be_read_of_is_asked_again_and_then_given_to_a_perso
     with open_lake(settings) as lake:
         land_session(lake)
     settings.registry_path.write_text(REGISTRY, "utf-8")
-    with start_server(b"", **{"first-judge": MUTE, "next-judge": MUTE}) as server:
+    with start_server(b"", models={"first-judge": MUTE, "next-judge": MUTE}) as server:
         monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
         judged = run_json("judge")
         assert (judged["unresolved_responses"], judged["overdue_sessions"]) == (QUESTIONS, 0)

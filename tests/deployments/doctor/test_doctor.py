@@ -59,7 +59,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def make_document(status: str) -> Any:
-    row = {column.name: None for column in get_table("documents").own_columns}
+    row: dict[str, object] = {column.name: None for column in get_table("documents").own_columns}
     row |= {
         "document_id": "00000000-0000-4000-8000-000000000001",
         "sha256": "0" * 64,

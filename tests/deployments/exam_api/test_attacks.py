@@ -149,7 +149,7 @@ def test_every_forged_token_is_refused(client: TestClient, world: World, session
         "A" * 60_000,
     ]
     statuses = [
-        client.get("/sessions", headers={"Authorization": f"Bearer {one}".encode()}) for one in spoiled
+        client.get("/sessions", headers=[(b"Authorization", f"Bearer {one}".encode())]) for one in spoiled
     ]
     assert {reply.status_code for reply in statuses} <= {400, 401}
     # The control: the same token without a change is good.

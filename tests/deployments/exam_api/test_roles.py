@@ -71,7 +71,7 @@ def list_routes(world: World) -> set[tuple[str, str]]:
         (method, route.path)
         for route in app.routes
         if isinstance(route, APIRoute)
-        for method in route.methods
+        for method in route.methods or ()
     }
     others = {route.path for route in app.routes if not isinstance(route, APIRoute)}  # type: ignore[attr-defined]
     return found | {("GET", path) for path in others}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -24,6 +24,7 @@ def test_no_request_makes_the_server_fail_or_leave_its_description(
     # Seconds of imports that only this test needs.
     import schemathesis
     from schemathesis.checks import not_a_server_error
+    from schemathesis.core.result import Ok
     from schemathesis.specs.openapi.checks import (
         content_type_conformance,
         response_schema_conformance,
@@ -58,6 +59,7 @@ def test_no_request_makes_the_server_fail_or_leave_its_description(
     with TestClient(app):
         schema = schemathesis.openapi.from_asgi("/openapi.json", app)
         for result in schema.get_all_operations():
+            assert isinstance(result, Ok)
             operation = result.ok()
 
             @given(case=operation.as_strategy(), token=st.sampled_from(tokens), is_real=st.booleans())
@@ -68,7 +70,7 @@ def test_no_request_makes_the_server_fail_or_leave_its_description(
                 phases=[Phase.explicit, Phase.generate],
                 suppress_health_check=list(HealthCheck),
             )
-            def fuzz(case: schemathesis.Case, token: str | None, is_real: bool) -> None:
+            def fuzz(case: schemathesis.Case[Any], token: str | None, is_real: bool) -> None:
                 if is_real and "session_id" in (case.path_parameters or {}):
                     case.path_parameters["session_id"] = session_id
                 if token is not None:

@@ -87,7 +87,7 @@ def list_routes(watched: Watched) -> list[str]:
         f"{method} {route.path}"
         for route in app.routes
         if isinstance(route, APIRoute) and not isinstance(route, Mount)
-        for method in sorted(route.methods)
+        for method in sorted(route.methods or ())
     ]
 
 

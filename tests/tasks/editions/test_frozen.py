@@ -32,7 +32,7 @@ def read_all(lake: Lake, edition_id: str) -> dict[str, list[tuple[object, ...]]]
     return {table: sorted(read_unit(lake, table, edition_id).rows(), key=repr) for table in FROZEN}
 
 
-def leaderboard(lake: Lake, month: str) -> list[dict[str, object]]:
+def leaderboard(lake: Lake, month: str) -> list[dict[str, Any]]:
     return lake.run_named("leaderboard", {"month": month}).to_dicts()
 
 

@@ -76,6 +76,10 @@ def open_one(door: DoorToTheExam, world: World) -> tuple[str, str, Lease]:
     return session_id, token, door.call(lambda d: d.open_session(token, session_id))
 
 
+def submit(door: DoorToTheExam, token: str, lease: Lease, seq: int) -> None:
+    door.call(lambda d: d.submit_answer(token, lease, seq, Answer("in time")))
+
+
 def refused(door: DoorToTheExam, operation: Any) -> tuple[int, str]:
     with pytest.raises(ExamError) as caught:
         door.call(operation)
@@ -157,7 +161,7 @@ def test_a_session_whose_last_question_ran_out_is_closed_and_lands_with_its_answ
     session_id, token, lease = open_one(door, outside)
     for seq in range(1, 6):
         door.call(lambda d: d.next_question(token, lease))
-        door.call(lambda d, seq=seq: d.submit_answer(token, lease, seq, Answer("in time")))
+        submit(door, token, lease, seq)
     door.call(lambda d: d.next_question(token, lease))
     outside.now += 601
     assert door.call(lambda d: d.next_question(token, lease)) is None
@@ -233,7 +237,7 @@ def test_a_run_that_stopped_at_its_last_question_is_closed_by_force(
     session_id, token, lease = open_one(door, outside)
     for seq in range(1, 6):
         door.call(lambda d: d.next_question(token, lease))
-        door.call(lambda d, seq=seq: d.submit_answer(token, lease, seq, Answer("in time")))
+        submit(door, token, lease, seq)
     door.call(lambda d: d.next_question(token, lease))
     report = force_close(outside.ledger, session_id, "the candidate has gone")
     assert report == ClosingReport((session_id,), 1, 0, ())

@@ -245,7 +245,12 @@ def test_a_run_that_is_in_the_lake_as_a_whole_is_not_read_again(
     run(sat, "rho")
     land_closed_sessions(sat.ledger, lake)
     looked_at: list[str] = []
-    monkeypatch.setattr(landing, "land_run", lambda _, __, run_id, **___: looked_at.append(run_id) or {})
+
+    def note(_: object, __: object, run_id: str, **___: object) -> dict[str, int]:
+        looked_at.append(run_id)
+        return {}
+
+    monkeypatch.setattr(landing, "land_run", note)
     assert land_closed_sessions(sat.ledger, lake) == {}
     assert looked_at == []
 

@@ -245,7 +245,7 @@ def test_a_story_tells_in_order_and_in_both_languages_what_happened_and_never_a_
             seat.protocol.open_session(seat.token, seat.session_id)
     force_close(world.ledger, seat.session_id, "a rehearsal")
     with world.ledger.read() as connection:
-        told = {language: tell_run(connection, world.plan.run_id, language) for language in ("en", "zh")}  # type: ignore[arg-type]
+        told = {language: tell_run(connection, world.plan.run_id, language) for language in ("en", "zh")}
     english, chinese = told["en"], told["zh"]
     kinds = [(event.action, event.code, event.count) for event in english.events]
     assert kinds == [

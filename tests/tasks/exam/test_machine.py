@@ -296,15 +296,15 @@ class _Plan:
     run_id = "2026-11"
 
 
-_WALK = {
-    "stateful_step_count": 30,
-    "deadline": None,
-    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much],
-}
-ExamMachine.TestCase.settings = settings(max_examples=20, **_WALK)
+_WALK = settings(
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+ExamMachine.TestCase.settings = settings(_WALK, max_examples=20)
 TestExamMachine = ExamMachine.TestCase
 
 
 @pytest.mark.long
 def test_many_walks_through_both_doors() -> None:
-    run_state_machine_as_test(ExamMachine, settings=settings(max_examples=100, **_WALK))
+    run_state_machine_as_test(ExamMachine, settings=settings(_WALK, max_examples=100))

@@ -32,6 +32,10 @@ def open_one(door: DoorToTheExam, world: World) -> tuple[str, str, Lease]:
     return session_id, token, door.call(lambda d: d.open_session(token, session_id))
 
 
+def submit_more(door: DoorToTheExam, token: str, lease: Lease, seq: int) -> tuple[Receipt, Put | None]:
+    return door.call(lambda d: d.submit_and_next(token, lease, seq, Answer("more")))
+
+
 def sit_out(door: DoorToTheExam, token: str, lease: Lease) -> list[Put]:
     async def sit(opened: Door) -> list[Put]:
         puts = []
@@ -82,7 +86,7 @@ def test_an_answer_and_the_next_question_can_share_a_call(door: DoorToTheExam, w
     assert put is not None
     assert (put.seq, put.is_repeat, put.content.stem) == (2, False, world.order(session_id)[1])
     for seq in range(2, 7):
-        receipt, put = door.call(lambda d, seq=seq: d.submit_and_next(token, lease, seq, Answer("more")))
+        receipt, put = submit_more(door, token, lease, seq)
     assert (receipt, put) == (Receipt(6, 6, 6, True), None)
 
 
@@ -191,7 +195,7 @@ def test_nothing_but_the_bare_content_leaves(door: DoorToTheExam, world: World) 
     session_id, token, lease = open_one(door, world)
     puts = sit_out(door, token, lease)
     status = door.call(lambda d: d.read_status(token, session_id))
-    seen = json.dumps([dataclasses.asdict(item) for item in [*puts, status]])
+    seen = json.dumps([*(dataclasses.asdict(put) for put in puts), dataclasses.asdict(status)])
     for marker in (
         KEY_MARKER,
         WHY_MARKER,
@@ -300,7 +304,7 @@ def test_a_token_with_a_bad_signature_or_form_is_401(door: DoorToTheExam, world:
     forged = {
         "other secret": jwt.encode(claims, "x" * 64, algorithm="HS256", headers=head),
         "other algorithm": jwt.encode(claims, key.secret, algorithm="HS512", headers=head),
-        "no algorithm": jwt.encode(claims, None, algorithm="none", headers=head),
+        "no algorithm": jwt.encode(claims, "", algorithm="none", headers=head),
         "no key named": jwt.encode(claims, key.secret, algorithm="HS256"),
         "unknown key": jwt.encode(claims, key.secret, algorithm="HS256", headers={"kid": "another"}),
         "the form of before": jwt.encode(of_before, key.secret, algorithm="HS256"),

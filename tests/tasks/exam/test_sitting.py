@@ -85,7 +85,8 @@ def assert_every_question_was_answered_once(world: World) -> None:
 
 @pytest.mark.parametrize("door", ["direct", "http"])
 def test_all_sessions_are_sat_and_the_run_is_closed(crowd: World, door: str) -> None:
-    client, seen = AnsweringClient(), []
+    client = AnsweringClient()
+    seen: list[SittingProgress] = []
     if door == "direct":
         report = sit(crowd, client, progress=seen.append)
     else:
@@ -243,7 +244,9 @@ def test_a_lease_is_renewed_while_the_candidate_thinks(world: World) -> None:
     assert actions.count("renew") >= 6
 
 
-def test_a_call_under_way_outlives_a_lease_that_cannot_be_renewed(world: World) -> None:
+def test_a_call_under_way_outlives_a_lease_that_cannot_be_renewed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The call is being paid for: broken off and made again it would be paid for twice."""
     world.settings = world.settings.model_copy(update={"lease_s": 0.3})
     door = DirectDoor(ExamProtocol(world.ledger, world.keys, lease_s=0.3, is_in_house=True))
@@ -253,7 +256,7 @@ def test_a_call_under_way_outlives_a_lease_that_cannot_be_renewed(world: World) 
         refused.append(given)
         raise DoorError("The exam API does not answer.")
 
-    door.renew_lease = refuse  # type: ignore[method-assign]
+    monkeypatch.setattr(door, "renew_lease", refuse)
     client = AnsweringClient(delay_s=0.6)
     report = sit(world, client, door=door, models=["alpha"])
     assert (report.is_complete, report.answer_count, len(client.requests)) == (True, 6, 6)

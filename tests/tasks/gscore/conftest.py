@@ -23,7 +23,7 @@ def build_tiny_model(folder: Path, seed: int) -> None:
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
-    from transformers import BertConfig, BertModel, BertTokenizerFast
+    from transformers import BertConfig, BertModel, BertTokenizer
 
     plain = folder.with_name(folder.name + "-plain")
     plain.mkdir(parents=True)
@@ -40,7 +40,7 @@ def build_tiny_model(folder: Path, seed: int) -> None:
         "##s",
     ]
     (plain / "vocab.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
-    BertTokenizerFast(vocab=str(plain / "vocab.txt"), model_max_length=32).save_pretrained(plain)
+    BertTokenizer(vocab=str(plain / "vocab.txt"), model_max_length=32).save_pretrained(plain)
     torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=len(words),
@@ -93,7 +93,12 @@ def pairs_file(tmp_path: Path) -> Callable[[int, str], Path]:
             }
         )
         path = tmp_path / f"pairs.{suffix}"
-        {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[suffix](path)
+        writers: dict[str, Callable[[Path], object]] = {
+            "csv": frame.write_csv,
+            "jsonl": frame.write_ndjson,
+            "parquet": frame.write_parquet,
+        }
+        writers[suffix](path)
         return path
 
     return write

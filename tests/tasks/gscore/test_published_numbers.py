@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import polars as pl
 import pytest
@@ -10,15 +11,17 @@ import pytest
 from tasks.gscore.calculation.items import score_calculations
 from tasks.gscore.metrics.batch import score_surface
 from tasks.gscore.metrics.profiles import compute_gscore
-from tasks.gscore.metrics.reference import score_surface_by_reference
+from tasks.gscore.metrics.reference import SurfaceScores, score_surface_by_reference
 from tests.tasks.gscore.published import TABLE_9, TABLE_9_TEXTS, TABLES_2_TO_8, PrintedRow
 from warehouse.lake.queries import read_queries
 from warehouse.lake.trial import connect_trial
 
+Score = Callable[[list[str], list[str], str], SurfaceScores]
+
 
 @pytest.mark.parametrize("score", [score_surface, score_surface_by_reference])
 @pytest.mark.parametrize("example", sorted(TABLE_9_TEXTS))
-def test_the_paper_profile_gives_the_printed_metrics_of_table_9(score, example: int) -> None:
+def test_the_paper_profile_gives_the_printed_metrics_of_table_9(score: Score, example: int) -> None:
     reference, response = TABLE_9_TEXTS[example]
     printed = next(row for row in TABLE_9 if row.example == example)
 

@@ -19,7 +19,11 @@ from tasks.gscore.scored_files import score_file
 pytestmark = pytest.mark.xdist_group("sentence-transformers")
 
 WriteFile = Callable[[int, str], Path]
-READERS = {"csv": pl.read_csv, "jsonl": pl.read_ndjson, "parquet": pl.read_parquet}
+READERS: dict[str, Callable[..., pl.DataFrame]] = {
+    "csv": pl.read_csv,
+    "jsonl": pl.read_ndjson,
+    "parquet": pl.read_parquet,
+}
 
 
 @pytest.mark.parametrize("out_suffix", READERS)
@@ -197,7 +201,8 @@ def test_csv_cells_may_hold_lines_and_quotes_and_a_blank_cell_is_an_empty_answer
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_file_without_rows_gives_a_file_without_rows(tmp_path: Path, suffix: str) -> None:
     frame = pl.DataFrame(schema={"reference": pl.String, "response": pl.String})
-    {"csv": frame.write_csv, "parquet": frame.write_parquet}[suffix](tmp_path / f"pairs.{suffix}")
+    writers: dict[str, Callable[[Path], object]] = {"csv": frame.write_csv, "parquet": frame.write_parquet}
+    writers[suffix](tmp_path / f"pairs.{suffix}")
     result = score_file(tmp_path / f"pairs.{suffix}", tmp_path / "scores.parquet")
     assert (result.row_count, pl.read_parquet(result.out).columns) == (0, ["row_number", *SCORE_COLUMNS])
 

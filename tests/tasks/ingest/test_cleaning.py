@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.ingest.content.keys import read_key_line
 from tasks.ingest.layout.headings import read_heading
+from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.sequences import Candidate, choose_questions
 from tasks.ingest.words.answers import (
     read_bracketed_key,

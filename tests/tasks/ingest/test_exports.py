@@ -130,7 +130,7 @@ def test_a_markdown_table_answers_the_questions_above_it(tmp_path: Path) -> None
 
 
 def test_one_option_to_a_row_with_a_column_of_ticks(tmp_path: Path) -> None:
-    rows = [
+    rows: list[list[object]] = [
         ["No.", "Question", "Option", "Is correct"],
         [1, "What feeds a lamp?", "Corn", None],
         [None, None, "Oil", "x"],
@@ -145,8 +145,15 @@ def test_one_option_to_a_row_with_a_column_of_ticks(tmp_path: Path) -> None:
 
 
 def test_options_and_keys_named_by_the_heavenly_stems(tmp_path: Path) -> None:
-    rows = [["序", "考题内容", "甲", "乙", "丙", "正确项"], [1, "点灯用什么？", "谷物", "油", "煤", "乙"]]
-    judged = [["序", "考题内容", "结论（对/错）"], [1, "灯塔为船指路。", "对"], [2, "粮仓里存油。", "错"]]
+    rows: list[list[object]] = [
+        ["序", "考题内容", "甲", "乙", "丙", "正确项"],
+        [1, "点灯用什么？", "谷物", "油", "煤", "乙"],
+    ]
+    judged: list[list[object]] = [
+        ["序", "考题内容", "结论（对/错）"],
+        [1, "灯塔为船指路。", "对"],
+        [2, "粮仓里存油。", "错"],
+    ]
     assert read(write(tmp_path, "bank.xlsx", make_xlsx({"单选": rows, "判断": judged}))) == [
         ("multiple_choice", "点灯用什么？", ["谷物", "油", "煤"], ["B"]),
         ("true_false", "灯塔为船指路。", [], ["true"]),

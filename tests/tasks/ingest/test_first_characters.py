@@ -22,7 +22,7 @@ from tasks.ingest.layout import (
     ticks,
 )
 from tasks.ingest.words import grammar, labels, lexicon
-from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, TYPE_TAG
 from tests.benchmarks.ingest_mutations import PAPERS, SIZE, mutate
 from tests.benchmarks.ingest_papers import make_paper
 from tests.tasks.ingest.test_layouts import CASES
@@ -67,7 +67,7 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "bracket": (furniture._LEADING_BRACKET, _holds("（([")),
     "tag": (furniture._LEADING_TAG, _holds("【[（(")),
     "outcome": (printed_marks._OUTCOME, _holds(printed_marks._OUTCOME_STARTS)),
-    "type tag": (printed_marks.TYPE_TAG, _holds(printed_marks._TAG_STARTS)),
+    "type tag": (TYPE_TAG, _holds(printed_marks._TAG_STARTS)),
     "marks": (headings.MARKS_GROUP, _holds(printed_marks._TAG_STARTS)),
     "spaced numeral": (headings._SPACED_NUMERAL, _holds(headings._SPACED_STARTS)),
 }

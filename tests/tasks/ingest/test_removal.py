@@ -54,7 +54,9 @@ class World:
             for name in ("li", "wang"):
                 add_user(connection, user_id=name, role="annotator")
         questions = read_unreviewed(self.lake)
-        return assign_batch(self.ledger, None, questions, None, self.settings, now_text()).batch_id
+        batch_id = assign_batch(self.ledger, None, questions, None, self.settings, now_text()).batch_id
+        assert batch_id is not None
+        return batch_id
 
     def items(self) -> int:
         with self.ledger.read() as connection:

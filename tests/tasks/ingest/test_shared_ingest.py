@@ -7,6 +7,7 @@ import time
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -32,9 +33,12 @@ def ingest(home: Path, papers: Path, notes: Path, start: Barrier) -> None:
         time.sleep(PAUSE_S)
         return whole(*given)
 
-    documents._parse = parse
     settings = Settings(home=home, workers=1)
-    with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+    with (
+        mock.patch.object(documents, "_parse", parse),
+        open_ledger(settings.ledger_address) as ledger,
+        open_lake(settings) as lake,
+    ):
         start.wait(60)
         summary = land_documents(lake, settings, [papers], ledger=ledger)
     notes.write_text(json.dumps(summary.as_counts()), "utf-8")

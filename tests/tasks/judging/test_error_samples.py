@@ -104,8 +104,8 @@ def test_people_confirm_or_correct_and_their_labels_go_before_a_models(room: Roo
     shares = room.lake.run_named("error_shares").to_dicts()
     assert sum(row["human_count"] for row in shares) == len(given)
     assert sum(row["error_share"] for row in shares) == pytest.approx(100)
-    for row in shares:
-        assert 0 <= row["error_share_low"] <= row["error_share"] <= row["error_share_high"] <= 100
+    for share in shares:
+        assert 0 <= share["error_share_low"] <= share["error_share"] <= share["error_share_high"] <= 100
     by_discipline = room.lake.run_named("error_shares_by_discipline").to_dicts()
     assert sum(row["label_count"] for row in by_discipline) == drawn.height
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -260,7 +260,7 @@ def test_a_person_gives_the_stars_that_no_judge_could_be_read_of(
         assert room.read("select distinct judge from run_judges") == [("first-judge",)]
 
 
-def fill(path: Path, given: dict[int, tuple[object, str]]) -> None:
+def fill(path: Path, given: Mapping[int, tuple[bool | float | str | None, str]]) -> None:
     workbook = load_workbook(path)
     sheet = workbook["answers"]
     assert sheet["D2"].value == "=正确。"

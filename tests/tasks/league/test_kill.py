@@ -42,7 +42,7 @@ def test_a_killed_league_repeats_no_paid_call_and_leaves_no_half_round(
 ) -> None:
     seed = int(os.environ.get("PROCTOR_TEST_SEED", time.time_ns() % 1_000_000)) + turn
     slow = {"latency_ms": 25, "latency_spread": 0.4}
-    world = make_world(lambda profile: [model.update(slow) for model in profile["models"].values()])  # type: ignore[func-returns-value]
+    world = make_world(lambda profile: [model.update(slow) for model in profile["models"].values()])
     killed_after = random.Random(seed).randrange(3, CALLS - 8)
     print(f"seed {seed}: killed after {killed_after} of {CALLS} replies")
     environment = {

@@ -32,7 +32,7 @@ def fill(path: Path, verdicts: Fill) -> None:
     workbook = load_workbook(path)
     for name in ("questions", "memorised"):
         sheet = workbook[name]
-        headers = [cell.value for cell in sheet[1]]
+        headers = [str(cell.value) for cell in sheet[1]]
         for number in range(2, sheet.max_row + 1):
             row = {header: sheet.cell(number, place).value for place, header in enumerate(headers, 1)}
             if row["key"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,9 +47,15 @@ def make_model(name: str = "sim", **changes: Any) -> RegisteredModel:
     return replace(model, **changes)
 
 
-def start_server(key: bytes | None = None, seed: str = "test", **models: dict[str, Any]) -> RunningServer:
-    """A server of these models; without any, of one faultless candidate `sim`."""
-    return start_model_server(parse_profile({"seed": seed, "models": models or {"sim": {}}}), key)
+def start_server(
+    key: bytes | None = None,
+    seed: str = "test",
+    models: Mapping[str, Mapping[str, Any]] | None = None,
+    **named: Mapping[str, Any],
+) -> RunningServer:
+    """A server of these models, by keyword or, where a name is none, in `models`; without any, of one faultless `sim`."""
+    served = {**(models or {}), **named}
+    return start_model_server(parse_profile({"seed": seed, "models": served or {"sim": {}}}), key)
 
 
 def make_question(number: int, **changes: Any) -> dict[str, Any]:

@@ -144,7 +144,7 @@ def test_with_the_flag_the_page_shows_questions_and_says_so_at_its_top(lake: Lak
     shown = render_league(lake.run_named, "autumn", tmp_path, with_questions=True, generated_at=NOON)
 
     text = shown.read_text("utf-8")
-    page = html.document_fromstring(text)
+    page: html.HtmlElement = html.document_fromstring(text)
     assert len(page.xpath("//div[contains(@class, 'revealed')]")) == 1
     questions = page.xpath("//details[@class='question']")
     assert len(questions) == 2 * 2 * 8
@@ -154,7 +154,7 @@ def test_with_the_flag_the_page_shows_questions_and_says_so_at_its_top(lake: Lak
 
 
 def test_an_imported_league_is_marked_and_shows_what_its_file_allows(lake: Lake, tmp_path: Path) -> None:
-    page = html.document_fromstring(
+    page: html.HtmlElement = html.document_fromstring(
         render_league(lake.run_named, "elsewhere", tmp_path, generated_at=NOON).read_text("utf-8")
     )
     assert len(page.xpath("//div[contains(@class, 'imported')]")) == 1
@@ -164,7 +164,7 @@ def test_an_imported_league_is_marked_and_shows_what_its_file_allows(lake: Lake,
 
 
 def test_league_and_exam_stand_side_by_side_with_their_rank_correlation(lake: Lake, tmp_path: Path) -> None:
-    page = html.document_fromstring(
+    page: html.HtmlElement = html.document_fromstring(
         render_league(lake.run_named, "winter", tmp_path, language="en", generated_at=NOON).read_text("utf-8")
     )
     rows = read_table(page, "beside")

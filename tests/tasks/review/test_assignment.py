@@ -299,12 +299,12 @@ def test_a_plan_holds_quotas_gives_nobody_a_question_twice_and_names_what_it_lea
         waits = [
             one for one in waiting if one.discipline == name and one.question_uuid not in plan.annotators
         ]
-        for one in waits:
+        for waiter in waits:
             free = [
                 person
                 for person in people
                 if person.can_review(name)
-                and person.user_id not in past.get(one.question_uuid, set())
+                and person.user_id not in past.get(waiter.question_uuid, set())
                 and loads[person.user_id] + given_now[person.user_id] < capacities[person.user_id]
             ]
             assert len(free) < review_count or all(person.is_novice(name) for person in free)

@@ -168,6 +168,6 @@ def test_what_cannot_be_registered_of_an_annotator_is_refused(ledger: Ledger) ->
         ({"email": "a b@c"}, "no e-mail address"),
     ):
         with pytest.raises(UsageError, match=message):
-            write_annotator(ledger, "chen", **values)  # type: ignore[arg-type]
+            write_annotator(ledger, "chen", **values)
     with pytest.raises(UsageError, match="There is no annotator 'nobody'"):
         write_annotator(ledger, "nobody")

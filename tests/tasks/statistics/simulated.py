@@ -48,7 +48,10 @@ def draw_chances(
 
 def draw_stars(generator: np.random.Generator, chance: NDArray[np.float64]) -> NDArray[np.int64]:
     """One answer for each row of chances."""
-    return (generator.random((*chance.shape[:-1], 1)) > chance.cumsum(axis=-1)[..., :3]).sum(axis=-1)
+    stars: NDArray[np.int64] = (
+        generator.random((*chance.shape[:-1], 1)) > chance.cumsum(axis=-1)[..., :3]
+    ).sum(axis=-1)
+    return stars
 
 
 def draw_bank(
@@ -103,8 +106,8 @@ def draw_month(
                 )
                 for column, part in zip(columns, parts, strict=True):
                     column.append(part)
-    joined = [np.concatenate(column) for column in columns]
-    rows = StarRows(*joined[:4], joined[4].astype(float), joined[5])
+    candidates, codes, numbers, lineage_codes, stars, turns = (np.concatenate(column) for column in columns)
+    rows = StarRows(candidates, codes, numbers, lineage_codes, stars.astype(float), turns)
     score = truth / 3 * 100
     return Month(rows, score, score / score[-1] * 100)
 
@@ -174,4 +177,5 @@ def _expect_on_bank(ability: NDArray[np.float64], centre: float, spread: float) 
     )
     weights = np.outer(steep_shares, shares).ravel()
     stars = draw_chances(ability.ravel(), a, b) @ _STARS
-    return (stars @ weights / weights.sum() / 3 * 10).reshape(ability.shape)
+    means: NDArray[np.float64] = (stars @ weights / weights.sum() / 3 * 10).reshape(ability.shape)
+    return means

@@ -36,7 +36,7 @@ def fit(drawn: Season) -> GradedFit:
 
 def make_discipline(
     score: float, own: float, *, se: float = 0.1, own_se: float = 0.1, covariance: float = 0.0
-):
+) -> EquatedDiscipline:
     column = np.array([score])
     return EquatedDiscipline(
         np.array([0]), column, column, column, np.array([se]), np.array([own]), np.array([own_se]),

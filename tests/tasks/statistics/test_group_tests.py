@@ -125,7 +125,8 @@ def test_the_printed_family_difference_is_the_difference_of_its_means() -> None:
 def spread_around(mean: float, sd: float, count: int) -> np.ndarray:
     """Values of exactly that mean and standard deviation."""
     value = np.linspace(-1, 1, count)
-    return mean + sd * (value - value.mean()) / value.std(ddof=1)
+    values: np.ndarray = mean + sd * (value - value.mean()) / value.std(ddof=1)
+    return values
 
 
 def test_a_side_with_fewer_than_two_scores_has_a_difference_but_no_test() -> None:

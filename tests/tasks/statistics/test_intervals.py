@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ HOURS_PER_POINT = 8.0 / 100.0  # -2 to 6 hours become 0 to 3 stars, which are 0 
 
 
 def make_rows(
-    stars: dict[tuple[int, int, int], float | list[float]], *, lineage: dict[int, int] | None = None
+    stars: Mapping[tuple[int, int, int], float | list[float]], *, lineage: dict[int, int] | None = None
 ) -> StarRows:
     """(candidate, discipline, question) → stars, or the stars of its repeats."""
     listed = [
@@ -25,8 +27,10 @@ def make_rows(
         for (candidate, discipline, question), given in stars.items()
         for repeat, value in enumerate(given if isinstance(given, list) else [given])
     ]
-    columns = [np.array(column) for column in zip(*listed, strict=True)]
-    return StarRows(*columns[:4], columns[4].astype(float), columns[5])
+    candidate, discipline, question, line, value, repeat = (
+        np.array(column) for column in zip(*listed, strict=True)
+    )
+    return StarRows(candidate, discipline, question, line, value.astype(float), repeat)
 
 
 def put_hours(hours: np.ndarray) -> np.ndarray:
@@ -215,7 +219,10 @@ def test_the_error_of_r_is_that_of_a_jackknife_over_questions() -> None:
         for question in questions:
             kept = rows.question != question
             fewer = StarRows(
-                *(getattr(rows, name)[kept] for name in ("candidate", "discipline", "question", "lineage")),
+                rows.candidate[kept],
+                rows.discipline[kept],
+                rows.question[kept],
+                rows.lineage[kept],
                 rows.stars[kept],
             )
             score = compute_scores(fewer, weights, candidate_count=4).score.value
@@ -279,7 +286,7 @@ def test_a_pair_with_few_common_questions_keeps_both_scores_and_takes_their_cova
     pairs = compute_pairs(rows, [1.0], candidate_count=2)
 
     common = [
-        (stars[0, 0, number] - score.value[0] * 0.03) * (stars[1, 0, number] - score.value[1] * 0.03)  # type: ignore[operator]
+        (stars[0, 0, number] - score.value[0] * 0.03) * (stars[1, 0, number] - score.value[1] * 0.03)
         for number in range(40, 60)
     ]
     covariance = sum(common) * 60 / 59 / 60**2 * (100 / 3) ** 2

@@ -32,11 +32,11 @@ def test_every_coalition_is_weighed_as_one_by_one() -> None:
     generator = np.random.default_rng(3)
     held = generator.random((7, 9)) < 0.4
     sizes, background, noise = (
-        generator.integers(50, 90, 7) * 1.0,
+        generator.integers(50, 90, 7).astype(float),
         generator.random(9) / 50,
         generator.random(9) / 4,
     )
-    weights = {(): PRIOR_NOBODY}
+    weights: dict[tuple[int, ...], float] = {(): PRIOR_NOBODY}
     for size, prior in enumerate(PRIOR_SIZES, start=1):
         for members in combinations(range(7), size):
             chance = sum(held[member] / sizes[member] for member in members) / size

@@ -66,7 +66,7 @@ class PostgresqlServer:
         with psycopg.connect(
             f"host={self.folder} user=postgres dbname=postgres", autocommit=True
         ) as connection:
-            connection.execute(f"CREATE DATABASE {name} {options}")  # type: ignore[call-overload]
+            connection.execute(f"CREATE DATABASE {name} {options}")
 
 
 @contextlib.contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from sqlalchemy import Connection, select
 
@@ -44,7 +46,9 @@ def test_an_entry_put_beside_the_chain_is_found(log: Ledger) -> None:
         put = access_log.insert().values(
             user_id="u", action="submit", http_status=200, entry_hash=FIRST_HASH, accessed_at=now_text()
         )
-        row = connection.execute(put).inserted_primary_key[0]
+        made = connection.execute(put).inserted_primary_key
+        assert made is not None
+        row = made[0]
     assert check(log) == [("entry_unchained", f"row {row}", "it has no place in the chain")]
 
 
@@ -67,17 +71,13 @@ def test_a_clock_set_back_is_no_finding(log: Ledger) -> None:
 def test_an_operation_that_fails_leaves_no_entry_and_the_others_of_its_batch_stay_in_one_chain(
     ledger: Ledger,
 ) -> None:
-    def fail(connection: Connection) -> None:
+    def fail(connection: Connection) -> Entry:
         add_entry(connection, Entry("fails", "u"))
         raise ValueError
 
     futures = []
     for number in range(20):
-        futures.append(
-            ledger.writer.submit(
-                lambda connection, name=f"n{number}": add_entry(connection, Entry(name, "u"))
-            )
-        )
+        futures.append(ledger.writer.submit(partial(add_entry, entry=Entry(f"n{number}", "u"))))
         futures.append(ledger.writer.submit(fail))
     written = [future.result() for future in futures[::2]]
     assert all(isinstance(future.exception(), ValueError) for future in futures[1::2])

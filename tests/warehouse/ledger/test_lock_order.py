@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -96,15 +97,16 @@ def test_batches_lock_calls_and_the_budget_in_one_order_whatever_order_they_came
 
 def test_operations_on_one_row_keep_their_order(postgresql: PostgresqlServer) -> None:
     gate, done = threading.Event(), list[str]()
+
+    def note(name: str) -> Callable[[Connection], None]:
+        return lambda _: done.append(name)
+
     with open_ledger(postgresql.new_ledger_url()) as ledger:
-        held = ledger.writer.submit(lambda _: gate.wait(20))
+        futures: list[Future[Any]] = [ledger.writer.submit(lambda _: gate.wait(20))]
         rows = (name_budget_row("run-1"), name_call_row("b"), name_call_row("a"), name_budget_row("run-1"))
-        futures = [
-            ledger.writer.submit(lambda _, name=f"{number} {row.key}": done.append(name), row)  # type: ignore[misc]
-            for number, row in enumerate(rows)
-        ]
-        futures.append(ledger.writer.submit(lambda _: done.append("no row")))
+        futures += [ledger.writer.submit(note(f"{number} {row.key}"), row) for number, row in enumerate(rows)]
+        futures.append(ledger.writer.submit(note("no row")))
         gate.set()
-        for future in (held, *futures):
+        for future in futures:
             future.result(20)
     assert done == ["no row", "2 a", "1 b", "0 run-1", "3 run-1"]

@@ -25,7 +25,12 @@ def test_what_is_done_together_is_told_with_one_wake_up(monkeypatch: pytest.Monk
         await asyncio.sleep(0)
         woken: list[object] = []
         wake = loop.call_soon_threadsafe
-        monkeypatch.setattr(loop, "call_soon_threadsafe", lambda *call: (woken.append(call), wake(*call))[1])
+
+        def note(*call: Any) -> object:
+            woken.append(call)
+            return wake(*call)
+
+        monkeypatch.setattr(loop, "call_soon_threadsafe", note)
         tasks[7].cancel()
         await asyncio.sleep(0)
 

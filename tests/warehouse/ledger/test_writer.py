@@ -25,7 +25,7 @@ from warehouse.ledger.engine.tables import organisations
 ROOT = Path(__file__).parents[3]
 
 
-def add(name: str) -> object:
+def add(name: str) -> Callable[[Connection], str]:
     def operation(connection: Connection) -> str:
         connection.execute(organisations.insert().values(organisation=name, created_at=now_text()))
         return name

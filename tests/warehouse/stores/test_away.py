@@ -65,8 +65,8 @@ def test_an_absence_is_said_at_its_beginning_every_minute_and_at_its_end(
     said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1000.0]
-    monkeypatch.setattr(away.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(away.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + 25))
+    monkeypatch.setattr("warehouse.stores.away.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("warehouse.stores.away.time.sleep", lambda seconds: now.__setitem__(0, now[0] + 25))
     assert until_there(fail(6), stores=("ledger",)) == "done"
     assert said == [
         "The ledger does not answer; it is waited for, up to 5 minutes.",

@@ -298,10 +298,7 @@ def test_a_query_names_the_data_file_that_it_misses(settings: Settings) -> None:
 def test_a_second_home_shares_a_ledger_on_a_server_only_when_it_is_told_to(tmp_path: Path) -> None:
     with start_postgresql() as server:
         url = server.new_ledger_url()
-        first, second = (
-            Settings(home=tmp_path / name, ledger_url=url)  # type: ignore[arg-type]
-            for name in ("first", "second")
-        )
+        first, second = (Settings(home=tmp_path / name, ledger_url=url) for name in ("first", "second"))
         for settings in (first, second):
             open_new_lake(settings).close()
         installation_id = adopt_stores(first)
@@ -313,7 +310,7 @@ def test_a_second_home_shares_a_ledger_on_a_server_only_when_it_is_told_to(tmp_p
         check_stores(second)
 
         for other in (server.new_ledger_url(), server.url("postgres")):
-            elsewhere = Settings(home=first.home, ledger_url=other)  # type: ignore[arg-type]
+            elsewhere = Settings(home=first.home, ledger_url=other)
             with expecting(elsewhere), pytest.raises(StoreError, match="belongs to no installation"):
                 open_ledger(other)
 
@@ -329,8 +326,8 @@ def test_two_homes_share_ledger_and_catalog_on_a_server_and_no_third_is_taken_fo
         first, second = (
             Settings(
                 home=tmp_path / name,
-                ledger_url=url,  # type: ignore[arg-type]
-                lake_catalog=f"postgres:host={folder} user=postgres dbname={catalog}",  # type: ignore[arg-type]
+                ledger_url=url,
+                lake_catalog=f"postgres:host={folder} user=postgres dbname={catalog}",
                 lake_data=str(tmp_path / "data"),
             )
             for name in ("first", "second")

@@ -52,7 +52,9 @@ def server() -> Iterator[RunningServer]:
 def wrong() -> Iterator[RunningServer]:
     """Generators that do one thing wrong in every reply, each named for it."""
     names = ("unreadable", "foreign_support", "one_sided", "copied", "changed")
-    with start_server(**{name: {"kind": "generator", "writing": {name: 1.0}} for name in names}) as running:
+    with start_server(
+        models={name: {"kind": "generator", "writing": {name: 1.0}} for name in names}
+    ) as running:
         yield running
 
 

@@ -17,7 +17,7 @@ from tasks.bank.augment.true_false import augment_questions
 from tasks.bank.card import read_card
 from tasks.bank.dedupe import landing
 from tasks.bank.dedupe.landing import land_bank
-from tasks.bank.dedupe.publish import BankBuild
+from tasks.bank.dedupe.publish import BankBuild, build_bank
 from tasks.bank.dedupe.semantic import land_semantic_pairs
 from tasks.bank.retirement import restore_question, retire_question
 from tasks.running.approvals import ApprovalNeeded, approve
@@ -119,7 +119,6 @@ def test_only_the_lineages_of_changed_units_are_read(
     publish(lake, settings)
     land_batch(lake, "b2", rows[3])
     read: list[set[str]] = []
-    build_bank = landing.build_bank
 
     def watch(decisions: pl.DataFrame, *rest: Any, **options: Any) -> BankBuild:
         read.append(set(decisions["lineage_uuid"]))

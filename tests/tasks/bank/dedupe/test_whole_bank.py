@@ -88,8 +88,8 @@ def test_a_real_bank_is_read_in_validated_and_searched_for_duplicates(tmp_path: 
     home = tmp_path / "home"
     bank = pl.read_parquet(BANK)
     (tmp_path / "papers").mkdir()
-    for (source,), rows in bank.group_by("source", maintain_order=True):
-        rows.write_ndjson(tmp_path / "papers" / f"{source}.jsonl")
+    for (source,), part in bank.group_by("source", maintain_order=True):
+        part.write_ndjson(tmp_path / "papers" / f"{source}.jsonl")
     assert invoke(home, "init", "--json").exit_code == 0
     taken = invoke(home, "ingest", str(tmp_path / "papers"), "--no-server", "--json")
     summary = json.loads(taken.stdout)

@@ -174,7 +174,7 @@ def test_a_token_that_ends_is_read_again_from_its_file(ledger: Ledger, tmp_path:
 
 
 def test_a_token_without_a_session_finds_the_first_that_is_not_closed() -> None:
-    pages = {
+    pages: dict[str, dict[str, Any]] = {
         "/sessions": {"sessions": [{"session_id": "s1", "status": "closed"}], "next_after": "s 1"},
         "/sessions?after=s%201": {
             "sessions": [{"session_id": "s2", "status": "planned"}],

@@ -133,13 +133,11 @@ class Maker:
         owners = sorted({owner for _, owner, _, _ in plan.sittings})
         met = [(f"organisation {owner}", sorted(plan.met.get(owner, set()))) for owner in owners]
         met += [("avoided", sorted(avoided)), ("asked", sorted(plan.asked))]
-        exclusions = {
-            "bank_root": bank.root,
-            "met": [
-                {"name": name, "salt": rng.randbytes(32).hex(), "bitmap": pack(places, size)}
-                for name, places in met
-            ],
-        }
+        bitmaps = [
+            {"name": name, "salt": rng.randbytes(32).hex(), "bitmap": pack(places, size)}
+            for name, places in met
+        ]
+        exclusions = {"bank_root": bank.root, "met": bitmaps}
         exclusions_root = compute_root(
             digest(
                 "proctor met",
@@ -147,7 +145,7 @@ class Maker:
                 bytes.fromhex(row["salt"]),
                 hashlib.sha256(base64.b64decode(row["bitmap"])).digest(),
             )
-            for row in exclusions["met"]
+            for row in bitmaps
         ).hex()
         new = {name: (drawn_for, each) for name, drawn_for, each in plan.new}
         names = sorted({name for _, _, name, _ in plan.sittings})

@@ -9,6 +9,7 @@ import signal
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -67,8 +68,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_what_the_next_one_finis
             def __getattr__(self, name: str) -> object:
                 return getattr(os, name)
 
-        folder.os = Hooked()  # type: ignore[assignment]
-        with open_ledger(address) as own:
+        with mock.patch.object(folder, "os", Hooked()), open_ledger(address) as own:
             add(own, {"what": "three"})
             sign_public_head(own, world.settings)
 
@@ -90,8 +90,7 @@ def test_a_process_that_is_killed_between_head_and_entry_leaves_a_head_that_coun
     address = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
 
     def work() -> None:
-        heads.add_entry = lambda *_: kill()  # type: ignore[assignment,return-value]
-        with open_ledger(address) as own:
+        with mock.patch.object(heads, "add_entry", lambda *_: kill()), open_ledger(address) as own:
             sign_public_head(own, world.settings)
 
     run_and_be_killed(work)

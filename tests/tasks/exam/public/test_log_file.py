@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from schemas.errors import StoreError
 from tasks.exam.log import HeadKeeper
@@ -15,7 +16,12 @@ from tasks.exam.public.log_file import name_log_file, write_public_log
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.public_log import add_public_entry, list_public_entries, read_public_entries
+from warehouse.ledger.engine.public_log import (
+    PublicEntry,
+    add_public_entry,
+    list_public_entries,
+    read_public_entries,
+)
 
 
 def add(ledger: Ledger, *bodies: dict[str, Any], kind: str = "approve") -> None:
@@ -72,7 +78,7 @@ def test_what_a_transaction_does_not_keep_is_no_entry(world: World) -> None:
         add_public_entry(connection, "approve", {})
         raise KeyError
 
-    def refused(connection: Any) -> None:
+    def refused(connection: Connection) -> PublicEntry:
         add_public_entry(connection, "approve", {"what": "refused"})
         raise KeyError
 

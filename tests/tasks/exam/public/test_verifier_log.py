@@ -112,6 +112,9 @@ def test_heads_that_are_forged_or_do_not_fit_are_found(made: Made, check: Check)
 
         return edit
 
+    def put(name: str, value: object) -> Callable[[Path], None]:
+        return spoil(lambda heads: heads[1].update({name: value}))
+
     for name, value in (
         ("number", 39),
         ("hash", "ab" * 32),
@@ -119,9 +122,7 @@ def test_heads_that_are_forged_or_do_not_fit_are_found(made: Made, check: Check)
         ("key", "ab" * 8),
         ("signature", "AAAA"),
     ):
-        assert check(made, spoil(lambda heads, name=name, value=value: heads[1].update({name: value}))) == {
-            "head_wrong"
-        }
+        assert check(made, put(name, value)) == {"head_wrong"}
     assert check(made, spoil(lambda heads: heads.reverse())) == {"head_wrong"}
     stranger = Made(key=Ed25519PrivateKey.generate(), lines=made.lines)
     assert check(made, spoil(lambda heads: heads.append(stranger.sign_head(len(made.lines))))) == {
@@ -173,6 +174,11 @@ def erase(made: Made, **changed: Any) -> None:
     made.add("erasure", describe_erasure(made, **changed))
 
 
+def erase_twice(made: Made) -> None:
+    erase(made)
+    erase(made)
+
+
 def find_place(made: Made, kind: str, run: str) -> int:
     return next(
         place
@@ -183,9 +189,10 @@ def find_place(made: Made, kind: str, run: str) -> int:
 
 def number_of(made: Made, kind: str, run: str) -> int:
     """The number of the last entry of the kind."""
-    return max(
+    numbers: list[int] = [
         entry["number"] for entry in made.entries if entry["kind"] == kind and entry["body"].get("run") == run
-    )
+    ]
+    return max(numbers)
 
 
 ENTERED: dict[str, tuple[Callable[[Made], Any], str]] = {
@@ -297,7 +304,7 @@ ENTERED: dict[str, tuple[Callable[[Made], Any], str]] = {
     "an erasure of fewer answers": (lambda made: erase(made, answer_count=1), "erasure_wrong"),
     "an erasure of a session that is not there": (lambda made: erase(made, sessions=["s-none"]), "erasure_wrong"),
     "an erasure of nothing": (lambda made: erase(made, sessions=[]), "erasure_wrong"),
-    "an erasure done twice": (lambda made: (erase(made), erase(made)), "erasure_wrong"),
+    "an erasure done twice": (erase_twice, "erasure_wrong"),
     "an erasure before any edition": (
         lambda made: insert(made, find_place(made, "edition", "2026-09"), "erasure", describe_erasure(made)),
         "erasure_wrong",

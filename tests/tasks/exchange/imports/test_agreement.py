@@ -52,7 +52,8 @@ def compute_alpha_by_pairs(first: np.ndarray, second: np.ndarray, metric: str) -
     coded = values if place is None else np.array([place[value] for value in values])
 
     def distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return (a != b).astype(float) if place is None else (a - b) ** 2
+        apart: np.ndarray = (a != b).astype(float) if place is None else (a - b) ** 2
+        return apart
 
     size = len(values)
     within = distance(coded[: len(first)], coded[len(first) :]).mean()

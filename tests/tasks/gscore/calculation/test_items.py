@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 import polars as pl
 import pytest
 
 from schemas.errors import ContractError
 from tasks.gscore.calculation.final_answer import compute_standard_answer
-from tasks.gscore.calculation.items import compute_calculation_gscore, is_same_answer, score_calculations
+from tasks.gscore.calculation.items import (
+    CalculationKind,
+    compute_calculation_gscore,
+    is_same_answer,
+    score_calculations,
+)
 from tasks.gscore.calculation.latex_math import NotMathematics, parse_latex
 from tasks.gscore.calculation.symbolic import SymbolicComparer
 from tasks.gscore.metrics.batch import score_surface
@@ -50,7 +56,7 @@ JUDGED = [
 
 
 @pytest.fixture(scope="module")
-def comparer():
+def comparer() -> Iterator[SymbolicComparer]:
     with SymbolicComparer(time_limit=20) as comparer:
         yield comparer
 
@@ -147,7 +153,7 @@ def test_without_a_time_limit_nothing_is_asked_of_sympy() -> None:
 
 @pytest.mark.parametrize(("accuracy", "chrf", "kind", "gscore"), [(1, 0.2, "derivation", 1), (0, 1, "derivation", 0.3), (0, 0.5, "word_problem", 0.15), (0, 1, "arithmetic", 0)])  # fmt: skip
 def test_a_wrong_answer_is_worth_at_most_three_tenths(
-    accuracy: float, chrf: float, kind, gscore: float
+    accuracy: float, chrf: float, kind: CalculationKind, gscore: float
 ) -> None:
     assert compute_calculation_gscore(accuracy, chrf, kind) == pytest.approx(gscore)
 

@@ -8,6 +8,7 @@ from tasks.gscore.calculation.final_answer import parse_final_answer
 from tasks.gscore.cgeval.prompts import (
     KIND_BY_QUESTION_TYPE,
     QUESTION_KINDS,
+    QuestionKind,
     compute_reference_length,
     render_prompt,
 )
@@ -15,7 +16,9 @@ from tasks.gscore.cgeval.prompts import (
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("kind", QUESTION_KINDS)
-def test_every_prompt_states_subject_question_and_form_and_not_the_reference(kind, language: str) -> None:
+def test_every_prompt_states_subject_question_and_form_and_not_the_reference(
+    kind: QuestionKind, language: str
+) -> None:
     prompt = render_prompt(kind, language, "法理学", "何谓 $法$？{x}", "国家制定的 规则。")
     assert "法理学" in prompt and "何谓 $法$？{x}" in prompt
     assert "国家制定" not in prompt
@@ -24,7 +27,9 @@ def test_every_prompt_states_subject_question_and_form_and_not_the_reference(kin
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("kind", ["word_problem", "derivation"])
-def test_the_marker_that_a_prompt_asks_for_is_the_one_that_is_looked_for(kind, language: str) -> None:
+def test_the_marker_that_a_prompt_asks_for_is_the_one_that_is_looked_for(
+    kind: QuestionKind, language: str
+) -> None:
     prompt = render_prompt(kind, language, "数学", "1+1")
     marker = "最终答案：" if language == "zh" else "Final answer:"
     assert marker in prompt

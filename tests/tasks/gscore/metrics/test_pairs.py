@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -24,7 +26,7 @@ class Agreeing:
 
     identity = "lengths"
 
-    def score_similarity(self, references, responses):
+    def score_similarity(self, references: Sequence[str], responses: Sequence[str]) -> SimilarityScores:
         import numpy as np
 
         pairs = zip(references, responses, strict=True)

@@ -71,7 +71,7 @@ def test_a_judge_that_has_changed_shuts_the_gate_until_a_new_set_is_drawn(
         watch(room, "2026-08")
         watch(room, "2026-09")
         assert list_shut(room) == []
-        drifted = start_server(b"", **{"first-judge": {**STEADY, "drift": 1.0}})
+        drifted = start_server(b"", models={"first-judge": {**STEADY, "drift": 1.0}})
         with drifted as changed, monkeypatch.context() as later:
             later.setenv("PROCTOR_SIMULATED_URL", changed.url)
             assert watch(room, "2026-10").alarms == ["first-judge"]

@@ -86,7 +86,7 @@ def test_drawing_again_changes_nothing_and_another_round_takes_other_responses(r
 def test_what_cannot_be_drawn_is_one_sentence(room: Room, change: dict[str, object], says: str) -> None:
     _, ledger, lake = room
     with pytest.raises(UsageError, match=says):
-        draw_calibration(ledger, lake, DrawRequest(**{**REQUEST.__dict__, **change}))  # type: ignore[arg-type]
+        draw_calibration(ledger, lake, DrawRequest(**{**REQUEST.__dict__, **change}))
     assert lake.units("calibration_samples") == set()
 
 

@@ -15,7 +15,7 @@ from tasks.judging.judge import name_unit
 from tasks.models import CallReply, CallRequest, RegisteredModel
 from tasks.operations.reconcile.catching_up import reconcile
 from tasks.review import GivenDecision, Submission, assign_batch, close_batch
-from tasks.review.assignment import Annotator
+from tasks.review.annotators import Annotator
 from tasks.review.desk import record_submission
 from tasks.review.landing import land_closed_batches
 from tests.fresh import open_new_lake

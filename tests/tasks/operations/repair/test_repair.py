@@ -28,7 +28,7 @@ from tasks.exam.log import check_log
 from tasks.exam.public import check_public_log, disclose_closed_runs
 from tasks.exam.sitting import sit_sessions
 from tasks.operations.reconcile import reconcile
-from tasks.operations.repair import evidence, inspect_home, repair, repair_home
+from tasks.operations.repair import evidence, inspect_home, repair_home
 from tasks.operations.repair.evidence import find_held
 from tests.deployments.test_cli import invoke
 from tests.fresh import copying_new_lakes
@@ -360,7 +360,7 @@ def test_a_copy_that_cannot_be_made_is_explained_and_leaves_the_stores_refused(
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(lost_logs.shutil, "copy2", fail)
+    monkeypatch.setattr("warehouse.stores.lost_logs.shutil.copy2", fail)
     with pytest.raises(StoreError, match="No space left on device"):
         repair_home(older)
     with pytest.raises(StoreError, match="lacks what was acknowledged last"):
@@ -374,7 +374,7 @@ def test_there_must_be_room_for_logs_too(
     saved.parent.mkdir(parents=True)
     saved.write_bytes(bytes(50_000_000))
     free = shutil.disk_usage(tmp_path)._replace(free=60_000_000)
-    monkeypatch.setattr(repair.shutil, "disk_usage", lambda _: free)
+    monkeypatch.setattr("tasks.operations.repair.repair.shutil.disk_usage", lambda _: free)
     with pytest.raises(StoreError, match=r"need 0\.1 GB of disk"):
         inspect_home(older)
 

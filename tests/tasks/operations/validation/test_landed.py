@@ -127,7 +127,7 @@ def test_the_pages_link_to_pages_that_are_there(lake: Lake, tmp_path: Path) -> N
     pages = [index, *(page for page in index.parent.rglob("*.html") if page != index)]
     assert len(pages) == 3
     for page in pages:
-        tree = html.fromstring(page.read_bytes())
+        tree: html.HtmlElement = html.fromstring(page.read_bytes())
         links = {str(link).split("#")[0].split("?")[0] for link in tree.xpath("//a/@href | //*/@data-url")}
         own = {link for link in links if link and not link.startswith(("http", "mailto"))}
         assert [link for link in own if not (page.parent / link).exists()] == []

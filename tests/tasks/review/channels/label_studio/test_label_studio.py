@@ -82,6 +82,7 @@ def test_a_configuration_offers_the_words_of_the_language_and_a_key_for_each_dec
         offered = root.xpath(f"//Choices[@name='{name}']/Choice/@value")
         assert offered == list(list_words(topic, language).values())  # type: ignore[arg-type]
     keys = root.xpath("//Choice/@hotkey")
+    assert isinstance(keys, list)
     assert len(keys) == len(set(keys)) == 10
 
 

@@ -51,6 +51,12 @@ def export_earlier_workbook(
     _build_workbook(batch_id, annotator, role, read_work(ledger, batch_id, annotator, role)).save(path)
 
 
+def _find_place(one: WorkItem) -> int:
+    source = one.item.source
+    assert source is not None and source.position is not None
+    return source.position
+
+
 def _identify(batch_id: str, annotator: str, role: str, items: Mapping[str, Item]) -> Identity:
     questions = [
         ListedQuestion(uuid, item.revision, earlier.compute_digest(batch_id, item))
@@ -86,9 +92,7 @@ def _build_workbook(
         cell.font, cell.alignment = Font(bold=True), wrap
         cell.fill = input_fill if column.is_input else header_fill
         sheet.column_dimensions[layout.name_column(place)].width = column.width
-    for row_number, one in enumerate(
-        sorted(work.values(), key=lambda one: one.item.source.position), start=1
-    ):
+    for row_number, one in enumerate(sorted(work.values(), key=_find_place), start=1):
         values = _render_row(row_number, one)
         for place, column in enumerate(columns, start=1):
             cell = sheet.cell(row_number + 1, place)
@@ -121,7 +125,7 @@ def _write_text(cell: Any, text: str) -> None:
         cell.quotePrefix = True
 
 
-def _finish_sheet(sheet: Worksheet, columns: Sequence[earlier.SheetColumn], row_count: int) -> None:
+def _finish_sheet(sheet: Worksheet, columns: Sequence[layout.SheetColumn], row_count: int) -> None:
     from openpyxl.worksheet.datavalidation import DataValidation
 
     names = [column.name for column in columns]

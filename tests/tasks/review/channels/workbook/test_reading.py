@@ -15,7 +15,6 @@ from tasks.review.channels.workbook.writing import export_workbook
 from tasks.review.closing import close_batch
 from tasks.review.desk import Receipt, Refusal
 from tests.tasks.review.channels.workbook.conftest import (
-    LATER,
     QUESTIONS,
     TWO,
     both_layouts,
@@ -27,7 +26,7 @@ from tests.tasks.review.channels.workbook.conftest import (
     import_workbook,
     refuse,
 )
-from tests.tasks.review.conftest import NOW, make_frame, make_question
+from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 
@@ -171,7 +170,7 @@ def test_a_question_without_an_answer_cannot_be_accepted_as_it_stands(
 
 def is_earlier(path: Path) -> bool:
     """Whether the workbook is of layout 1."""
-    return load_workbook(path)[layout.HIDDEN_SHEET]["A2"].value == "1"
+    return bool(load_workbook(path)[layout.HIDDEN_SHEET]["A2"].value == "1")
 
 
 def swap_uuid(book: Workbook) -> None:

@@ -14,7 +14,6 @@ from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_workbook
 from tasks.review.desk import Refusal, Submission, record, record_submission
 from tests.tasks.review.channels.workbook.conftest import (
-    LATER,
     QUESTIONS,
     TWO,
     both_layouts,
@@ -25,7 +24,7 @@ from tests.tasks.review.channels.workbook.conftest import (
     import_workbook,
     make_text,
 )
-from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
+from tests.tasks.review.conftest import LATER, NOW, give, make_frame, make_question, make_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 
@@ -59,7 +58,7 @@ def test_good_rows_are_taken_and_the_bad_ones_come_back_marked_and_are_taken_onc
     assert not sheet.column_dimensions[layout.name_column(place)].hidden
     marks = [sheet.cell(row, place).value for row in (2, 3, 4)]
     assert marks[0] is None and marks[2] is None
-    assert "the decision is not one of accept, edit, reject" in marks[1]
+    assert "the decision is not one of accept, edit, reject" in str(marks[1])
     assert sheet.cell(3, find_column(sheet, "decision")).fill.fgColor.rgb == "FFFFC7CE"
     assert sheet.protection.sheet
 

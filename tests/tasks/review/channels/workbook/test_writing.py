@@ -16,14 +16,13 @@ from tasks.review.desk import record_submission
 from tasks.review.progress import read_progress
 from tasks.review.words import Language, parse_word
 from tests.tasks.review.channels.workbook.conftest import (
-    LATER,
     TWO,
     fill,
     find_column,
     import_workbook,
     make_text,
 )
-from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
+from tests.tasks.review.conftest import LATER, NOW, give, make_frame, make_question, make_submission
 from warehouse.ledger.engine.ledger import Ledger
 
 
@@ -63,6 +62,7 @@ def test_number_card_and_decision_stand_together_on_a_small_screen_and_ids_are_h
         letter = layout.name_column(find_column(sheet, name))
         assert sheet.column_dimensions[letter].hidden == (name in hidden), name
     # Fitted to the width of a page, which is 1 where nothing is said, over as many pages as it takes.
+    assert sheet.sheet_properties.pageSetUpPr is not None
     assert sheet.sheet_properties.pageSetUpPr.fitToPage
     assert (sheet.page_setup.fitToWidth or 1, sheet.page_setup.fitToHeight) == (1, 0)
     assert sheet.print_area == "'Review 审核'!$A$1:$E$4"
