@@ -45,5 +45,7 @@ class _OnceLoader(_Loader):  # type: ignore[misc]
         keys = [key.value for key, _ in node.value]
         twice = sorted({key for key in keys if keys.count(key) > 1})
         if twice:
-            raise ValueError(f"{twice[0]!r} is given twice, last in line {node.start_mark.line + 1} or below.")
+            raise ValueError(
+                f"{twice[0]!r} is given twice, last in line {node.start_mark.line + 1} or below."
+            )
         return dict(super().construct_mapping(node, deep=deep))
