@@ -11,7 +11,7 @@ from schemas.settings import Settings
 from warehouse.encryption import is_disk_encrypted
 
 if TYPE_CHECKING:
-    from deployments.doctor import Note
+    from deployments.doctor import NoteFinding
 
 # The longest time for which a key that encrypts stored data should encrypt more of it (NIST SP 800-57 part 1, rev. 5, 5.3.6).
 OLDEST_DAYS: Final = 730
@@ -56,7 +56,7 @@ def describe_encryption(settings: Settings) -> dict[str, Any]:
     }
 
 
-def examine_encryption(settings: Settings, note: Note) -> None:
+def examine_encryption(settings: Settings, note: NoteFinding) -> None:
     """Whether encryption is on, its keys are where they should be and young, and nothing is left plain or unreadable."""
     _examine_originals(settings, note)
     _examine_lake(settings, note)
@@ -72,7 +72,7 @@ def examine_encryption(settings: Settings, note: Note) -> None:
     )
 
 
-def _examine_lake(settings: Settings, note: Note) -> None:
+def _examine_lake(settings: Settings, note: NoteFinding) -> None:
     """An encrypted lake is as safe as its catalog, which holds the keys of its files."""
     from warehouse.lake import catalog_path, is_lake_encrypted, is_postgres
 
@@ -100,7 +100,7 @@ def _examine_lake(settings: Settings, note: Note) -> None:
     )
 
 
-def _examine_originals(settings: Settings, note: Note) -> None:
+def _examine_originals(settings: Settings, note: NoteFinding) -> None:
     from warehouse.encryption import read_key_ring, read_state
 
     try:

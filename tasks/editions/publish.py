@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.editions.basis import Basis, Reader, read_basis
+from tasks.editions.basis import Basis, QueryReader, read_basis
 from tasks.editions.changes import estimate_changes
 from tasks.editions.equating import Equating, equate_edition
 from tasks.editions.estimates import (
@@ -122,7 +122,7 @@ def publish_run(
 
 
 def _prepare(
-    read: Reader,
+    read: QueryReader,
     settings: Settings,
     run_id: str,
     disciplines: Sequence[str],
@@ -171,7 +171,7 @@ def _prepare(
 
 
 def freeze_edition(
-    read: Reader,
+    read: QueryReader,
     basis: Basis,
     *,
     revision: int = 1,

@@ -50,7 +50,7 @@ def is_pending(error: BaseException) -> bool:
     return isinstance(error, CallPending)
 
 
-class Sitter:
+class SessionSitter:
     """One candidate in one session."""
 
     def __init__(

@@ -20,7 +20,7 @@ from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.http_calls import PATIENCE_S
 from tasks.exam.protocol import make_protocol, open_keys
-from tasks.exam.sitter import Client, Sitter, SittingProgress, is_pending
+from tasks.exam.sitter import Client, SessionSitter, SittingProgress, is_pending
 from tasks.running import POLL_S, SharedWork
 from warehouse.ledger.engine.clock import clock_of
 from warehouse.ledger.engine.ledger import Ledger
@@ -133,7 +133,7 @@ async def sit_sessions(
                     was_lost = was_lost or not claims.holds(name)
                     return not was_lost
 
-                sitter = Sitter(
+                sitter = SessionSitter(
                     used,
                     client,
                     settings,

@@ -12,8 +12,8 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.league.anonymity import draw_sequence
-from tasks.league.asking import Line
-from tasks.league.claim import Claim, check_rules, describe_candidate, name_run, read_claim
+from tasks.league.asking import LeagueCalls
+from tasks.league.claim import ClaimedLeague, check_rules, describe_candidate, name_run, read_league
 from tasks.league.domain import Domain
 from tasks.league.rounds import (
     GivenAnswer,
@@ -92,7 +92,7 @@ async def enter_candidate(
     Raises UsageError for a candidate of the league, one of the other kind (simulated, real), a league that is not finished,
     or fewer matches than were landed before.
     """
-    claim = read_claim(lake, settings, league_id)
+    claim = read_league(lake, settings, league_id)
     registry = read_registry(settings.registry_path)
     members = {model.name: model for model in check_rules(claim.rules, registry)}
     entrant = registry.get(candidate)
@@ -131,7 +131,7 @@ class _Entry:
         self,
         ledger: Ledger,
         lake: Lake,
-        claim: Claim,
+        claim: ClaimedLeague,
         domain: Domain,
         members: Mapping[str, RegisteredModel],
         entrant: RegisteredModel,
@@ -154,7 +154,7 @@ class _Entry:
             )
         matches = self._draw(self._read_questions(asked), match_count)
         ratings = rate_members(self._lake.read("league_pair_wins", asked), list(self._members))
-        line = Line(
+        line = LeagueCalls(
             client,
             name_run(self._claim.league_id),
             self._unit,
@@ -243,7 +243,7 @@ class _Entry:
             matches.append(_Match(question, opponent, (outside or judges)[0]))
         return matches
 
-    async def _answer(self, line: Line, matches: Sequence[_Match]) -> dict[str, GivenAnswer]:
+    async def _answer(self, line: LeagueCalls, matches: Sequence[_Match]) -> dict[str, GivenAnswer]:
         """The entrant's answer to every question that is drawn, by question."""
         questions = list(dict.fromkeys(match.question.question_id for match in matches))
         stems = {match.question.question_id: match.question.put.stem for match in matches}
@@ -256,7 +256,7 @@ class _Entry:
         return {question: answers[0] for question, answers in zip(questions, given, strict=True)}
 
     async def _judge(
-        self, line: Line, number: int, match: _Match, answers: Mapping[str, GivenAnswer]
+        self, line: LeagueCalls, number: int, match: _Match, answers: Mapping[str, GivenAnswer]
     ) -> GivenEvaluation | None:
         """What the judge of a match says; null when there is no answer to judge."""
         own = answers[match.question.question_id]

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.league.aggregation import Tally
-from tasks.league.asking import Line
-from tasks.league.claim import Claim, check_rules, hash_benchmark, name_run, name_unit, read_claim
+from tasks.league.asking import LeagueCalls
+from tasks.league.claim import ClaimedLeague, check_rules, hash_benchmark, name_run, name_unit, read_league
 from tasks.league.memory import MEMORY, load_encoder, read_collection, recall_rounds
 from tasks.league.originality import Collection
 from tasks.league.rounds import (
@@ -114,7 +114,7 @@ async def play_league(
     takes calls that fail for good as void instead of leaving their rounds open. Raises UsageError when nothing can be
     played, BudgetError when the next call could exceed the budget (what is finished is landed), StoreError while another process plays it.
     """
-    claim = read_claim(lake, settings, league_id)
+    claim = read_league(lake, settings, league_id)
     models = {model.name: model for model in check_rules(claim.rules, read_registry(settings.registry_path))}
     check_callable(models.values())
     with (
@@ -134,7 +134,7 @@ async def play_league(
     return board.summary
 
 
-def list_rounds(claim: Claim, run_type: str) -> list[list[RoundPlace]]:
+def list_rounds(claim: ClaimedLeague, run_type: str) -> list[list[RoundPlace]]:
     """All rounds of a league by their number: each list may be played at once.
 
     The order of askers begins with another candidate in each run, so that rounds of one number have different askers.
@@ -157,7 +157,7 @@ class _Board:
         self,
         ledger: Ledger,
         lake: Lake,
-        claim: Claim,
+        claim: ClaimedLeague,
         models: Mapping[str, RegisteredModel],
         run_type: str,
         voids_failures: bool,
@@ -276,7 +276,7 @@ class _Board:
         self, client: ModelClient, unit: str, place: RoundPlace, recalled: PlayedRound | None
     ) -> PlayedRound:
         rules = self._claim.rules
-        line = Line(
+        line = LeagueCalls(
             client,
             name_run(self._claim.league_id),
             unit,
@@ -307,7 +307,7 @@ class _Board:
         )
         return played
 
-    async def _ask_and_answer(self, line: Line, place: RoundPlace) -> PlayedRound:
+    async def _ask_and_answer(self, line: LeagueCalls, place: RoundPlace) -> PlayedRound:
         rules, domain = self._claim.rules, self._claim.domains[place.domain]
         topics = list_topics(domain, rules.season, rules.language) if rules.season else []
         question = await set_question(

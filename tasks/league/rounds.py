@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from tasks.league.anonymity import draw_labels
-from tasks.league.asking import Line, Reply, Usage
-from tasks.league.claim import Claim
+from tasks.league.asking import LeagueCalls, Reply, Usage
+from tasks.league.claim import ClaimedLeague
 from tasks.league.domain import Domain
 from tasks.league.parsing import ReadEvaluation, parse_fields, parse_ranking, parse_scores
 from tasks.league.setting import SetQuestion
@@ -77,7 +77,7 @@ class PlayedRound:
 
 
 async def answer_question(
-    line: Line, claim: Claim, domain: Domain, stem: str, answerers: Sequence[RegisteredModel]
+    line: LeagueCalls, claim: ClaimedLeague, domain: Domain, stem: str, answerers: Sequence[RegisteredModel]
 ) -> list[GivenAnswer]:
     """Every answerer answers alone, in a context of its own; in their order. Raises CallFailed when a call failed."""
     prompt = render_answering(domain, claim.rules.language, stem)
@@ -93,8 +93,8 @@ async def answer_question(
 
 
 async def judge_answers(
-    line: Line,
-    claim: Claim,
+    line: LeagueCalls,
+    claim: ClaimedLeague,
     domain: Domain,
     question: PutQuestion,
     answers: Mapping[str, tuple[str, str | None]],

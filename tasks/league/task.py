@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.league.claim import MOST_CANDIDATES, LeagueRules, claim_league, find_claim
+from tasks.league.claim import MOST_CANDIDATES, LeagueRules, claim_league, find_league
 from tasks.league.domain import read_domain
 from tasks.league.play import play_league
 from tasks.league.season import name_season
@@ -33,7 +33,7 @@ def claim_season(candidates: list[str] | None = None, domains: list[str] | None 
     league_id = f"season-{season}"
     registry = read_registry(settings.registry_path)
     with open_lake(settings) as lake:
-        if find_claim(lake, settings, league_id) is None:
+        if find_league(lake, settings, league_id) is None:
             found = [read_domain(name) for name in domains or ["mathematics"]]
             named = candidates or _choose_candidates(registry)
             rules = LeagueRules(

@@ -89,10 +89,10 @@ from .decision import GivenDecision as GivenDecision
 from .desk import DeskReport as DeskReport
 
 # What recording a submission changed.
-from .desk import Receipt as Receipt
+from .desk import SubmissionReceipt as SubmissionReceipt
 
 # Something handed in of which nothing was recorded, and why: every fault with its place.
-from .desk import Refusal as Refusal
+from .desk import RefusedSubmission as RefusedSubmission
 
 # A decision was given on the question since the annotator looked at it; nothing was recorded.
 from .desk import StaleError as StaleError
@@ -245,11 +245,11 @@ __all__ = [
     "OpenQuestion",
     "Queue",
     "Reassignment",
-    "Receipt",
-    "Refusal",
+    "RefusedSubmission",
     "Reminder",
     "StaleError",
     "Submission",
+    "SubmissionReceipt",
     "Workload",
     "assign_batch",
     "close_batch",

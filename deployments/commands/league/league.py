@@ -22,7 +22,7 @@ from tasks.league import (
     check_rules,
     claim_league,
     enter_candidate,
-    find_claim,
+    find_league,
     list_topics,
     name_season,
     preview_league,
@@ -185,7 +185,7 @@ def run(
         published, run_code, open_network,
     )  # fmt: skip
     with open_lake(settings) as lake:
-        claimed = find_claim(lake, settings, league_id)
+        claimed = find_league(lake, settings, league_id)
         if claimed is None and not candidates:
             raise UsageError(
                 f"League {league_id!r} is not claimed yet. Name its candidates with --candidates and its domains with --domain."

@@ -13,7 +13,7 @@ from deployments.commands.options import AsJson, read_month
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.operations.erasure import (
-    RunPlan,
+    RunErasure,
     Scope,
     check_may_erase,
     erase_texts,
@@ -117,7 +117,7 @@ def _show(scope: Any, *, as_json: bool) -> None:
     )
 
 
-def _describe(plans: Sequence[RunPlan]) -> list[str]:
+def _describe(plans: Sequence[RunErasure]) -> list[str]:
     lines = []
     for plan in plans:
         lines.append(

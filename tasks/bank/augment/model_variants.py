@@ -17,7 +17,6 @@ import polars as pl
 
 from schemas.errors import ProctorError
 from schemas.tables import get_table
-from tasks.bank.augment.pieces import STATEMENTS_PER_MATERIAL, Piece, list_pieces
 from tasks.bank.augment.quarantine import build_refused_reply, build_refused_variant
 from tasks.bank.augment.requests import PROMPT_VERSION, Statement, build_messages, build_reply_schema
 from tasks.bank.augment.true_false import build_variants_frame, state_as_true_or_false
@@ -29,6 +28,7 @@ from tasks.bank.augment.variant_rules import (
     find_broken_support_rules,
     has_both_truths,
 )
+from tasks.bank.augment.writing_tasks import STATEMENTS_PER_MATERIAL, WritingTask, list_writing_tasks
 from tasks.models import CallFailed, CallRequest, ModelClient, parse_json_object
 from tasks.questions import (
     Option,
@@ -113,7 +113,8 @@ async def write_variants(
     """
     writer = _Writer(client, model, run_id, unit, now)
     work: list[Callable[[], Coroutine[None, None, list[Variant]]]] = [
-        partial(writer.write, piece, method) for piece in list_pieces(questions, method, statement_count)
+        partial(writer.write, piece, method)
+        for piece in list_writing_tasks(questions, method, statement_count)
     ]
     groups = await _gather(work, advance)
     quarantine = get_table("quarantine").frame(writer.refused)
@@ -138,13 +139,13 @@ class _Writer:
         self.now = now
         self.refused: list[dict[str, object]] = []
 
-    async def write(self, piece: Piece, method: str) -> list[Variant]:
+    async def write(self, piece: WritingTask, method: str) -> list[Variant]:
         """What one method makes of a piece of work."""
         if piece.option is not None:
             return await self._rewrite(piece, piece.option)
         return await (self._state if method == "material_to_true_false" else self._paraphrase)(piece)
 
-    async def _rewrite(self, piece: Piece, option: Option) -> list[Variant]:
+    async def _rewrite(self, piece: WritingTask, option: Option) -> list[Variant]:
         """The option as a statement; none where the model's does not pass."""
         parent, content = piece.parent, piece.parent.content
         for attempt in range(TRIES):
@@ -164,7 +165,7 @@ class _Writer:
                 return [variant]
         return []
 
-    async def _state(self, piece: Piece) -> list[Variant]:
+    async def _state(self, piece: WritingTask) -> list[Variant]:
         """True/false statements about the parent's material, each with the sentence that supports it."""
         parent, count = piece.parent, int(piece.fields["count"])
         material = str(piece.fields["material"])
@@ -189,7 +190,7 @@ class _Writer:
                 self._refuse(unexplained, variant, [BOTH_TRUTHS_ARE_STATED])
         return []
 
-    async def _paraphrase(self, piece: Piece) -> list[Variant]:
+    async def _paraphrase(self, piece: WritingTask) -> list[Variant]:
         """The question in other words; none when the model's words do not pass."""
         parent, content = piece.parent, piece.parent.content
         for attempt in range(TRIES):
@@ -223,7 +224,9 @@ class _Writer:
             support=support,
         )
 
-    async def _ask(self, parent: Question, task: str, attempt: int, piece: Piece) -> dict[str, object] | None:
+    async def _ask(
+        self, parent: Question, task: str, attempt: int, piece: WritingTask
+    ) -> dict[str, object] | None:
         """The reply's JSON object; null where there is none in the form that was asked for, which is then refused."""
         reply = await self.client.complete(
             self.model,

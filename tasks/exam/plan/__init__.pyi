@@ -23,7 +23,7 @@ from .due import read_schedule as read_schedule
 from .packed import Hashes as Hashes
 
 # UUID → its place among UUIDs that are all different.
-from .packed import Places as Places
+from .packed import UuidPlaces as UuidPlaces
 
 # UUIDs as 16 bytes each, in the order of their texts; raises ContractError for what is none as the contract writes it.
 from .packed import pack_uuids as pack_uuids
@@ -70,9 +70,9 @@ __all__ = [
     "Chance",
     "DrawnQuestion",
     "Hashes",
-    "Places",
     "PlanRequest",
     "RunPlan",
+    "UuidPlaces",
     "check_same_run",
     "check_served",
     "compute_plan",

@@ -366,7 +366,7 @@ def _check_place(connection: Connection, seat: seats.Seat, seq: int, clock: Cloc
         )
 
 
-def _is_late(seat: seats.Seat, place: seats.Place, clock: Clock) -> bool:
+def _is_late(seat: seats.Seat, place: seats.SeatPosition, clock: Clock) -> bool:
     answer_by = read_answer_by(place.delivered_at, seat.question_s)
     if answer_by is None or place.delivered_at is None:
         return False

@@ -17,7 +17,7 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.public import CLOSE, compute_root, digest, keep_public_head
-from tasks.operations.erasure.scope import RunPlan, Scope, find_refusal, list_scope, plan_erasure
+from tasks.operations.erasure.scope import RunErasure, Scope, find_refusal, list_scope, plan_erasure
 from tasks.running import claim_work
 from warehouse.lake import Batch, Lake, open_lake, purge_catalog, purge_files, without_texts
 from warehouse.ledger.engine.clock import Time, read_time
@@ -165,7 +165,7 @@ def _erase_run(
     connection: Connection,
     settings: Settings,
     scope: Scope,
-    plan: RunPlan,
+    plan: RunErasure,
     editions: Sequence[dict[str, object]],
     reason: str,
     erased_by: str,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from schemas.errors import GateError, UsageError
-from tasks.exam.plan.allotment import Renewal
+from tasks.exam.plan.allotment import SetRenewal
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan, read_plan
@@ -523,7 +523,7 @@ def test_a_reference_answers_again_when_what_it_answered_with_has_changed(
     plan = publish(
         ledger, settings_, registry, make_bank(), candidates=["beta"], run_id="b", judge_prompt=judge_prompt
     )
-    again = [] if changed is None else [Renewal("rho", 1, changed)]
+    again = [] if changed is None else [SetRenewal("rho", 1, changed)]
     assert list(plan.renewed) == again
     assert sets_of(plan, "rho") == ([] if changed is None else [1])
     # Once renewed, it serves.
@@ -547,10 +547,10 @@ def test_a_changed_exam_prompt_renews_the_reference_and_so_does_the_option(
     asked = publish(
         ledger, settings_, registry, make_bank(), candidates=["beta"], run_id="b", is_reference_renewed=True
     )
-    assert asked.renewed == (Renewal("rho", 1, ()),)
+    assert asked.renewed == (SetRenewal("rho", 1, ()),)
     monkeypatch.setattr("tasks.exam.plan.fingerprint.EXAM_PROMPT", "2")
     changed = publish(ledger, settings_, registry, make_bank(), candidates=["gamma"], run_id="c")
-    assert changed.renewed == (Renewal("rho", 1, ("exam_prompt",)),)
+    assert changed.renewed == (SetRenewal("rho", 1, ("exam_prompt",)),)
 
 
 def test_a_reference_that_left_the_registry_cannot_bridge(ledger: Ledger, tmp_path: Path) -> None:

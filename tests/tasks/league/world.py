@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deployments.model_server.profile import Profile, parse_profile
+from deployments.model_server.profile import ServerProfile, parse_profile
 from schemas.settings import Settings
 from tasks.league.claim import LeagueRules, claim_league
 from tasks.league.domain import read_domain
@@ -51,7 +51,7 @@ def build_profile(
     return {"seed": "league-1", "models": models}
 
 
-def make_profile(content: Mapping[str, Any]) -> Profile:
+def make_profile(content: Mapping[str, Any]) -> ServerProfile:
     return parse_profile(content)
 
 
