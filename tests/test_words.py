@@ -26,9 +26,10 @@ def list_definitions() -> Iterator[tuple[str, str]]:
         for path in sorted((ROOT / layer).rglob("*.py")):
             place = path.relative_to(ROOT).as_posix()
             for node in ast.parse(path.read_text(encoding="utf-8")).body:
-                is_definition = isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-                if is_definition and place != ALONE and not node.name.startswith("_"):
-                    yield node.name, place
+                match node:
+                    case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef() if place != ALONE:
+                        if not node.name.startswith("_"):
+                            yield node.name, place
 
 
 def find_places() -> dict[str, list[str]]:

@@ -64,6 +64,12 @@ from .run_plan import parse_published as parse_published
 # The plan of a published run; raises UsageError when there is none of that name.
 from .run_plan import read_plan as read_plan
 
+# What is wished of a run; what is not said is as the settings and the month have it.
+from .wishes import RunWishes as RunWishes
+
+# Whether a run is one of simulated candidates: as wished, as those named are, else only where there are no real ones.
+from .planning import choose_kind as choose_kind
+
 __all__ = [
     "Allotment",
     "BankIndex",
@@ -72,9 +78,11 @@ __all__ = [
     "Hashes",
     "PlanRequest",
     "RunPlan",
+    "RunWishes",
     "UuidPlaces",
     "check_same_run",
     "check_served",
+    "choose_kind",
     "compute_plan",
     "describe_model",
     "index_bank",

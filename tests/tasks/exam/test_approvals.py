@@ -16,7 +16,6 @@ from sqlalchemy import select, update
 
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings, load_settings
-from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.protocol.machine import ExamProtocol
@@ -31,7 +30,16 @@ from tasks.running.approvals import (
     use_approval,
 )
 from tasks.running.approvals import Unapproved as NotApproved
-from tests.tasks.exam.world import MONTH, SEED, World, make_bank, make_model, make_registry, make_settings
+from tests.tasks.exam.world import (
+    MONTH,
+    SEED,
+    World,
+    make_bank,
+    make_model,
+    make_registry,
+    make_settings,
+    plan_wished,
+)
 from warehouse.ledger.engine.chain import CALLER, Caller
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.public_log import list_public_entries
@@ -57,7 +65,7 @@ def people(ledger: Ledger) -> Ledger:
 
 def plan(ledger: Ledger, home: Path, *names: str, seed: str | None = SEED) -> RunPlan:
     settings = make_settings(home).model_copy(update={"two_persons": ("plan",)})
-    return plan_run(
+    return plan_wished(
         ledger, settings, REGISTRY, make_bank(), month=MONTH, is_simulated=False, candidates=names, seed=seed
     )
 

@@ -15,6 +15,7 @@ from schemas.errors import RegistryError, UsageError
 from schemas.settings import Settings
 from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import RunPlan
+from tasks.exam.plan.wishes import RunWishes
 from tests.tasks.exam.world import MONTH, answer_run, make_bank, make_settings
 from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.lake import Lake, open_lake
@@ -51,7 +52,7 @@ def lake(settings: Settings) -> Iterator[Lake]:
 
 
 def preview(ledger: Ledger, lake: Lake, settings: Settings, **options: object) -> RunPlan | None:
-    return preview_month(ledger, lake, settings, **{"month": MONTH, **options})  # type: ignore[arg-type]
+    return preview_month(ledger, lake, settings, RunWishes(**{"month": MONTH, **options}))  # type: ignore[arg-type]
 
 
 def act(ledger: Ledger, lake: Lake, settings: Settings, **options: object) -> RunPlan:

@@ -254,13 +254,12 @@ PLANNER = """
 import sys, time
 from pathlib import Path
 from tests.tasks.exam.world import *
-from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
 from warehouse.ledger.engine.opening import open_ledger
 url, home, name, start = sys.argv[1:]
 registry = make_registry(make_model("alpha", "one"), make_model("beta", "one"), make_model("rho", roles=("reference",)))
 with open_ledger(url) as ledger:
-    plan = plan_run(ledger, make_settings(Path(home)), registry, make_bank(), month=MONTH, is_simulated=False,
+    plan = plan_wished(ledger, make_settings(Path(home)), registry, make_bank(), month=MONTH, is_simulated=False,
                     run_id=f"run {name}", candidates=[name], seed=name)
     while time.time() < float(start):
         time.sleep(0.001)
