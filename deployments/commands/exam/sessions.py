@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -267,21 +266,11 @@ def serve(
 
     Example: proctor exam serve --port 8700
     """
-    from deployments.http import check_free, leave_secrets_behind, serve_exam
+    from deployments.http import Listening, check_free, leave_secrets_behind, serve_exam
 
-    for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
-        if file and not Path(file).is_file():
-            raise UsageError(f"The file {file} of {option} does not exist.")
+    listening = Listening(host, port, certificate or None, certificate_key or None, proxy or None, metrics)
+    listening.check_files()
     settings = load_settings()
     check_free("The exam API", host, port)
     leave_secrets_behind(settings)
-    serve_exam(
-        settings,
-        host,
-        port,
-        certificate=certificate or None,
-        key=certificate_key or None,
-        has_docs=docs,
-        proxy=proxy or None,
-        metrics_port=metrics,
-    )
+    serve_exam(settings, listening, has_docs=docs)

@@ -85,11 +85,11 @@ def test_a_missing_key_is_found_before_anything_is_started_and_does_not_hinder_a
     )
     monkeypatch.setattr("deployments.commands.checks.load_settings", lambda: settings)
     monkeypatch.setattr("deployments.commands.exam.evaluate.load_settings", lambda: settings)
-    assert evaluate.preview(MONTH, "beta") is not None
+    assert evaluate.preview(RunWishes(MONTH, ["beta"])) is not None
     with pytest.raises(RegistryError, match="OWN_API_KEY"):
-        evaluate.preview(MONTH, "beta", is_to_run=True)
+        evaluate.preview(RunWishes(MONTH, ["beta"]), is_to_run=True)
     monkeypatch.setenv("OWN_API_KEY", "key")
-    shown = evaluate.preview(MONTH, "beta", is_to_run=True)
+    shown = evaluate.preview(RunWishes(MONTH, ["beta"]), is_to_run=True)
     assert shown is not None
     assert shown["candidates"] == ["beta"]
 
