@@ -33,7 +33,7 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
         }
         command(**given, **gathered)
 
-    del called.__wrapped__  # type: ignore[attr-defined] # Typer would read the command's own parameters
+    del called.__wrapped__  # Typer would read the command's own parameters
     called.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     called.__annotations__ = {option.name: option.annotation for option in options}
     return called

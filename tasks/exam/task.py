@@ -19,7 +19,7 @@ from tasks.exam.plan import RunWishes, read_plan
 from tasks.exam.public import disclose_closed_runs, keep_public_log
 from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitter import SittingProgress
-from tasks.exam.sitting import SittingReport, sit_sessions
+from tasks.exam.sitting import SittingPart, SittingReport, sit_sessions
 from tasks.models import BatchClient, ModelClient, collect_batches, open_budget, read_registry
 from tasks.running import Progress, hide_content
 from tasks.running.approvals import ApprovalNeeded
@@ -153,7 +153,13 @@ async def _sit(
         if not in_batches:
             async with ModelClient(ledger, settings, budget=budget) as client:
                 report = await sit_sessions(
-                    ledger, settings, registry, client, run_id, progress=count, sharers=sharers
+                    ledger,
+                    settings,
+                    registry,
+                    client,
+                    run_id,
+                    progress=count,
+                    part=SittingPart(sharers=sharers),
                 )
                 return report, client.counts
         async with BatchClient(ledger, settings, budget=budget) as batching:

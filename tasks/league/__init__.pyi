@@ -52,7 +52,11 @@ from .task import play_rounds as play_rounds
 # (name, label, text) of each section of a league's prompt, in order; empty when the messages are none.
 from .wording import extract_sections as extract_sections
 
+# Who enters a league, and by what.
+from .entry import EntryRequest as EntryRequest
+
 __all__ = [
+    "EntryRequest",
     "LeagueRules",
     "PersonVerdict",
     "check_rules",

@@ -18,6 +18,7 @@ from tasks.league.domain import Domain
 from tasks.league.rounds import (
     GivenAnswer,
     GivenEvaluation,
+    JudgedRound,
     answer_question,
     gather_all,
     judge_answers,
@@ -75,15 +76,28 @@ class _Match:
     judge: str
 
 
+@dataclass(frozen=True)
+class EntryRequest:
+    """Who enters a league, and by what.
+
+    Attributes:
+        candidate: the model that enters; it is none of the league's.
+        match_count: matches in each domain.
+        budget_usd: what the league may cost; null for the limit of the settings.
+    """
+
+    candidate: str
+    match_count: int
+    budget_usd: float | None = None
+
+
 async def enter_candidate(
     ledger: Ledger,
     lake: Lake,
     settings: Settings,
     league_id: str,
-    candidate: str,
-    match_count: int,
+    entry: EntryRequest,
     *,
-    budget_usd: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[EntrantRating]:
     """Play an entrant's matches in every domain and land them; what was paid for is not paid again.
@@ -92,6 +106,7 @@ async def enter_candidate(
     Raises UsageError for a candidate of the league, one of the other kind (simulated, real), a league that is not finished,
     or fewer matches than were landed before.
     """
+    candidate, match_count, budget_usd = entry.candidate, entry.match_count, entry.budget_usd
     claim = read_league(lake, settings, league_id)
     registry = read_registry(settings.registry_path)
     members = {model.name: model for model in check_rules(claim.rules, registry)}
@@ -108,8 +123,8 @@ async def enter_candidate(
         )
         async with ModelClient(ledger, settings, budget=budget) as client:
             for place, domain in enumerate(claim.domains.values()):
-                entry = _Entry(ledger, lake, claim, domain, members, entrant)
-                ratings.append(await entry.play(client, match_count))
+                matches = _Entry(ledger, lake, claim, domain, members, entrant)
+                ratings.append(await matches.play(client, match_count))
                 if progress is not None:
                     progress((place + 1) * match_count, len(claim.domains) * match_count)
     return ratings
@@ -271,10 +286,8 @@ class _Entry:
             line,
             self._claim,
             self._domain,
-            match.question.put,
-            shown,
+            JudgedRound(match.question.put, shown, place),
             [self._members[match.judge]],
-            place,
             with_reference=True,
         )
         return evaluations[0]

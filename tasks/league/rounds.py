@@ -92,22 +92,35 @@ async def answer_question(
     return await gather_all([answer(model) for model in answerers])
 
 
+@dataclass(frozen=True)
+class JudgedRound:
+    """What judges see of a round.
+
+    Attributes:
+        question: the question.
+        answers: answerer → text and what running it came to.
+        place: what the letters are drawn by.
+    """
+
+    question: PutQuestion
+    answers: Mapping[str, tuple[str, str | None]]
+    place: str
+
+
 async def judge_answers(
     line: LeagueCalls,
     claim: ClaimedLeague,
     domain: Domain,
-    question: PutQuestion,
-    answers: Mapping[str, tuple[str, str | None]],
+    judged: JudgedRound,
     judges: Sequence[RegisteredModel],
-    place: str,
     *,
     with_reference: bool,
 ) -> list[GivenEvaluation]:
     """Every judge judges all answers but its own, under letters and in an order drawn for it.
 
-    `answers` maps answerer → text and what running it came to; `place` is what the letters are drawn by. A ranking of
-    fewer than two answers says nothing: it is not asked for. Raises CallFailed when a call failed.
+    A ranking of fewer than two answers says nothing: it is not asked for. Raises CallFailed when a call failed.
     """
+    question, answers, place = judged.question, judged.answers, judged.place
 
     async def judge(model: RegisteredModel) -> GivenEvaluation:
         labels = draw_labels(claim.key, (name for name in answers if name != model.name), place, model.name)

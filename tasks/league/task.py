@@ -10,7 +10,7 @@ from prefect import task
 from schemas.settings import load_settings
 from tasks.league.claim import MOST_CANDIDATES, LeagueRules, claim_league, find_league
 from tasks.league.domain import read_domain
-from tasks.league.play import play_league
+from tasks.league.play import Playing, play_league
 from tasks.league.season import name_season
 from tasks.models import Registry, read_registry
 from tasks.running import Progress, hide_content
@@ -71,9 +71,7 @@ def play_rounds(
                 lake,
                 settings,
                 league_id,
-                run_type,
-                budget_usd=budget_usd,
-                voids_failures=voids_failures,
+                Playing(run_type, budget_usd, voids_failures),
                 progress=progress.reach,
             )
         )

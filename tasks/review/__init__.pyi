@@ -223,6 +223,9 @@ from .words import list_words as list_words
 # The code for what a person chose or typed, in either language; null when it is none, or may be two.
 from .words import parse_word as parse_word
 
+# What else holds of a batch that is assigned.
+from .assignment import AssignmentTerms as AssignmentTerms
+
 __all__ = [
     "EDITABLE_FIELDS",
     "FIRST_ROW",
@@ -233,6 +236,7 @@ __all__ = [
     "SHEET",
     "Agreement",
     "AssignmentSummary",
+    "AssignmentTerms",
     "BatchDetail",
     "BatchProgress",
     "Decision",

@@ -27,7 +27,7 @@ from sqlalchemy import select, update
 
 from schemas.settings import Settings
 from tasks.exam.plan import BankIndex, RunPlan, RunWishes, index_bank, plan_run, publish_plan
-from tasks.exam.plan.drawing import draw_order, draw_set, split_anchors
+from tasks.exam.plan.drawing import Masks, draw_order, draw_set, split_anchors
 from tasks.exam.plan.due import add_months
 from tasks.exam.plan.shares import plan_shares
 from tasks.models import RegisteredModel, Registry
@@ -332,8 +332,7 @@ def measure_chance(bank: pl.DataFrame, set_count: int, set_size: int) -> None:
         items = draw_set(
             index,
             split_anchors(shares, 0.0),
-            excluded=index.make_mask(),
-            avoided=index.make_mask(),
+            Masks(excluded=index.make_mask(), avoided=index.make_mask()),
             asked={},
             seed=f"secret {number}".encode(),
             set_id="set",

@@ -18,6 +18,7 @@ from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.gscore import (
     PUBLISHED_COUNT,
+    Scoring,
     answer_and_land,
     compute_sample_agreement,
     draw_sample,
@@ -188,10 +189,7 @@ def score(
             settings,
             model,
             references,
-            profile=profile,
-            embedding=embedding,
-            several=several,  # type: ignore[arg-type]  # checked there
-            run_id=run_id,
+            Scoring(profile=profile, embedding=embedding, several=several, run_id=run_id),
             progress=progress.reach,
         )
     if summary.message:

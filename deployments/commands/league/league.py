@@ -18,6 +18,7 @@ from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.league import (
+    EntryRequest,
     check_rules,
     claim_league,
     enter_candidate,
@@ -209,9 +210,7 @@ def enter(
                 lake,
                 settings,
                 league_id,
-                candidate,
-                matches,
-                budget_usd=budget,
+                EntryRequest(candidate, matches, budget),
                 progress=progress.reach,
             )
         )

@@ -36,6 +36,7 @@ from tasks.questions import (
     QuestionContent,
     ReviewedQuestion,
     Variant,
+    VariantOrigin,
     find_doubts,
     make_variant,
 )
@@ -78,15 +79,28 @@ class WrittenVariants:
     fallback_count: int
 
 
+@dataclass(frozen=True)
+class Writing:
+    """What a model's calls are for.
+
+    Attributes:
+        run_id: what they count for in the budget.
+        unit: what they are landed with.
+        now: when the variants are made; a question's own `decided_at` goes before.
+    """
+
+    run_id: str
+    unit: str
+    now: datetime
+
+
 async def write_variants(
     client: ModelClient,
     model: RegisteredModel,
     questions: pl.DataFrame,
     method: str,
+    writing: Writing,
     *,
-    run_id: str,
-    unit: str,
-    now: datetime,
     statement_count: int = STATEMENTS_PER_MATERIAL,
     advance: Callable[[int], None] = lambda _: None,
 ) -> WrittenVariants:
@@ -101,9 +115,7 @@ async def write_variants(
         model: the generator.
         questions: rows of `review_decisions`, accepted ones.
         method: what to write.
-        run_id: what the calls count for in the budget.
-        unit: what the calls are landed with.
-        now: when the variants are made; a question's own `decided_at` goes before.
+        writing: what the calls are for.
         statement_count: statements asked for per material.
         advance: told of pieces of work as they are done.
 
@@ -111,7 +123,7 @@ async def write_variants(
         VariantsIncomplete: calls failed; what was paid is replayed next time.
         BudgetError: from the client.
     """
-    writer = _Writer(client, model, run_id, unit, now)
+    writer = _Writer(client, model, writing)
     work: list[Callable[[], Coroutine[None, None, list[Variant]]]] = [
         partial(writer.write, piece, method)
         for piece in list_writing_tasks(questions, method, statement_count)
@@ -129,14 +141,12 @@ async def write_variants(
 class _Writer:
     """The calls to the generator, and what was refused of their replies."""
 
-    def __init__(
-        self, client: ModelClient, model: RegisteredModel, run_id: str, unit: str, now: datetime
-    ) -> None:
+    def __init__(self, client: ModelClient, model: RegisteredModel, writing: Writing) -> None:
         self.client = client
         self.model = model
-        self.run_id = run_id
-        self.unit = unit
-        self.now = now
+        self.run_id = writing.run_id
+        self.unit = writing.unit
+        self.now = writing.now
         self.refused: list[dict[str, object]] = []
 
     async def write(self, piece: WritingTask, method: str) -> list[Variant]:
@@ -216,10 +226,12 @@ class _Writer:
         return make_variant(
             parent.question,
             content,
-            method=method,
-            generator=self.model.name,
-            prompt_version=PROMPT_VERSION,
-            made_at=parent.decided_at or self.now,
+            VariantOrigin(
+                method=method,
+                generator=self.model.name,
+                prompt_version=PROMPT_VERSION,
+                made_at=parent.decided_at or self.now,
+            ),
             option_label=option_label,
             support=support,
         )

@@ -19,6 +19,7 @@ from schemas.settings import Settings, load_settings
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.tokens import issue_token
 from tasks.running.approvals import (
     ApprovalNeeded,
@@ -142,7 +143,11 @@ def test_a_plan_that_nobody_stands_for_takes_two_people_and_is_published_once_as
 
 def test_a_session_is_released_only_once_another_has_agreed_to_this_very_lease(world: World) -> None:
     protocol = ExamProtocol(
-        world.ledger, world.keys, lease_s=60, clock=world.clock, two_persons=TwoPersons(("release",), 7)
+        world.ledger,
+        world.keys,
+        SeatRules(lease_s=60),
+        clock=world.clock,
+        two_persons=TwoPersons(("release",), 7),
     )
     with world.ledger.write() as connection:
         for name, role in PEOPLE:
