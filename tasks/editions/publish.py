@@ -82,7 +82,7 @@ class Edition:
 
 
 @dataclass(frozen=True)
-class Witness:
+class PublishingHooks:
     """Who is told and asked while a run is published.
 
     Attributes:
@@ -122,24 +122,24 @@ def publish_run(
     disciplines: Sequence[str],
     revision: Revision | None = None,
     *,
-    witness: Witness | None = None,
+    hooks: PublishingHooks | None = None,
 ) -> Edition:
-    """Publish a run, once; `disciplines` weigh the same each, `witness` is told and asked on the way.
+    """Publish a run, once; `disciplines` weigh the same each, `hooks` are called on the way.
 
     A run that was published stands as it is, unless a revision is asked for with a reason. Raises GateError when a gate is
     shut, UsageError for a run that is not there or a revision without reason or without change.
     """
     from warehouse.lake import Batch
 
-    asked, witness = revision or Revision(), witness or Witness()
+    asked, hooks = revision or Revision(), hooks or PublishingHooks()
     with hold_work(settings, "publish-edition", run_id, what=f"publishing {run_id}", wait_s=600):
         # One transaction: what an edition rests on is what was there at one moment (and 34 queries are a third cheaper in it).
         with lake.read_transaction():
-            prepared = _prepare(lake.read, settings, run_id, disciplines, asked, witness)
+            prepared = _prepare(lake.read, settings, run_id, disciplines, asked, hooks)
         if not prepared.is_new:
             return prepared
-        witness.step("freezing it")
-        witness.before_landing(prepared)
+        hooks.step("freezing it")
+        hooks.before_landing(prepared)
         lake.land_together(
             [Batch(table, prepared.edition_id, frame) for table, frame in prepared.frames.items()],
             stage="publish",
@@ -153,12 +153,12 @@ def _prepare(
     run_id: str,
     disciplines: Sequence[str],
     asked: Revision,
-    witness: Witness,
+    hooks: PublishingHooks,
 ) -> Edition:
     """The edition that is to be landed, or the one that stands."""
     published = read("run_revisions", {"run_id": run_id})
     last = None if published.is_empty() else published.row(-1, named=True)
-    witness.step("reading what it rests on")
+    hooks.step("reading what it rests on")
     basis = read_basis(read, run_id, disciplines, least_ratings=settings.judge_ratings_gate)
     has_changed = last is not None and last["basis_hash"] != basis.hash()
     if last is not None and not asked.is_wanted:
@@ -169,7 +169,7 @@ def _prepare(
     check_gates(shut, asked.overridden, asked.reason, run_id)
     revision = 1 if last is None else int(last["revision"]) + 1
     if shut:
-        witness.confirm(
+        hooks.confirm(
             Request(
                 "override",
                 f"{run_id}/{revision}",
@@ -191,7 +191,7 @@ def _prepare(
             override_reason=asked.reason if shut else None,
         ),
         now=datetime.now(UTC),
-        step=witness.step,
+        step=hooks.step,
     )
 
 

@@ -26,8 +26,8 @@ import polars as pl
 from sqlalchemy import select, update
 
 from schemas.settings import Settings
-from tasks.exam.plan import BankIndex, RunPlan, RunWishes, index_bank, plan_run, publish_plan
-from tasks.exam.plan.drawing import Masks, draw_order, draw_set, split_anchors
+from tasks.exam.plan import BankIndex, Masks, RunPlan, RunWishes, index_bank, plan_run, publish_plan
+from tasks.exam.plan.drawing import draw_order, draw_set, split_anchors
 from tasks.exam.plan.due import add_months
 from tasks.exam.plan.shares import plan_shares
 from tasks.models import RegisteredModel, Registry

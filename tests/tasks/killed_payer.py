@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 from schemas.settings import Settings
-from tasks.contamination.replay import ReplayRequest, replay_sources
+from tasks.contamination import ReplayRequest
+from tasks.contamination.replay import replay_sources
 from tasks.judging import prelabel_failures
 from tasks.judging.landing import judge_landed
 from tasks.models import read_registry

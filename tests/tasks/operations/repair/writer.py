@@ -9,7 +9,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from tasks.exam.sitting import SittingPart, sit_sessions
+from tasks.exam import SittingPart
+from tasks.exam.sitting import sit_sessions
 from tasks.models import CallReply, CallRequest, RegisteredModel, Registry
 from tests.tasks.exam.world import AnsweringClient, make_model, make_registry, make_settings
 from warehouse.ledger.engine.ledger import Ledger

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.exam import force_close, land_closed_sessions
-from tasks.exam.sitting import SittingPart, sit_sessions
+from tasks.exam import SittingPart, force_close, land_closed_sessions
+from tasks.exam.sitting import sit_sessions
 from tasks.operations.validation.stores import MonthDifference, check_stores, find_month_differences
 from tests.fresh import open_new_lake
 from tests.tasks.exam.world import (
