@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from deployments.doctor import contents, disk_encryption, keys, machine, services
-from deployments.doctor.findings import Finding, Findings, Note
+from deployments.doctor.findings import Finding, Findings, NoteFinding
 from schemas.errors import ProctorError
 from schemas.settings import Settings, is_home
 
@@ -69,7 +69,7 @@ def examine_home(settings: Settings) -> list[Finding]:
 def _examine_stores(settings: Settings, found: Findings) -> set[str]:
     broken: set[str] = set()
 
-    def look(note: Note) -> None:
+    def look(note: NoteFinding) -> None:
         broken.update(contents.examine_stores(settings, note))
 
     if not found.look("installation", look):

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from deployments.doctor.findings import Findings, Note, name_some
+from deployments.doctor.findings import Findings, NoteFinding, name_some
 from schemas.errors import ProctorError
 from schemas.settings import Settings
 from warehouse.stores.files import has_room
@@ -174,7 +174,7 @@ def list_disks(settings: Settings) -> list[tuple[Path, str]]:
     return [*found.values(), (own, "free disk for temporary files")]
 
 
-def examine_home_folder(settings: Settings, note: Note) -> None:
+def examine_home_folder(settings: Settings, note: NoteFinding) -> None:
     """Whether this account can write where it must."""
     folders = [settings.home, settings.secrets_path, settings.archive_dir]
     if not settings.data_address.startswith("s3://"):
@@ -190,7 +190,7 @@ def examine_home_folder(settings: Settings, note: Note) -> None:
     )
 
 
-def examine_modes(settings: Settings, note: Note) -> None:
+def examine_modes(settings: Settings, note: NoteFinding) -> None:
     """Whether anything in the home may be read or changed by other users."""
     from deployments.home import list_lax_files
 
@@ -275,7 +275,7 @@ def _list_times(settings: Settings) -> Iterable[tuple[float, str]]:
             yield path.stat().st_mtime, str(path)
 
 
-def examine_models(settings: Settings, note: Note) -> None:
+def examine_models(settings: Settings, note: NoteFinding) -> None:
     """Whether the registry can be read and its models called, as far as can be seen without a call."""
     from tasks.models import read_registry
 

@@ -45,6 +45,22 @@ class AssignmentSummary:
     gold_count: int = 0
 
 
+@dataclass(frozen=True)
+class AssignmentTerms:
+    """What else holds of a batch that is assigned.
+
+    Attributes:
+        again: take questions of closed batches as well (those left undecided, or doubted since); who decided on one before is
+            not given it again.
+        all_or_nothing: refuse a batch of which something would be left out.
+        gold: questions with a known decision, of which some are put among everybody's work.
+    """
+
+    again: bool = False
+    all_or_nothing: bool = False
+    gold: GoldSupply = NO_GOLD
+
+
 def assign_batch(
     ledger: Ledger,
     batch_id: str | None,
@@ -52,10 +68,7 @@ def assign_batch(
     annotators: Sequence[Annotator] | None,
     settings: Settings,
     now: str,
-    *,
-    again: bool = False,
-    all_or_nothing: bool = False,
-    gold: GoldSupply = NO_GOLD,
+    terms: AssignmentTerms | None = None,
 ) -> AssignmentSummary:
     """Open a review batch with those of `questions` that are in no batch yet; running it again changes nothing.
 
@@ -68,15 +81,14 @@ def assign_batch(
         annotators: who reviews; null takes the active annotators of the ledger.
         settings: reviews per question; daily quota and days of the window, for whom nothing else is registered.
         now: the present moment as ISO text in UTC.
-        again: take questions of closed batches as well (those left undecided, or doubted since); who decided on one
-            before is not given it again.
-        all_or_nothing: refuse a batch of which something would be left out.
-        gold: questions with a known decision, of which some are put among everybody's work.
+        terms: what else holds of the batch.
 
     Raises:
         GateError: nothing can be assigned, or something is left out and `all_or_nothing` is set.
         UsageError: an annotator is unknown, or the batch exists with other questions.
     """
+    terms = terms or AssignmentTerms()
+    gold, all_or_nothing = terms.gold, terms.all_or_nothing
     # Only what identifies a question is held for all of them; their texts are taken from the frame part by part.
     first = (
         questions.lazy()
@@ -93,7 +105,7 @@ def assign_batch(
                 "There are no annotators to assign questions to. Add them with "
                 "`proctor exam user add NAME --role annotator --discipline History`."
             )
-        taken = _read_taken(connection, first["question_uuid"].to_list(), again=again)
+        taken = _read_taken(connection, first["question_uuid"].to_list(), again=terms.again)
         fresh = first.filter(~pl.col("question_uuid").is_in(list(taken))) if taken else first
         if fresh.is_empty():
             return _summarise_existing(connection, set(taken.values()), first.height)

@@ -104,13 +104,13 @@ from .lost_landings import land_again as land_again
 from .maintenance import compact_lake as compact_lake
 
 # Whether the rows of a table name their month.
-from .pieces import has_months as has_months
+from .stretches import has_months as has_months
 
-# Pieces that cover the table (or one month of it) once, of about `rows` rows; a larger unit is a piece by itself.
-from .pieces import list_pieces as list_pieces
+# Stretches that cover the table (or one month of it) once, of about `rows` rows; a larger unit is one by itself.
+from .stretches import list_stretches as list_stretches
 
-# The rows of one piece after the other, with the columns that rules name.
-from .pieces import read_pieces as read_pieces
+# The rows of one stretch after the other, with the columns that rules name.
+from .stretches import read_stretches as read_stretches
 
 # What lands within the block, coroutines included, is landed by this flow run; None means by none.
 from .provenance import landing_provenance as landing_provenance
@@ -190,15 +190,15 @@ __all__ = [
     "land_again",
     "landing_provenance",
     "list_checks",
-    "list_pieces",
     "list_runnable_queries",
+    "list_stretches",
     "open_lake",
     "purge_catalog",
     "purge_files",
     "queries",
     "read_code_version",
-    "read_pieces",
     "read_server_id",
+    "read_stretches",
     "read_unit",
     "render_attach_script",
     "render_lines",

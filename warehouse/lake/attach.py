@@ -185,8 +185,8 @@ def read_stored_comment(settings: Settings, table: str) -> str | None:
     )
 
 
-def read_mark(settings: Settings) -> str | None:
-    """What `write_mark` noted in a SQLite catalog; null as soon as anything was defined, altered or dropped after it."""
+def read_definition_digest(settings: Settings) -> str | None:
+    """What `write_definition_digest` noted in a SQLite catalog; null as soon as anything was defined, altered or dropped after it."""
     return _read_catalog(
         settings.catalog_address,
         f"""
@@ -200,7 +200,7 @@ def read_mark(settings: Settings) -> str | None:
     )
 
 
-def write_mark(settings: Settings, mark: str) -> None:
+def write_definition_digest(settings: Settings, mark: str) -> None:
     """Note something about the tables and views of a SQLite catalog as they are now; not noted where it cannot be."""
     with suppress(sqlite3.Error):
         change_catalog(

@@ -26,7 +26,7 @@ from warehouse.lake.locks import hold_writer_lock
 from warehouse.lake.quoting import quote_name
 from warehouse.lake.remote_files import FileGone, FileStore, LakeFile, give_files, list_lake_files
 from warehouse.lake.store import Lake, open_lake
-from warehouse.stores.files import remove_mark
+from warehouse.stores.files import remove_acknowledged_commit
 
 # Copies of a catalog, each with the files that it names, before a missing file counts as lost.
 _TRIES: Final = 3
@@ -105,7 +105,7 @@ def _copy_files(src: Path, catalog: Path, data: Path) -> None:
     partial = catalog.with_suffix(".partial")
     _copy_catalog(src / "catalog.sqlite", partial)
     # What was acknowledged of a catalog that lay here before is not to be looked for in this one.
-    remove_mark(catalog)
+    remove_acknowledged_commit(catalog)
     partial.rename(catalog)
 
 
@@ -130,7 +130,7 @@ def _fill_server(settings: Settings, src: Path) -> bool:
     with closing(sqlite3.connect(partial, isolation_level=None)) as connection:
         # These files were not put there: no snapshot needs them.
         connection.execute("DELETE FROM ducklake_files_scheduled_for_deletion")
-    remove_mark(catalog)
+    remove_acknowledged_commit(catalog)
     partial.rename(catalog)
     remember_data_path(settings)
     return True

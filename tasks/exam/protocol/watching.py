@@ -26,7 +26,7 @@ def read_status(tokens: VerifiedTokens, token: str, session_id: str) -> Move[Ses
     def operation(connection: Connection) -> SessionStatus:
         claims = tokens.read(token, connection)
         seat = read_readable_seat(connection, claims, session_id, "read_sessions")
-        log_use(connection, claims, seat, "status")
+        log_use(connection, claims, seat, Entry("status"))
         return _describe(connection, seat, is_examiner=seat.role != "candidate")
 
     return Move("status", token, session_id, operation)
@@ -64,7 +64,7 @@ def release_session(
             lease_hash=None,
             lease_expires_at=None,
         )
-        log_use(connection, claims, seat, "release")
+        log_use(connection, claims, seat, Entry("release"))
         return _describe(connection, seat, is_examiner=True)
 
     return Move("release", token, session_id, operation)

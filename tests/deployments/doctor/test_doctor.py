@@ -25,11 +25,10 @@ from deployments.home import create_home
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.exam.log import note_keys, open_signer
-from tasks.exam.plan import plan_run
 from tasks.exam.sitting import sit_sessions
 from tasks.operations.reconcile import reconcile
 from tests.deployments.test_cli import PROCTOR, invoke
-from tests.tasks.exam.world import SEED, make_bank, make_settings, publish
+from tests.tasks.exam.world import SEED, make_bank, make_settings, plan_wished, publish
 from tests.tasks.operations.repair.writer import PayingClient, make_candidates
 from warehouse.lake import Batch, open_lake
 from warehouse.ledger.engine.chain import Entry, add_entry
@@ -233,7 +232,7 @@ def test_a_lost_blinding_key_is_named_is_not_made_again_and_nothing_is_planned_w
         open_ledger(settings.ledger_address) as ledger,
         pytest.raises(Exception, match="blinding-key is lost"),
     ):
-        plan_run(
+        plan_wished(
             ledger, settings, make_candidates(), make_bank(), month="2026-12", is_simulated=False, seed=SEED
         )
     assert not path.exists()

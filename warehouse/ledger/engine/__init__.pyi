@@ -38,7 +38,7 @@ from . import ledger as ledger
 from . import many as many
 
 # Up to when something was landed, so that the next flow looks only at what came later.
-from . import marks as marks
+from . import watermarks as watermarks
 
 # Moments as the ledger keeps them.
 from . import moments as moments
@@ -93,7 +93,6 @@ __all__ = [
     "integrity",
     "ledger",
     "many",
-    "marks",
     "moments",
     "notices",
     "opening",
@@ -106,5 +105,6 @@ __all__ = [
     "sides",
     "statements",
     "tables",
+    "watermarks",
     "writer",
 ]

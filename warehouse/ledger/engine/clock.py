@@ -273,7 +273,7 @@ class LedgerClock:
         self._found = None
 
 
-class Mark(NamedTuple):
+class ClockMark(NamedTuple):
     """A row of `clock_marks`."""
 
     boot_id: str
@@ -352,7 +352,7 @@ def confirm_clock(ledger: Ledger) -> ClockReading:
     with ledger.write() as connection:
         now = found.database
         boot_id, uptime_s = boot or Boot("", 0.0)
-        own = Mark(boot_id, now, uptime_s, leap_s=0.0, found_at=now)
+        own = ClockMark(boot_id, now, uptime_s, leap_s=0.0, found_at=now)
         connection.execute(delete(clock_marks).where(_MARKS.boot_id == own.boot_id))
         connection.execute(update(clock_marks).values(leap_s=0.0))
         connection.execute(update(clock_marks).where(_MARKS.moment > now).values(moment=now))
@@ -367,7 +367,7 @@ def confirm_clock(ledger: Ledger) -> ClockReading:
 
 
 def judge_clock(
-    *, database: float, host: float, boot: Boot | None, marks: Sequence[Mark], last: float | None
+    *, database: float, host: float, boot: Boot | None, marks: Sequence[ClockMark], last: float | None
 ) -> ClockReading:
     """What the clocks, the uptime, the marks and the logs say together. Pure."""
     own = next((mark for mark in marks if boot is not None and mark.boot_id == boot.boot_id), None)
@@ -406,7 +406,7 @@ def judge_clock(
     return ClockReading(database, host, last, expected, doubts, problem)
 
 
-def _is_covered(leap: Mark, other: Mark) -> bool:
+def _is_covered(leap: ClockMark, other: ClockMark) -> bool:
     """Whether the uptime of another host shows the span of a leap after all: it was on all the while, and has renewed its mark since."""
     return (
         "" not in (leap.boot_id, other.boot_id)
@@ -452,9 +452,9 @@ def _read_server_start(connection: Connection) -> float:
     )
 
 
-def _read_marks(connection: Connection) -> list[Mark]:
-    columns = (_MARKS[name] for name in Mark._fields)
-    return [Mark(*row) for row in connection.execute(select(*columns).order_by(_MARKS.moment))]
+def _read_marks(connection: Connection) -> list[ClockMark]:
+    columns = (_MARKS[name] for name in ClockMark._fields)
+    return [ClockMark(*row) for row in connection.execute(select(*columns).order_by(_MARKS.moment))]
 
 
 def _read_last(connection: Connection) -> float | None:
@@ -469,7 +469,7 @@ def _read_last_entry(connection: Connection) -> str | None:
     return found
 
 
-def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks: Sequence[Mark]) -> None:
+def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks: Sequence[ClockMark]) -> None:
     """Renew this host's mark where it is old, and write down a leap that was found; others' marks stay."""
     now, (boot_id, uptime_s) = found.database, boot or Boot("", 0.0)
     own = next((mark for mark in marks if mark.boot_id == boot_id), None)
@@ -478,7 +478,7 @@ def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks:
         leap_s = (0.0 if own is None else own.leap_s) + (0.0 if leap is None else leap.seconds)
         if own is not None and leap is None and now - own.moment < _MARK_S:
             return
-        values = Mark(
+        values = ClockMark(
             boot_id, now, uptime_s, leap_s, now if leap is not None or own is None else own.found_at
         )
         if own is None:
@@ -501,7 +501,7 @@ def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks:
     _replace(connection, own, own._replace(moment=now, uptime_s=uptime_s, leap_s=leap_s))
 
 
-def _replace(connection: Connection, own: Mark, values: Mark) -> bool:
+def _replace(connection: Connection, own: ClockMark, values: ClockMark) -> bool:
     """Put a mark in the place of one as it was read; false where another process did so, or is about to."""
     same = (_MARKS.boot_id == own.boot_id, _MARKS.moment == own.moment)
     # Nobody waits for a mark while holding what others wait for.

@@ -15,7 +15,14 @@ from sqlalchemy import func, insert, select, update
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import batch_calls, call_batches
-from warehouse.ledger.money.budgets import Answer, close_share, open_share, read_room, reserve_usd, settle_usd
+from warehouse.ledger.money.budgets import (
+    SpendingAnswer,
+    close_share,
+    open_share,
+    read_room,
+    reserve_usd,
+    settle_usd,
+)
 from warehouse.ledger.money.calls import (
     OPEN_STATES,
     FinishedCall,
@@ -127,7 +134,7 @@ def gather_calls(
         answer, _ = reserve_usd(
             connection, run_id, batch_id, reserved, limit_usd=limit_usd, lease_s=_SHARE_LEASE_S
         )
-        assert answer is Answer.RESERVED  # the run's row is locked since the room was read
+        assert answer is SpendingAnswer.RESERVED  # the run's row is locked since the room was read
     connection.execute(
         insert(batch_calls),
         [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.exam import force_close, land_closed_sessions
+from tasks.exam import SittingPart, force_close, land_closed_sessions
 from tasks.exam.sitting import sit_sessions
 from tasks.operations.validation.stores import MonthDifference, check_stores, find_month_differences
 from tests.fresh import open_new_lake
@@ -40,7 +40,9 @@ def stores(tmp_path: Path) -> Iterator[tuple[Ledger, Lake]]:
     with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:
         plan = publish(ledger, settings, registry, make_bank())
         client = AnsweringClient()
-        asyncio.run(sit_sessions(ledger, settings, registry, client, plan.run_id, models=["alpha"]))
+        asyncio.run(
+            sit_sessions(ledger, settings, registry, client, plan.run_id, part=SittingPart(models=["alpha"]))
+        )
         assert force_close(ledger, plan.run_id, "gone").unanswered_count == ANSWERS
         yield ledger, lake
 

@@ -19,7 +19,7 @@ _NOT_PARAPHRASED = ("term_explanation", "true_false")
 
 
 @dataclass(frozen=True)
-class Piece:
+class WritingTask:
     """One piece of work.
 
     Attributes:
@@ -33,9 +33,9 @@ class Piece:
     fields: dict[str, str | int] = field(repr=False)
 
 
-def list_pieces(
+def list_writing_tasks(
     questions: pl.DataFrame, method: str, statement_count: int = STATEMENTS_PER_MATERIAL
-) -> list[Piece]:
+) -> list[WritingTask]:
     """What one method of `MODEL_METHODS` asks about rows of `review_decisions`: the well-formed originals among them.
 
     `declarative_rewrite`: each option of a choice. `material_to_true_false`: each material once, whoever shares it.
@@ -49,18 +49,18 @@ def list_pieces(
     ]
     if method == "declarative_rewrite":
         return [
-            Piece(found, option, {"stem": found.content.stem, "option": option.text})
+            WritingTask(found, option, {"stem": found.content.stem, "option": option.text})
             for found in originals
             for option in _list_options(found)
         ]
     if method == "material_to_true_false":
         return [
-            Piece(found, None, {"material": found.content.material or "", "count": statement_count})
+            WritingTask(found, None, {"material": found.content.material or "", "count": statement_count})
             for found in _list_materials(originals)
         ]
     assert method == "paraphrase", MODEL_METHODS
     return [
-        Piece(found, None, {"stem": found.content.stem})
+        WritingTask(found, None, {"stem": found.content.stem})
         for found in originals
         if found.content.question_type not in _NOT_PARAPHRASED
     ]

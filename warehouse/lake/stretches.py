@@ -1,4 +1,4 @@
-"""Read a landed table piece by piece: whole units together, never a whole table at once."""
+"""Read a landed table in stretches: whole units together, never a whole table at once."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from schemas.rules import list_rule_columns
 from schemas.table import LANDING_UNIT, Table
 from warehouse.lake.store import Lake
 
-ROWS_PER_PIECE = 50_000
+ROWS_PER_STRETCH = 50_000
 MONTH = "month"
 
 
 @dataclass(frozen=True)
-class Piece:
+class UnitStretch:
     """Neighbouring units of a table: of one month where the table has months, else `month` is None."""
 
     month: str | None
@@ -30,10 +30,10 @@ def has_months(table: Table) -> bool:
     return MONTH in table.column_names
 
 
-def list_pieces(
-    lake: Lake, table: Table, month: str | None = None, rows: int = ROWS_PER_PIECE
-) -> list[Piece]:
-    """Pieces that cover the table (or one month of it) once, of about `rows` rows; a larger unit is a piece by itself.
+def list_stretches(
+    lake: Lake, table: Table, month: str | None = None, rows: int = ROWS_PER_STRETCH
+) -> list[UnitStretch]:
+    """Stretches that cover the table (or one month of it) once, of about `rows` rows; a larger unit is one by itself.
 
     A unit stays whole within a month, so that its key can be checked: one unit's rows are of one month.
     """
@@ -43,24 +43,24 @@ def list_pieces(
         f"{'' if month is None else f'WHERE {MONTH} = $month '}GROUP BY ALL ORDER BY ALL",
         {} if month is None else {"month": month},
     )
-    pieces: list[Piece] = []
+    stretches: list[UnitStretch] = []
     for month_of_unit, unit, count in counts.iter_rows():
-        last = pieces[-1] if pieces else None
+        last = stretches[-1] if stretches else None
         if last is None or last.month != month_of_unit or last.row_count + count > rows:
-            pieces.append(Piece(month_of_unit, unit, unit, count))
+            stretches.append(UnitStretch(month_of_unit, unit, unit, count))
         else:
-            pieces[-1] = Piece(last.month, last.first_unit, unit, last.row_count + count)
-    return pieces
+            stretches[-1] = UnitStretch(last.month, last.first_unit, unit, last.row_count + count)
+    return stretches
 
 
-def read_pieces(lake: Lake, table: Table, pieces: list[Piece]) -> Iterator[pl.DataFrame]:
-    """The rows of one piece after the other, with the columns that rules name."""
+def read_stretches(lake: Lake, table: Table, stretches: list[UnitStretch]) -> Iterator[pl.DataFrame]:
+    """The rows of one stretch after the other, with the columns that rules name."""
     columns = ", ".join(f'"{name}"' for name in list_rule_columns(table))
-    for piece in pieces:
-        of_month = "" if piece.month is None else f"{MONTH} = $month AND "
-        params = {"first": piece.first_unit, "last": piece.last_unit}
+    for stretch in stretches:
+        of_month = "" if stretch.month is None else f"{MONTH} = $month AND "
+        params = {"first": stretch.first_unit, "last": stretch.last_unit}
         yield lake.query(
             f"SELECT {columns} FROM {table.name} "
             f"WHERE {of_month}{LANDING_UNIT.name} BETWEEN $first AND $last",
-            params if piece.month is None else params | {"month": piece.month},
+            params if stretch.month is None else params | {"month": stretch.month},
         )
