@@ -174,7 +174,7 @@ class Installation(Row, table="installation", checks={"number": "number = 1"}):
 
 
 class ExamInstallation(Installation, table="exam_installation", checks={"number": "number = 1"}):
-    """The same in the exam's file: embedded, each of the two says whose it is, and counts its own commits."""
+    """The same in the exam's file: embedded, each of the two counts its own commits."""
 
 
 # On the exam's side: the exam API, too, must have the keys of its installation.

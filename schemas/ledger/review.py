@@ -31,6 +31,11 @@ class ReviewBatch(Row, table="review_batches"):
     due_at: str = moment()
     closed_at: str | None = moment()
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the gate was applied; no decision is taken any more."""
+        return self.status == "closed"
+
 
 class ReviewQuestion(
     Row, table="review_questions", indexes=(Index("ix_review_questions_question_uuid", ("question_uuid",)),)

@@ -23,8 +23,8 @@ from warehouse.ledger.engine.sides import find_ledger_file
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from schemas.ledger.engine import SharedFile
     from warehouse.ledger.engine.ledger import Ledger
-    from warehouse.ledger.engine.shared_files import NotedFile
 
 EXAM_KEYS: Final = "exam-keys.json"
 REGISTRY: Final = "models.yaml"
@@ -73,7 +73,7 @@ class Difference:
     """A shared file that this host has otherwise than the installation, or not at all."""
 
     file: SharedFile
-    noted: NotedFile
+    noted: SharedFile
 
     def __str__(self) -> str:
         found = "is missing here" if self.file.fingerprint is None else "is not the installation's"

@@ -40,7 +40,8 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-_TYPES = {"int": Integer, "bigint": BigInteger, "float": Float, "bool": Boolean, "json": JSON}
+_TYPES = {"text": Text, "int": Integer, "bigint": BigInteger, "float": Float, "bool": Boolean, "json": JSON}
+_WHERE = ("sqlite_where", "postgresql_where")
 
 
 def make_table(row: type[Row]) -> Table:
@@ -61,9 +62,8 @@ def make_table(row: type[Row]) -> Table:
         info={"first_rows": list(told.first_rows)} if told.first_rows else {},
     )
     for index in told.indexes:
-        where = None if index.where is None else text(index.where)
-        columns = [table.c[name] for name in index.columns]
-        Index(index.name, *columns, unique=index.is_unique, sqlite_where=where, postgresql_where=where)
+        some: dict[str, Any] = {} if index.where is None else dict.fromkeys(_WHERE, text(index.where))
+        Index(index.name, *(table.c[name] for name in index.columns), unique=index.is_unique, **some)
     return table
 
 
@@ -88,9 +88,7 @@ def _make_column(told: StoredColumn) -> Column[Any]:
 def _make_type(told: StoredColumn) -> Any:
     if told.refers_to is not None:
         return ForeignKey(told.refers_to)
-    if told.type == "text":
-        return Text() if told.size is None else String(told.size)
-    return _TYPES[told.type]()
+    return _TYPES[told.type]() if told.size is None else String(told.size)
 
 
 access_log = make_table(engine.AccessEntry)
