@@ -178,7 +178,7 @@ class ExamInstallation(Installation, table="exam_installation", checks={"number"
 
 
 # On the exam's side: the exam API, too, must have the keys of its installation.
-class SharedFile(Row, table="shared_files"):
+class NotedFile(Row, table="shared_files"):
     """A file that all hosts share, as it was noted: its fingerprint, never its content."""
 
     name: str = column(40, "`exam-keys.json`, `models.yaml`, `archive` …", key=True)

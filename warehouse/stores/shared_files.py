@@ -23,7 +23,7 @@ from warehouse.ledger.engine.sides import find_ledger_file
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from schemas.ledger.engine import SharedFile
+    from schemas.ledger.engine import NotedFile
     from warehouse.ledger.engine.ledger import Ledger
 
 EXAM_KEYS: Final = "exam-keys.json"
@@ -73,7 +73,7 @@ class Difference:
     """A shared file that this host has otherwise than the installation, or not at all."""
 
     file: SharedFile
-    noted: SharedFile
+    noted: NotedFile
 
     def __str__(self) -> str:
         found = "is missing here" if self.file.fingerprint is None else "is not the installation's"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from schemas.ledger.engine import SharedFile
+from schemas.ledger.engine import NotedFile
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.rows import iter_rows
 from warehouse.ledger.engine.tables import shared_files
 
 
-def read_noted_files(connection: Connection) -> dict[str, SharedFile]:
+def read_noted_files(connection: Connection) -> dict[str, NotedFile]:
     """The noted files by name."""
-    return {file.name: file for file in iter_rows(connection, SharedFile, select(shared_files))}
+    return {file.name: file for file in iter_rows(connection, NotedFile, select(shared_files))}
 
 
 def note_file(connection: Connection, name: str, fingerprint: str, host: str) -> None:

@@ -104,7 +104,7 @@ commit_counts = make_table(engine.CommitCount)
 backups = make_table(engine.Backup)
 installation = make_table(engine.Installation)
 exam_installation = make_table(engine.ExamInstallation)
-shared_files = make_table(engine.SharedFile)
+shared_files = make_table(engine.NotedFile)
 clock_marks = make_table(engine.ClockMark)
 
 ended_tokens = make_table(exam.EndedToken)
