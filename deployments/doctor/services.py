@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deployments.flow_runs import ServerState
-    from warehouse.ledger.engine.flow_runs import FlowSchedule
+    from schemas.ledger.engine import FlowSchedule
     from warehouse.ledger.engine.ledger import Ledger
 
 _PATIENCE_S: Final = 5.0

@@ -66,13 +66,17 @@ def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> No
     """Let the ledger know of a backup, before anything is copied: a killed one holds content as well."""
     import socket
 
+    from schemas.ledger.engine import Backup
     from warehouse.ledger.engine.backup import check_source
-    from warehouse.ledger.engine.backups import Backup, note_backup
+    from warehouse.ledger.engine.backups import note_backup
     from warehouse.ledger.engine.opening import open_ledger
 
     check_source(settings.ledger_address)
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
-        note_backup(connection, Backup(backup_id, str(folder.resolve()), socket.gethostname(), begun_at))
+        backup = Backup(
+            backup_id=backup_id, folder=str(folder.resolve()), host=socket.gethostname(), begun_at=begun_at
+        )
+        note_backup(connection, backup)
 
 
 def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str], list[str]]:

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from schemas.errors import GateError, UsageError
+from schemas.ledger.review import ReviewBatch
 from schemas.settings import Settings
 from tasks.review.annotators import Annotator, find_annotators
-from tasks.review.batch import Assignment, ReviewBatch, read_assignments, read_batch
+from tasks.review.batch import Assignment, read_assignments, read_batch
 from tasks.review.gold import NO_GOLD, GoldSupply, Planted, plant
 from tasks.review.item import encode_items
 from tasks.review.plan import LeftOut, Waiting, plan_assignments
 from tasks.running import without_collecting
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.rows import insert_rows
 from warehouse.ledger.review import assigning
 from warehouse.ledger.review import gold as review_gold
 
@@ -143,9 +145,14 @@ def assign_batch(
         loads = Counter(one for names in plan.annotators.values() for one in names)
         loads.update(one for item in planted for one in item.annotators)
         batch = ReviewBatch(
-            name, "open", settings.review_count, now, max(due[one] for one in loads), closed_at=None
+            batch_id=name,
+            status="open",
+            review_count=settings.review_count,
+            created_at=now,
+            due_at=max(due[one] for one in loads),
+            closed_at=None,
         )
-        assigning.insert_batch(connection, batch.as_row())
+        insert_rows(connection, [batch])
         for part in chosen["place"].rechunk().to_frame().iter_slices(CHUNK):
             assigning.insert_question_tuples(connection, encode_items(questions[part["place"]], name))
         assigning.insert_questions(connection, [one.gold.item.as_row(name) for one in planted])
@@ -259,13 +266,13 @@ def _read_taken(connection: Connection, question_uuids: Sequence[str], *, again:
     taken = assigning.read_batched_questions(connection, question_uuids)
     if not again or not taken:
         return taken
-    closed = {row["batch_id"] for row in assigning.read_batches(connection) if row["status"] == "closed"}
+    closed = {batch.batch_id for batch in assigning.read_batches(connection) if batch.is_closed}
     return {uuid: name for uuid, name in taken.items() if name not in closed}
 
 
 def _find_free_name(connection: Connection, name: str) -> str:
     """The name, with a number added where a closed batch of the same questions has it already."""
-    taken = {row["batch_id"] for row in assigning.read_batches(connection)}
+    taken = {batch.batch_id for batch in assigning.read_batches(connection)}
     return next(
         one
         for number in range(1, len(taken) + 2)

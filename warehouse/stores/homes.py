@@ -65,7 +65,7 @@ def list_store_faults(settings: Settings, *, is_thorough: bool = False) -> list[
     if (mark := settings.archive_dir / _ENCRYPTED).exists():
         remedy = "With that version: `proctor encryption off`; this one has no keys (docs/encryption.md)."
         faults.append(
-            Fault("archive", str(mark), "says that an earlier version of Proctor encrypted it", remedy)
+            StoreFault("archive", str(mark), "says that an earlier version of Proctor encrypted it", remedy)
         )
     return faults
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from schemas.ledger.trust import Erasure, SignedHead
 from schemas.settings import Settings
 from tasks.exam.log.heads import (
     LOG_KEY_ACTIONS,
@@ -26,8 +27,7 @@ from warehouse.ledger.engine.chain import BEGIN, FIRST_HASH, compute_entry_hash
 from warehouse.ledger.engine.digests import digest_text
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import access
-from warehouse.ledger.trust.access import SignedHead
-from warehouse.ledger.trust.erasures import Erasure, list_erasures
+from warehouse.ledger.trust.erasures import list_erasures
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from schemas.ledger.trust import ErasedAnswer
 from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.log.words import LogFinding
 from warehouse.ledger.engine import digests
@@ -169,7 +170,7 @@ def _check_answers(
     session: Row[Any],
     where: str,
     allowed: list[Row[Any]],
-    erased: Mapping[int, tuple[str, erasures.ErasedAnswer]],
+    erased: Mapping[int, ErasedAnswer],
 ) -> Iterator[LogFinding]:
     answers = {row.seq: row for row in allowed if row.action in _ANSWERS}
     unsealed = count = 0
@@ -179,7 +180,7 @@ def _check_answers(
         place = f"{where}, question {row.seq}"
         kept = erased.get(row.seq)
         if kept is not None:
-            yield from _check_erased(row, entry, kept[1], place)
+            yield from _check_erased(row, entry, kept, place)
         if entry is None:
             unsealed += row.answer_status in GIVEN_STATUSES
             continue
@@ -207,7 +208,7 @@ def _check_answers(
 
 
 def _check_erased(
-    row: Row[Any], entry: Row[Any] | None, kept: erasures.ErasedAnswer, place: str
+    row: Row[Any], entry: Row[Any] | None, kept: ErasedAnswer, place: str
 ) -> Iterator[LogFinding]:
     """An answer whose text was erased: it has none again, and what is kept beside it is what was kept."""
     number = None if entry is None else entry.number

@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from schemas.errors import ExamError
+from schemas.ledger.trust import Approval
 from schemas.settings import Settings
 from tasks.exam.log import HeadKeeper, describe_receipt
 from tasks.exam.protocol import watching
@@ -32,7 +33,6 @@ from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.clock import Clock, GivenClock, LedgerClock, check_clock, clock_of
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import approvals, users
-from warehouse.ledger.trust.approvals import Approval
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from schemas.errors import ExamError
+from schemas.ledger.trust import Approval
 from tasks.exam.protocol.moves import Move
 from tasks.exam.protocol.seating import check_active, check_role, log_use, read_readable_seat
 from tasks.exam.protocol.tokens import VerifiedTokens
@@ -14,7 +15,6 @@ from tasks.running.approvals import Request, TwoPersons, Unapproved, ask, use_ap
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.exam import seats, sittings
 from warehouse.ledger.trust import users
-from warehouse.ledger.trust.approvals import Approval
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
+from schemas.ledger.engine import PublicLine
 from schemas.settings import Settings
 from tasks.exam.log import LogFinding, name_place
 from tasks.exam.public.heads import SIGN
@@ -19,7 +20,7 @@ from tasks.exam.public.signed_heads import PublicSignedHead, iter_heads, name_pu
 from warehouse.ledger.engine import public_log
 from warehouse.ledger.engine.digests import digest_text
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.public_log import BEGIN, FIRST_HASH, KEY, PublicLine
+from warehouse.ledger.engine.public_log import BEGIN, FIRST_HASH, KEY
 from warehouse.ledger.trust import access, answer_hashes
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import GateError, UsageError
+from schemas.ledger.trust import Erasure
 from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import GIVEN_STATUSES
@@ -27,7 +28,6 @@ from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.engine.purging import purge_ledger
 from warehouse.ledger.trust import erasures
-from warehouse.ledger.trust.erasures import Erasure
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -143,7 +143,7 @@ def finish_erasures(
     done = {erasure.erasure_id for erasure in begun}
     named = [erasure for erasure in wanted if erasure.erasure_id not in done]
     return Erased(
-        tuple(replace(erasure, finished_at=at) for erasure in (*named, *begun)), dict(rewritten), deleted
+        tuple(erasure.replace(finished_at=at) for erasure in (*named, *begun)), dict(rewritten), deleted
     )
 
 
@@ -187,23 +187,25 @@ def _erase_run(
         raise GateError(
             f"Run {plan.run_id} is not as it was when it was looked at: nothing of it was erased. {refusal or ''}"
         )
+    name = erasures.name_erasure(connection, plan.run_id)
     answers = [
         answer
         for session in sorted(plan.sessions, key=str.encode)
-        for answer in erasures.hash_answers(connection, session)
+        for answer in erasures.hash_answers(connection, session, name)
     ]
     erasure = Erasure(
-        erasures.name_erasure(connection, plan.run_id),
-        plan.run_id,
-        order.scope.cause,
-        order.reason.strip(),
-        order.erased_by,
-        now_text(),
-        len(plan.sessions),
-        plan.answer_count,
+        erasure_id=name,
+        run_id=plan.run_id,
+        cause=order.scope.cause,
+        reason=order.reason.strip(),
+        erased_by=order.erased_by,
+        erased_at=now_text(),
+        session_count=len(plan.sessions),
+        answer_count=plan.answer_count,
         digest="",
+        finished_at=None,
     )
-    erasure = replace(erasure, digest=erasures.digest_erasure(erasure, answers))
+    erasure = erasure.replace(digest=erasures.digest_erasure(erasure, answers))
     body = describe_publicly(connection, erasure, plan.sessions)
     erasures.write_erasure(connection, erasure, answers)
     if body is not None:

@@ -249,12 +249,14 @@ def test_a_lost_log_key_is_named(home: Path) -> None:
     (home / "secrets" / "log-key.json").unlink()
     # The place of a key is its home: this copy is told that it made the one of the log.
     settings = make_settings(home)
-    from warehouse.ledger.trust.access import LogKey, write_log_key
+    from schemas.ledger.trust import LogKey
+    from warehouse.ledger.trust.access import write_log_key
 
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         from tasks.exam.log import name_place
 
-        write_log_key(connection, LogKey("00", "AA", name_place(settings)), "2026-11-01")
+        key = LogKey(key_id="00", public_key="AA", place=name_place(settings), added_at="2026-11-01")
+        write_log_key(connection, key)
     _, found = examine(home)
     assert found["log key"]["severity"] == "wrong"
 

@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import select, update
 
 from schemas.errors import ExamError, UsageError
+from schemas.ledger.trust import Approval
 from schemas.settings import Settings, load_settings
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan
@@ -48,7 +49,6 @@ from warehouse.ledger.engine.tables import approvals as table
 from warehouse.ledger.engine.tables import runs
 from warehouse.ledger.trust import approvals, users
 from warehouse.ledger.trust.access import iter_chain
-from warehouse.ledger.trust.approvals import Approval
 
 REGISTRY = make_registry(make_model("alpha"), make_model("beta"), make_model("rho", roles=("reference",)))
 RELEASE = Request("release", "s-1", {"lease_generation": 1})

@@ -64,6 +64,9 @@ from . import renewal as renewal
 # A ledger on a PostgreSQL server as the two files of an embedded one, and back.
 from . import server_backup as server_backup
 
+# Rows of the ledger as the typed values that `schemas/ledger/` declares: read by a query over their table, and written.
+from . import rows as rows
+
 # What the hosts of an installation share, as the ledger knows it: a fingerprint of each file, never its content.
 from . import shared_files as shared_files
 
@@ -100,6 +103,7 @@ __all__ = [
     "public_log",
     "purging",
     "renewal",
+    "rows",
     "server_backup",
     "shared_files",
     "sides",

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from sqlalchemy import Connection, delete, select
 
+from schemas.ledger.engine import LandingMark
+from warehouse.ledger.engine.rows import insert_rows, read_row
 from warehouse.ledger.engine.tables import landing_marks
 
 
-class Watermark(NamedTuple):
-    """Everything older than `marked_at` is in a lake that had `unit_count` units; one with fewer is another lake."""
-
-    marked_at: str
-    unit_count: int
+def read_watermark(connection: Connection, name: str) -> LandingMark | None:
+    """The watermark of that name; None before the first landing."""
+    return read_row(connection, LandingMark, select(landing_marks).where(landing_marks.c.name == name))
 
 
-def read_watermark(connection: Connection, name: str) -> Watermark | None:
-    """The watermark of that name; null before the first landing."""
-    row = connection.execute(
-        select(landing_marks.c.marked_at, landing_marks.c.unit_count).where(landing_marks.c.name == name)
-    ).first()
-    return None if row is None else Watermark(*row)
-
-
-def write_watermark(connection: Connection, name: str, mark: Watermark) -> None:
+def write_watermark(connection: Connection, mark: LandingMark) -> None:
     """Replace the watermark of that name."""
-    connection.execute(delete(landing_marks).where(landing_marks.c.name == name))
-    connection.execute(landing_marks.insert().values(name=name, **mark._asdict()))
+    connection.execute(delete(landing_marks).where(landing_marks.c.name == mark.name))
+    insert_rows(connection, [mark])
