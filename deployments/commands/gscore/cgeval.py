@@ -189,7 +189,12 @@ def score(
             settings,
             model,
             references,
-            Scoring(profile=profile, embedding=embedding, several=several, run_id=run_id),
+            Scoring(
+                profile=profile,
+                embedding=embedding,
+                several=several,  # type: ignore[arg-type]  # checked there
+                run_id=run_id,
+            ),
             progress=progress.reach,
         )
     if summary.message:
