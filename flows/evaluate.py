@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.exam import close_overdue_sessions, land_run, plan_month, sit_run
+from tasks.exam import RunWishes, close_overdue_sessions, land_run, plan_month, sit_run
 from tasks.operations.reconcile import reconcile_stores
 from tasks.running.flow_runs import RECORDED, check_sat, name_run, publish_summary, require_budget
 
@@ -38,7 +38,11 @@ def evaluate(
     """
     require_budget()
     reconcile_stores()
-    planned = plan_month(month, candidates, run_id, outside, repetition, renew_reference, bridge, draw)
+    wishes = RunWishes(
+        month, candidates, outside or (), run_id or None, repetition or None, draw,
+        is_reference_renewed=renew_reference, is_bridging=bridge,
+    )  # fmt: skip
+    planned = plan_month(wishes)
     run_id = str(planned["run_id"])
     sat = sit_run(run_id, in_batches)
     overdue = close_overdue_sessions()

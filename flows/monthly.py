@@ -5,7 +5,7 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.editions import publish_edition
-from tasks.exam import close_overdue_sessions, land_run, plan_month, sit_run
+from tasks.exam import RunWishes, close_overdue_sessions, land_run, plan_month, sit_run
 from tasks.judging import judge_run
 from tasks.judging.calibration import correct_scores, watch_anchors
 from tasks.operations.reconcile import reconcile_stores
@@ -43,9 +43,14 @@ def monthly(
     """
     require_budget()
     reconcile_stores()
-    planned = plan_month(
-        month, candidates, repetition=repetition, renew_reference=renew_reference, bridge=bridge
+    wishes = RunWishes(
+        month,
+        candidates,
+        repetition=repetition or None,
+        is_reference_renewed=renew_reference,
+        is_bridging=bridge,
     )
+    planned = plan_month(wishes)
     run_id = str(planned["run_id"])
     with conducting(run_id):
         helped = ask_for_help(run_id, month)

@@ -22,7 +22,7 @@ OURS: Final = "proctor"
 
 
 @dataclass(frozen=True)
-class Entry:
+class SeamEntry:
     """What a package brings to a seam.
 
     Attributes:
@@ -64,10 +64,10 @@ class Seam(Generic[T]):
             self._loaded[name] = self._load(self.find_entry(name))
         return self._loaded[name]
 
-    def find_entry(self, name: str) -> Entry:
+    def find_entry(self, name: str) -> SeamEntry:
         """Where the one of that name lies, and who brings it; raises UsageError where there is none, or several."""
         if name in self.own:
-            return Entry(name, self.own[name], OURS)
+            return SeamEntry(name, self.own[name], OURS)
         found = self._read_others().get(name, [])
         if not found:
             known = ", ".join(sorted({*self.own, *self._read_others()})) or "none"
@@ -79,9 +79,9 @@ class Seam(Generic[T]):
             raise UsageError(
                 f"Several packages bring a {self._word} {name!r}: {packages}. Uninstall all but one."
             )
-        return Entry(name, found[0].value, _name_package(found[0]))
+        return SeamEntry(name, found[0].value, _name_package(found[0]))
 
-    def list_entries(self) -> list[Entry]:
+    def list_entries(self) -> list[SeamEntry]:
         """All of them, ours first; raises UsageError where a package brings one under a name of ours or of another package."""
         for name in sorted(set(self.own) & set(self._read_others())):
             packages = " and ".join(sorted(_name_package(point) for point in self._read_others()[name]))
@@ -91,7 +91,7 @@ class Seam(Generic[T]):
             )
         return [self.find_entry(name) for name in (*self.own, *sorted(self._read_others()))]
 
-    def load_all(self) -> Iterator[tuple[Entry, T]]:
+    def load_all(self) -> Iterator[tuple[SeamEntry, T]]:
         """All of them, each with where it comes from; raises UsageError as `find` and `list_entries` do."""
         for entry in self.list_entries():
             yield entry, self.find(entry.name)
@@ -107,7 +107,7 @@ class Seam(Generic[T]):
             self._others = others
         return self._others
 
-    def _load(self, entry: Entry) -> T:
+    def _load(self, entry: SeamEntry) -> T:
         module, _, path = entry.value.partition(":")
         try:
             found: object = import_module(module.strip())

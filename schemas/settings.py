@@ -80,10 +80,6 @@ class Settings(BaseSettings):
         None, description="DuckLake catalog, `sqlite:PATH` or `postgres:DSN`; default SQLite under home."
     )
     lake_data: str | None = Field(None, description="Folder or s3:// prefix of the lake's Parquet files.")
-    lake_encrypted: bool = Field(
-        False,
-        description="Make a new lake with encrypted Parquet files; their keys lie in its catalog, which belongs elsewhere.",
-    )
     shared: Path | None = Field(
         None,
         description="Folder that the hosts of an installation share: of its registry, keys, archive and what is for publication, where "
@@ -100,14 +96,6 @@ class Settings(BaseSettings):
     public: Path | None = Field(
         None,
         description="Folder of what is for publication; default `public` under shared.",
-    )
-    encryption_key_file: Path | None = Field(
-        None,
-        description="File with the keys that encrypt archive and backups: outside the home, its owner's alone.",
-    )
-    encryption_key_command: str | None = Field(
-        None,
-        description="Command that prints what such a file holds, for a key service; instead of the file.",
     )
 
     review_count: int = Field(2, ge=1, description="Reviews per question.")
@@ -375,7 +363,6 @@ class _TomlSource(TomlConfigSettingsSource):
             "archive",
             "public",
             "lake_data",
-            "encryption_key_file",
         ):
             value = values.get(name)
             if isinstance(value, str) and "://" not in value and file_path.parent != Path.cwd():

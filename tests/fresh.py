@@ -36,7 +36,6 @@ def copying_new_lakes() -> Iterator[None]:
     def attach_copy(settings: Settings, lock_timeout_s: float) -> duckdb.DuckDBPyConnection:
         folder = settings.home / "lake"
         is_elsewhere = settings.lake_catalog is not None or settings.lake_data is not None
-        is_elsewhere |= settings.lake_encrypted
         if not (is_elsewhere or folder.exists() or settings.home == Path(_FOLDER.name)):
             template = _make_template()
             settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ class PlacesTaken(Exception):
     """So many with a better claim wait that this one is refused."""
 
 
-class Places:
+class RankedPlaces:
     """A semaphore with an order: of those who wait, the lowest rank is next.
 
     Among equals of rank 0 who came first is next; among others who came last, so that a burst of strangers whom nobody knows any

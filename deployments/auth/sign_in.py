@@ -19,7 +19,7 @@ from typing import Literal
 from fastapi.concurrency import run_in_threadpool
 
 from deployments.auth.passwords import PASSWORDS_AT_ONCE, check_password, prepare_dummy
-from deployments.auth.places import Places, PlacesTaken
+from deployments.auth.places import PlacesTaken, RankedPlaces
 from deployments.auth.throttle import (
     MOST_OF_ADDRESS,
     MOST_OF_STRANGERS,
@@ -53,7 +53,7 @@ class PasswordDoor:
         self, failures: FailureCounter | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.failures = failures or FailureCounter(clock)
-        self.places = Places(PASSWORDS_AT_ONCE)
+        self.places = RankedPlaces(PASSWORDS_AT_ONCE)
         self._of_strangers = FailureCounter(clock, MOST_OF_STRANGERS, SLOW_S)
         self._of_addresses = FailureCounter(clock, MOST_OF_ADDRESS)
         self._known = KnownPlaces()

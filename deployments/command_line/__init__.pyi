@@ -25,6 +25,9 @@ from .output import print_frame as print_frame
 # Tell the person something besides the result: on standard error, so that pipes stay clean.
 from .output import print_note as print_note
 
+# A command one of whose parameters is a dataclass, whose fields are options in that place.
+from .option_groups import with_option_groups as with_option_groups
+
 # Print records that a command made itself: a table, or JSON.
 from .output import print_records as print_records
 
@@ -65,6 +68,7 @@ __all__ = [
     "render_entries",
     "render_version",
     "run_shell",
+    "with_option_groups",
     "write_frame",
     "write_rows",
 ]

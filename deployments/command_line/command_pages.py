@@ -9,7 +9,7 @@ from deployments.cli import load_commands
 EXAMPLE = "Example: "
 
 
-class ListedCommand(NamedTuple):
+class DescribedCommand(NamedTuple):
     """A command as the page shows it; `path` is what is typed after `proctor`."""
 
     path: tuple[str, ...]
@@ -46,14 +46,14 @@ def _list_leaves(group: Any) -> list[tuple[str, Any]]:
     return [(name, command) for name, command in group.commands.items() if not hasattr(command, "commands")]
 
 
-def _read_command(path: tuple[str, ...], command: Any) -> ListedCommand:
+def _read_command(path: tuple[str, ...], command: Any) -> DescribedCommand:
     """The first paragraph of a command's help, and its examples."""
     paragraphs = [" ".join(paragraph.split()) for paragraph in (command.help or "").split("\n\n")]
     examples = tuple(one.removeprefix(EXAMPLE) for one in paragraphs if one.startswith(EXAMPLE))
-    return ListedCommand(path, paragraphs[0], examples)
+    return DescribedCommand(path, paragraphs[0], examples)
 
 
-def _render_row(command: ListedCommand) -> str:
+def _render_row(command: DescribedCommand) -> str:
     examples = "<br>".join(f"`{example}`" for example in command.examples)
     cells = (f"`proctor {' '.join(command.path)}`", command.summary, examples)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

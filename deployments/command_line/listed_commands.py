@@ -64,12 +64,12 @@ COMMANDS: Final = (
     Listed(
         "backup",
         "operate.operations",
-        "Copy ledger, lake, archive and secrets, consistently, while flows may run; encrypted where a key is set.",
+        "Copy ledger, lake, archive and secrets, consistently, while flows may run.",
     ),
     Listed(
         "restore",
         "operate.operations",
-        "Put a backup into an empty PROCTOR_HOME. An encrypted one needs the key that it was made with.",
+        "Put a backup into an empty PROCTOR_HOME, checked whole before anything of it is put in place.",
     ),
     Listed(
         "compact",
@@ -179,11 +179,6 @@ COMMANDS: Final = (
         "web",
         "operate.web",
         "Serve the pages on which annotators review, and examiners and analysts look at runs, until interrupted.",
-    ),
-    Listed(
-        "encryption",
-        "operate.encryption",
-        "Encrypt originals and backups with keys that lie outside the home.",
     ),
     Listed(
         "league",

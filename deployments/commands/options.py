@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +22,14 @@ Month = Annotated[str, typer.Option("--month", help="Month of the run, YYYY-MM. 
 Run = Annotated[str, typer.Option("--run", help="The run. Default: the run of the month.")]
 AnyRun = Annotated[str, typer.Option("--run", help="Only this run. Default: every run.")]
 Output = Annotated[Path | None, typer.Option("--out", help="File or folder to write.")]
+
+
+@dataclass(frozen=True)
+class FlowOptions:
+    """How a command runs its flow, and how it shows what came of it."""
+
+    no_server: NoServer = False
+    as_json: AsJson = False
 
 
 def read_month(text: str) -> str:

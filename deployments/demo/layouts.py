@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from deployments.demo.sources import Paper, Section, SourceQuestion
+from deployments.demo.sources import Paper, PaperSection, SourceQuestion
 
 _WORDS = {
     "zh": {
@@ -43,7 +43,7 @@ _NUMBER_FORMS = {
 
 
 @dataclass(frozen=True)
-class Line:
+class PaperLine:
     """One paragraph. `numbered` names the automatic list it belongs to; `starts_list` begins that list again."""
 
     role: str
@@ -52,23 +52,23 @@ class Line:
     starts_list: bool = False
 
 
-def render_lines(paper: Paper) -> list[Line]:
+def render_lines(paper: Paper) -> list[PaperLine]:
     """Set the paper in its layout: title, headings, questions with options, and the answers where they go."""
-    return [Line("title", paper.title), *_body(paper), *_key(paper)]
+    return [PaperLine("title", paper.title), *_body(paper), *_key(paper)]
 
 
-def _body(paper: Paper) -> Iterator[Line]:
+def _body(paper: Paper) -> Iterator[PaperLine]:
     is_automatic = paper.layout["numbering"] == "automatic"
     for section in paper.sections:
         heading = (
             re.sub(r"^[一二三四五六七八九十]+、", "", section.heading) if is_automatic else section.heading
         )
-        yield Line("heading", heading, "section" if is_automatic else "")
+        yield PaperLine("heading", heading, "section" if is_automatic else "")
         for position, question in enumerate(section.questions, start=1):
             yield from _question(paper, question, position)
 
 
-def _question(paper: Paper, question: SourceQuestion, position: int) -> Iterator[Line]:
+def _question(paper: Paper, question: SourceQuestion, position: int) -> Iterator[PaperLine]:
     words = _WORDS[paper.language]
     placing = paper.layout["answers"]
     stem = question.stem
@@ -77,21 +77,21 @@ def _question(paper: Paper, question: SourceQuestion, position: int) -> Iterator
     if placing == "in_brackets" and question.question_type == "true_false":
         stem += "（√）" if question.answer == ("true",) else "（×）"
     if paper.layout["numbering"] == "automatic":
-        yield Line("question", stem, "question")
+        yield PaperLine("question", stem, "question")
     else:
-        yield Line("question", _number(paper, question, position) + stem)
+        yield PaperLine("question", _number(paper, question, position) + stem)
     if question.material:
-        yield Line("text", words["material"] + question.material)
+        yield PaperLine("text", words["material"] + question.material)
     for index, sub in enumerate(question.sub_questions, start=1):
-        yield Line("text", words["sub_number"].format(index) + sub.stem)
+        yield PaperLine("text", words["sub_number"].format(index) + sub.stem)
     yield from _options(paper, question)
     is_answered_above = question.question_type in ("multiple_choice", "true_false")
     if placing == "after_each" or (placing == "in_brackets" and not is_answered_above):
         answers = answer_lines(paper, question)
-        yield Line("text", words["answer"] + answers[0])
-        yield from (Line("text", text) for text in answers[1:])
+        yield PaperLine("text", words["answer"] + answers[0])
+        yield from (PaperLine("text", text) for text in answers[1:])
     if placing in ("after_each", "in_brackets") and question.explanation:
-        yield Line("text", words["explanation"] + question.explanation)
+        yield PaperLine("text", words["explanation"] + question.explanation)
 
 
 def _number(paper: Paper, question: SourceQuestion, position: int) -> str:
@@ -100,17 +100,17 @@ def _number(paper: Paper, question: SourceQuestion, position: int) -> str:
     return _NUMBER_FORMS[numbering][paper.language].format(number)
 
 
-def _options(paper: Paper, question: SourceQuestion) -> Iterator[Line]:
+def _options(paper: Paper, question: SourceQuestion) -> Iterator[PaperLine]:
     if paper.layout["numbering"] == "automatic":
         for index, option in enumerate(question.options):
-            yield Line("option", option, "option", starts_list=index == 0)
+            yield PaperLine("option", option, "option", starts_list=index == 0)
         return
     stop = _WORDS[paper.language]["stop"]
     texts = [label + stop + option for label, option in zip(question.labels, question.options, strict=True)]
     per_line = {"stacked": 1, "two_columns": 2, "inline": len(texts)}[paper.layout["options"]]
     gap = "\t" if paper.layout["options"] == "two_columns" else "    "
     for start in range(0, len(texts), per_line or 1):
-        yield Line("option", gap.join(texts[start : start + per_line]))
+        yield PaperLine("option", gap.join(texts[start : start + per_line]))
 
 
 def answer_lines(paper: Paper, question: SourceQuestion) -> list[str]:
@@ -128,27 +128,27 @@ def answer_lines(paper: Paper, question: SourceQuestion) -> list[str]:
     return [words["and"].join(question.answer)]
 
 
-def _key(paper: Paper) -> Iterator[Line]:
+def _key(paper: Paper) -> Iterator[PaperLine]:
     placing = paper.layout["answers"]
     if placing not in ("at_end", "compact_key"):
         return
-    yield Line("key_heading", _WORDS[paper.language]["key_heading"])
+    yield PaperLine("key_heading", _WORDS[paper.language]["key_heading"])
     for section in paper.sections:
-        yield Line("heading", re.sub(r"(?<!\s)\s*[（(].*$", "", section.heading))
+        yield PaperLine("heading", re.sub(r"(?<!\s)\s*[（(].*$", "", section.heading))
         yield from _compact_key(paper, section) if placing == "compact_key" else _full_key(paper, section)
 
 
-def _full_key(paper: Paper, section: Section) -> Iterator[Line]:
+def _full_key(paper: Paper, section: PaperSection) -> Iterator[PaperLine]:
     words = _WORDS[paper.language]
     for position, question in enumerate(section.questions, start=1):
         answers = answer_lines(paper, question)
-        yield Line("text", _number(paper, question, position) + answers[0])
-        yield from (Line("text", text) for text in answers[1:])
+        yield PaperLine("text", _number(paper, question, position) + answers[0])
+        yield from (PaperLine("text", text) for text in answers[1:])
         if question.explanation:
-            yield Line("text", words["explanation"] + question.explanation)
+            yield PaperLine("text", words["explanation"] + question.explanation)
 
 
-def _compact_key(paper: Paper, section: Section) -> Iterator[Line]:
+def _compact_key(paper: Paper, section: PaperSection) -> Iterator[PaperLine]:
     """Single keys in runs of five (1-5：BCBDB), other short answers side by side, long ones line by line."""
     questions = section.questions
     if all(question.question_type == "multiple_choice" for question in questions):
@@ -156,17 +156,17 @@ def _compact_key(paper: Paper, section: Section) -> Iterator[Line]:
             runs = [
                 list(run) for _, run in groupby(questions, key=lambda question: (question.number - 1) // 5)
             ]
-            yield Line("text", "  ".join(_run_of_keys(run) for run in runs))
+            yield PaperLine("text", "  ".join(_run_of_keys(run) for run in runs))
         else:
-            yield Line("text", "  ".join(f"{q.number}. {''.join(q.answer)}" for q in questions))
+            yield PaperLine("text", "  ".join(f"{q.number}. {''.join(q.answer)}" for q in questions))
     elif all(question.question_type == "true_false" for question in questions):
         marks = {"true": "√", "false": "×"}
-        yield Line(
+        yield PaperLine(
             "text", "  ".join(f"{question.number}. {marks[question.answer[0]]}" for question in questions)
         )
     else:
         for question in questions:
-            yield Line("text", f"{question.number}. " + answer_lines(paper, question)[0])
+            yield PaperLine("text", f"{question.number}. " + answer_lines(paper, question)[0])
 
 
 def _run_of_keys(run: list[SourceQuestion]) -> str:

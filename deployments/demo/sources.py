@@ -50,7 +50,7 @@ class SourceQuestion:
 
 
 @dataclass(frozen=True)
-class Section:
+class PaperSection:
     """Questions of one type that stand under one heading (no heading in a workbook)."""
 
     heading: str
@@ -67,7 +67,7 @@ class Paper:
     language: str
     source_kind: str
     layout: Mapping[str, str]
-    sections: tuple[Section, ...]
+    sections: tuple[PaperSection, ...]
 
     @property
     def questions(self) -> tuple[SourceQuestion, ...]:
@@ -120,7 +120,7 @@ def _decisions(rows: list[dict[str, Any]], decision: str) -> Iterator[ReviewDeci
 
 def _read_paper(path: Path) -> Paper:
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    sections: list[Section] = []
+    sections: list[PaperSection] = []
     number = 0
     for raw in content["sections"]:
         questions = []
@@ -130,7 +130,7 @@ def _read_paper(path: Path) -> Paper:
             question = _source_question(number, raw["type"], discipline, entry)
             _check_question(path.name, question)
             questions.append(question)
-        sections.append(Section(raw.get("heading", ""), tuple(questions)))
+        sections.append(PaperSection(raw.get("heading", ""), tuple(questions)))
     if content["language"] not in LANGUAGES or content["source_kind"] not in SOURCE_KINDS:
         raise UsageError(
             f"{path.name}: unknown language or source kind. Use one of {LANGUAGES}, {SOURCE_KINDS}."

@@ -6,7 +6,7 @@ import io
 import zipfile
 from xml.sax.saxutils import escape
 
-from deployments.demo.layouts import Line, render_lines
+from deployments.demo.layouts import PaperLine, render_lines
 from deployments.demo.sources import Paper
 
 _NAMESPACE = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -53,7 +53,7 @@ def pack_zip(members: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def _document(paper: Paper, lines: list[Line]) -> str:
+def _document(paper: Paper, lines: list[PaperLine]) -> str:
     paragraphs = []
     option_list = _FIRST_OPTION_LIST - 1
     for line in lines:
@@ -74,7 +74,7 @@ def _document(paper: Paper, lines: list[Line]) -> str:
     )
 
 
-def _paragraph(line: Line, list_number: int) -> str:
+def _paragraph(line: PaperLine, list_number: int) -> str:
     style = {"title": "Title", "heading": "Heading1", "key_heading": "Heading1"}.get(line.role, "Normal")
     numbering = (
         f'<w:numPr><w:ilvl w:val="0"/><w:numId w:val="{list_number}"/></w:numPr>' if list_number else ""

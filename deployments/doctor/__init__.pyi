@@ -2,13 +2,13 @@
 from .examine import examine_home as examine_home
 
 # Takes a finding: what was looked at, what was found, whether it is fine, and what mends it otherwise.
-from .findings import Note as Note
+from .findings import NoteFinding as NoteFinding
 
 # The lines of `proctor doctor --repair`.
 from .repairing import describe_repair as describe_repair
 
 __all__ = [
-    "Note",
+    "NoteFinding",
     "describe_repair",
     "examine_home",
 ]

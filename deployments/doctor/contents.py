@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from deployments.doctor.findings import Findings, Note, name_some
+from deployments.doctor.findings import Findings, NoteFinding, name_some
 from schemas.errors import ProctorError
 from schemas.settings import Settings
 
@@ -19,7 +19,7 @@ _FROM_ONE: Final = (
 )
 
 
-def examine_checks(lake: Lake, note: Note) -> None:
+def examine_checks(lake: Lake, note: NoteFinding) -> None:
     """Every check of warehouse/sql/checks, each for itself."""
     from warehouse.lake import list_checks, run_check
 
@@ -37,7 +37,7 @@ def examine_checks(lake: Lake, note: Note) -> None:
         )
 
 
-def examine_rows(settings: Settings, lake: Lake, note: Note) -> None:
+def examine_rows(settings: Settings, lake: Lake, note: NoteFinding) -> None:
     """Whether every file can be read, and rows are as they were landed."""
     from tasks.running import Progress
     from warehouse.lake import check_landings, find_garbled_files
@@ -66,7 +66,7 @@ def examine_rows(settings: Settings, lake: Lake, note: Note) -> None:
     )
 
 
-def examine_backups(ledger: Ledger, note: Note) -> None:
+def examine_backups(ledger: Ledger, note: NoteFinding) -> None:
     """When the newest backup was begun."""
     from warehouse.ledger.engine.backups import list_backups
 
@@ -81,7 +81,7 @@ def examine_backups(ledger: Ledger, note: Note) -> None:
     )
 
 
-def examine_sides(ledger: Ledger, note: Note) -> None:
+def examine_sides(ledger: Ledger, note: NoteFinding) -> None:
     """Whether the ledger and the exam's database are of one moment."""
     from warehouse.ledger.engine.integrity import find_strays
 
@@ -96,7 +96,7 @@ def examine_sides(ledger: Ledger, note: Note) -> None:
     )
 
 
-def examine_months(ledger: Ledger, lake: Lake, note: Note) -> None:
+def examine_months(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
     """Whether the lake has the rows of each month that the ledger has closed."""
     from tasks.operations.validation import find_month_differences
 
@@ -111,7 +111,7 @@ def examine_months(ledger: Ledger, lake: Lake, note: Note) -> None:
     )
 
 
-def examine_sessions(ledger: Ledger, lake: Lake, note: Note) -> None:
+def examine_sessions(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
     """Whether the ledger says of closed sessions what was landed."""
     from tasks.exam import find_changed_sessions
     from tasks.running import Progress
@@ -128,7 +128,7 @@ def examine_sessions(ledger: Ledger, lake: Lake, note: Note) -> None:
     )
 
 
-def examine_audit_log(settings: Settings, ledger: Ledger, note: Note) -> None:
+def examine_audit_log(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
     """Whether the audit log is as it was written."""
     from tasks.exam.log import check_log
     from tasks.running import Progress
@@ -145,7 +145,7 @@ def examine_audit_log(settings: Settings, ledger: Ledger, note: Note) -> None:
     )
 
 
-def examine_public_log(settings: Settings, ledger: Ledger, note: Note) -> None:
+def examine_public_log(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
     """Whether the public folder is there, and the public log as it was written."""
     from tasks.exam.public import SIGN, check_public_log, name_log_file
     from tasks.running import Progress
@@ -178,7 +178,7 @@ def examine_public_log(settings: Settings, ledger: Ledger, note: Note) -> None:
     )
 
 
-def examine_disclosure(settings: Settings, ledger: Ledger, note: Note) -> None:
+def examine_disclosure(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
     """Whether closed runs can be disclosed."""
     from tasks.exam.public import find_refused_runs
 
@@ -192,7 +192,7 @@ def examine_disclosure(settings: Settings, ledger: Ledger, note: Note) -> None:
     )
 
 
-def examine_editions(ledger: Ledger, lake: Lake, note: Note) -> None:
+def examine_editions(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
     """Whether editions are as they were published."""
     from tasks.editions import find_changed_editions
     from warehouse.ledger.trust.editions import read_roots
@@ -210,7 +210,7 @@ def examine_editions(ledger: Ledger, lake: Lake, note: Note) -> None:
     )
 
 
-def examine_retention(settings: Settings, ledger: Ledger, lake: Lake, note: Note) -> None:
+def examine_retention(settings: Settings, ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
     """How long texts of answers are kept, what is due, and whether an erasure was interrupted."""
     from tasks.operations.erasure import list_due
     from warehouse.ledger.trust.erasures import list_erasures
@@ -237,7 +237,7 @@ def examine_retention(settings: Settings, ledger: Ledger, lake: Lake, note: Note
     )
 
 
-def examine_quarantine(lake: Lake, note: Note) -> None:
+def examine_quarantine(lake: Lake, note: NoteFinding) -> None:
     """How many rows were put aside."""
     count = int(lake.read("quarantined_count").item())
     note("quarantine", f"{count} rows (proctor sql quarantine_by_rule)", True)
@@ -247,7 +247,7 @@ def count_waiting(lake: Lake | None, findings: Findings) -> dict[str, int]:
     """Status → how many papers have it; nothing where that cannot be read."""
     counts: dict[str, int] = {}
 
-    def read(store: Lake, _note: Note) -> None:
+    def read(store: Lake, _note: NoteFinding) -> None:
         counts.update((str(status), int(count)) for status, count in store.read("papers_by_status").rows())
 
     if lake is not None:
@@ -255,7 +255,7 @@ def count_waiting(lake: Lake | None, findings: Findings) -> dict[str, int]:
     return counts
 
 
-def examine_stores(settings: Settings, note: Note) -> set[str]:
+def examine_stores(settings: Settings, note: NoteFinding) -> set[str]:
     """Which of `ledger` and `lake` cannot be relied on; every file of them is looked at."""
     from warehouse.stores.homes import list_store_faults
     from warehouse.stores.installation import read_home_id
@@ -267,11 +267,11 @@ def examine_stores(settings: Settings, note: Note) -> set[str]:
     if not faults:
         whose = f"of installation {home_id[:8]}" if home_id else "of a home without an id yet"
         note("stores", f"ledger, catalog and data files are there, whole, and {whose}", True)
-    sides = {"catalog": "lake", "data file": ""}
+    sides = {"catalog": "lake", "data file": "", "archive": ""}
     return {side for fault in faults if (side := sides.get(fault.store, "ledger"))}
 
 
-def name_object_store(settings: Settings, note: Note) -> None:
+def name_object_store(settings: Settings, note: NoteFinding) -> None:
     """An object store that was opened answers."""
     if settings.data_address.startswith("s3://"):
         note("object store", f"{settings.data_address} answers", True)

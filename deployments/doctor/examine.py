@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from deployments.doctor import contents, keys, machine, services
-from deployments.doctor.findings import Finding, Findings, Note
+from deployments.doctor import contents, disk_encryption, keys, machine, services
+from deployments.doctor.findings import Finding, Findings, NoteFinding
 from schemas.errors import ProctorError
 from schemas.settings import Settings, is_home
 
@@ -22,7 +22,7 @@ _CHECK_SETTINGS: Final = "check the settings that name it, and that its server a
 
 def examine_home(settings: Settings) -> list[Finding]:
     """Every finding. Rows are looked at where their own store can be relied on, whatever is wrong with the others."""
-    from deployments.home import examine_encryption, examine_hosts
+    from deployments.home import examine_hosts
 
     found = Findings(machine.list_full_disks(settings))
     found.look("packages", machine.examine_versions)
@@ -33,7 +33,7 @@ def examine_home(settings: Settings) -> list[Finding]:
         return found.found
     found.look("folders of the home", machine.examine_home_folder, settings)
     found.look("files of the home", machine.examine_modes, settings)
-    found.look("encryption", examine_encryption, settings)
+    found.look("encryption of disks", disk_encryption.examine_disk_encryption, settings)
     found.look("models", machine.examine_models, settings)
     found.look("Dask", services.examine_cluster, settings)
     found.look("keys", keys.examine_keys, settings)
@@ -69,7 +69,7 @@ def examine_home(settings: Settings) -> list[Finding]:
 def _examine_stores(settings: Settings, found: Findings) -> set[str]:
     broken: set[str] = set()
 
-    def look(note: Note) -> None:
+    def look(note: NoteFinding) -> None:
         broken.update(contents.examine_stores(settings, note))
 
     if not found.look("installation", look):

@@ -15,7 +15,7 @@ _MOST_NAMED: Final = 5
 _AGAIN: Final = "mend what the other lines name, then run proctor doctor again"
 
 
-class Note(Protocol):
+class NoteFinding(Protocol):
     """Takes a finding: what was looked at, what was found, whether it is fine, and what mends it otherwise."""
 
     def __call__(self, what: str, found: object, is_fine: bool, fix: str = "") -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from deployments.doctor.findings import Note
+from deployments.doctor.findings import NoteFinding
 from schemas.settings import Settings
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
 
 
-def examine_keys(settings: Settings, note: Note) -> None:
+def examine_keys(settings: Settings, note: NoteFinding) -> None:
     """Whether every key that is there is one, and its owner's alone."""
     from deployments.auth import read_cookie_key
     from schemas.errors import StoreError
@@ -53,7 +53,7 @@ def examine_keys(settings: Settings, note: Note) -> None:
         note("keys", f"{', '.join(sorted(readers)) or 'none was made yet'}: as they should be", True)
 
 
-def examine_lost_keys(settings: Settings, ledger: Ledger, note: Note) -> None:
+def examine_lost_keys(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
     """Whether the keys are there, and are those, with which something was sealed or signed."""
     from tasks.exam.log import name_key_file, name_place
     from tasks.exam.public import find_blinding_fault

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from deployments.doctor.findings import Findings, Note, name_some
+from deployments.doctor.findings import Findings, NoteFinding, name_some
 from schemas.errors import ProctorError
 from schemas.settings import Settings
 from warehouse.stores.files import has_room
@@ -137,12 +137,12 @@ def _is_in_cache(model: str) -> bool:
 
 def list_full_disks(settings: Settings) -> list[str]:
     """Folders that Proctor writes to whose disk takes nothing more."""
-    return [str(folder) for folder, _ in _list_disks(settings) if not has_room(folder)]
+    return [str(folder) for folder, _ in list_disks(settings) if not has_room(folder)]
 
 
 def examine_disks(settings: Settings, note: Findings) -> None:
     """Room on every disk that Proctor writes to, each named once."""
-    for folder, what in _list_disks(settings):
+    for folder, what in list_disks(settings):
         free = shutil.disk_usage(folder).free
         is_full = not has_room(folder)
         note(
@@ -153,7 +153,8 @@ def examine_disks(settings: Settings, note: Findings) -> None:
         )
 
 
-def _list_disks(settings: Settings) -> list[tuple[Path, str]]:
+def list_disks(settings: Settings) -> list[tuple[Path, str]]:
+    """A folder on every disk that Proctor writes to, each with what its free room is called."""
     from warehouse.stores.installation import catalog_file, ledger_file
 
     ledger, catalog = ledger_file(settings.ledger_address), catalog_file(settings.catalog_address)
@@ -173,7 +174,7 @@ def _list_disks(settings: Settings) -> list[tuple[Path, str]]:
     return [*found.values(), (own, "free disk for temporary files")]
 
 
-def examine_home_folder(settings: Settings, note: Note) -> None:
+def examine_home_folder(settings: Settings, note: NoteFinding) -> None:
     """Whether this account can write where it must."""
     folders = [settings.home, settings.secrets_path, settings.archive_dir]
     if not settings.data_address.startswith("s3://"):
@@ -189,7 +190,7 @@ def examine_home_folder(settings: Settings, note: Note) -> None:
     )
 
 
-def examine_modes(settings: Settings, note: Note) -> None:
+def examine_modes(settings: Settings, note: NoteFinding) -> None:
     """Whether anything in the home may be read or changed by other users."""
     from deployments.home import list_lax_files
 
@@ -274,7 +275,7 @@ def _list_times(settings: Settings) -> Iterable[tuple[float, str]]:
             yield path.stat().st_mtime, str(path)
 
 
-def examine_models(settings: Settings, note: Note) -> None:
+def examine_models(settings: Settings, note: NoteFinding) -> None:
     """Whether the registry can be read and its models called, as far as can be seen without a call."""
     from tasks.models import read_registry
 

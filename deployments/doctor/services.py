@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from deployments.doctor.findings import Findings, Note
+from deployments.doctor.findings import Findings, NoteFinding
 from schemas.errors import ProctorError
 from schemas.settings import Settings
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from deployments.flow_runs import ServerState
-    from warehouse.ledger.engine.flow_runs import FlowSchedule
+    from schemas.ledger.engine import FlowSchedule
     from warehouse.ledger.engine.ledger import Ledger
 
 _PATIENCE_S: Final = 5.0
@@ -192,7 +192,7 @@ def _encode(auth: str) -> str:
     return base64.b64encode(auth.encode()).decode()
 
 
-def examine_cluster(settings: Settings, note: Note) -> None:
+def examine_cluster(settings: Settings, note: NoteFinding) -> None:
     """Whether the Dask cluster that the settings name has workers, and whether they run this code; nothing where they name none."""
     from tasks.running import connect, describe_code
 
@@ -223,7 +223,7 @@ def examine_cluster(settings: Settings, note: Note) -> None:
     note("Dask", found, bool(threads) and not others, fix)
 
 
-def examine_schedules(ledger: Ledger, note: Note) -> None:
+def examine_schedules(ledger: Ledger, note: NoteFinding) -> None:
     """Scheduled runs that did not happen, one finding each."""
     from tasks.running.flow_runs import find_missed_runs
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from fastapi import FastAPI, Query, Request
@@ -56,7 +56,11 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
             await note_refusal(request, "token", 401, "password_wrong", known)
             raise _wrong_password()
         token = await run_in_threadpool(
-            _issue, ledger, settings, request.app.state.keys, body.user_id, body.session_id, None, stored
+            _issue,
+            ledger,
+            settings,
+            request.app.state.keys,
+            _Wanted(body.user_id, body.session_id, checked_hash=stored),
         )
         await note_attempt(protocol, "token", body.user_id, body.session_id, 200, None, token.token_id)
         return token
@@ -109,10 +113,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
             ledger,
             settings,
             request.app.state.keys,
-            user_id,
-            body.session_id,
-            "candidate",
-            issued_by=claims.user_id,
+            _Wanted(user_id, body.session_id, "candidate", issued_by=claims.user_id),
         )
 
     @app.get("/users")
@@ -212,16 +213,26 @@ def _describe_run(row: RowMapping, counts: Mapping[str, int]) -> bodies.RunBody:
     )
 
 
-def _issue(
-    ledger: Ledger,
-    settings: Settings,
-    keys: KeyFile,
-    user_id: str,
-    session_id: str | None,
-    role: str | None,
-    checked_hash: str | None = None,
-    issued_by: str | None = None,
-) -> bodies.Token:
+@dataclass(frozen=True)
+class _Wanted:
+    """A token that is asked for.
+
+    Attributes:
+        user_id: whose it is to be.
+        session_id: the session that it is for; null for none.
+        role: the role that the user must have; null for any.
+        checked_hash: that of the password that was shown; null where none was.
+        issued_by: the examiner who asks for it; null where the user does.
+    """
+
+    user_id: str
+    session_id: str | None
+    role: str | None = None
+    checked_hash: str | None = None
+    issued_by: str | None = None
+
+
+def _issue(ledger: Ledger, settings: Settings, keys: KeyFile, wanted: _Wanted) -> bodies.Token:
     """Sign a token for a user that may have it. Candidates get one for their own sessions only.
 
     `issued_by` is the examiner who asks for it: the token and the audit log name them, in the transaction that issues it.
@@ -229,13 +240,14 @@ def _issue(
     `checked_hash` is that of the password that was shown. It must be the user's still: nobody gets a token for a password
     that was replaced, or that a user had who was shut out, while it was being checked.
     """
+    user_id, session_id, issued_by = wanted.user_id, wanted.session_id, wanted.issued_by
 
     def operation(connection: Connection) -> bodies.Token:
         stored = users.read_password_hash(connection, user_id, is_held=True)
         user = users.read_user(connection, user_id)
-        if user is None or not user.is_active or (role is not None and user.role != role):
+        if user is None or not user.is_active or (wanted.role is not None and user.role != wanted.role):
             raise ExamError(404, "user_unknown", "There is no such candidate.")
-        if checked_hash is not None and stored != checked_hash:
+        if wanted.checked_hash is not None and stored != wanted.checked_hash:
             raise _wrong_password()
         if session_id is not None:
             found = sittings.list_sessions(connection, session_id=session_id, user_id=user_id)

@@ -11,9 +11,10 @@ from fastapi.concurrency import run_in_threadpool
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Store, Token
 from deployments.exam_api.pages import MOST_PER_PAGE, Limit, cut_page
+from schemas.ledger.trust import Approval
 from tasks.running.approvals import name_state
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.trust.approvals import Approval, list_approvals
+from warehouse.ledger.trust.approvals import list_approvals
 
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 

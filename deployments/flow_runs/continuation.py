@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from schemas.settings import PREFIX, Settings, load_settings
 
 if TYPE_CHECKING:
-    from tasks.review import DeskReport, Refusal, Submission
+    from tasks.review import DeskReport, RefusedSubmission, Submission
     from warehouse.ledger.engine.ledger import Ledger
 
 EVENT = "proctor.review.complete"
@@ -32,7 +32,7 @@ class Continuation:
 
 
 def record_and_continue(
-    read: Callable[[Ledger], Iterable[Submission | Refusal]], *, starts_next: bool = True
+    read: Callable[[Ledger], Iterable[Submission | RefusedSubmission]], *, starts_next: bool = True
 ) -> Continuation:
     """Record what a channel reads, and start what follows the batches that are complete by it.
 

@@ -150,11 +150,16 @@ def check_budget(settings: Settings) -> None:
 
 def note_schedules(settings: Settings) -> None:
     """Note in the ledger what is to run when, so that a run that does not happen is noticed."""
-    from warehouse.ledger.engine.flow_runs import FlowSchedule, write_flow_schedules
+    from schemas.ledger.engine import FlowSchedule
+    from warehouse.ledger.engine.flow_runs import write_flow_schedules
+    from warehouse.ledger.engine.moments import now_text
     from warehouse.ledger.engine.opening import open_ledger
 
+    now = now_text()
     schedules = [
-        FlowSchedule(one.name, one.flow, one.cron, one.timezone)
+        FlowSchedule(
+            deployment=one.name, flow=one.flow, cron=one.cron, timezone=one.timezone, deployed_at=now
+        )
         for one in read_deployments()
         if one.cron is not None
     ]

@@ -1,4 +1,4 @@
-"""A home as a whole: made, encrypted, backed up, restored, and shared by hosts."""
+"""A home as a whole: made, backed up, restored, and shared by hosts."""
 
 from lazy_loader import attach_stub
 

@@ -4,14 +4,8 @@ from .backups import backup_home as backup_home
 # Put a backup into an empty home; it is read and checked whole before anything of it is put in place.
 from .backups import restore_home as restore_home
 
-# Compare a backup with its list, file by file; an encrypted one is decrypted as well where its key is given.
+# Compare a backup with its list, file by file. Nothing is written; raises as `warehouse.backup.read_manifest` does.
 from .backups import verify_backup as verify_backup
-
-# Keys, what is encrypted with which, and what is plain; no key is among it. Raises as `read_key_ring` does.
-from .encryption import describe_encryption as describe_encryption
-
-# Whether encryption is on, its keys are where they should be and young, and nothing is left plain or unreadable.
-from .encryption import examine_encryption as examine_encryption
 
 # Let these files hold for all hosts as this one has them; the audit log says who did so.
 from .hosts import accept_files as accept_files
@@ -53,9 +47,7 @@ __all__ = [
     "check_token_keys",
     "close_home",
     "create_home",
-    "describe_encryption",
     "describe_home",
-    "examine_encryption",
     "examine_hosts",
     "keep_to_owner",
     "list_lax_files",

@@ -1,12 +1,10 @@
-"""Copies of a home as a whole, plain or encrypted: make one, check one, put one in place."""
+"""Copies of a home as a whole: make one, check one, put one in place."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,27 +12,20 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 
 if TYPE_CHECKING:
-    from warehouse.backup import BackupManifest, BackupTarget, Earlier, PlainTarget
-    from warehouse.encryption import EarlierEncrypted, EncryptedTarget, EncryptionKey
+    from warehouse.backup import BackupTarget
 
-# Where the files of an encrypted backup lie while they are put in place.
-EXTRACTED: Final = ".restoring"
 # Where the copy of a ledger lies while it is put on a server.
 STAGED: Final = ".restoring-ledger"
 
 
-def backup_home(
-    settings: Settings, folder: Path, *, encrypt: bool | None = None, since: Path | None = None
-) -> dict[str, Any]:
+def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     """Copy ledger, lake, archive, secrets and what is public to a new folder; consistent although flows may write.
 
-    The lake is copied first: what the ledger holds beyond it is landed again by reconcile after a restore. `encrypt`: write
-    nothing but encrypted files; null does so where a key is set. `since`: an earlier backup, from which unchanged files are
-    linked instead of copied; this one is whole without it. Raises StoreError where encryption is asked for without a key, and
-    where the earlier backup is not whole.
+    The lake is copied first: what the ledger holds beyond it is landed again by reconcile after a restore. Raises UsageError where
+    there is no home, or the folder is not empty.
     """
-    from warehouse.backup import BackupManifest, begin_backup, finish_backup, open_earlier
-    from warehouse.encryption import open_encrypted, read_key_ring, require_key_ring
+    from tasks.running import Progress
+    from warehouse.backup import BackupManifest, BackupTarget, begin_backup, finish_backup
     from warehouse.lake import read_code_version
     from warehouse.ledger.engine.moments import now_text
     from warehouse.stores.installation import read_home_id
@@ -43,23 +34,12 @@ def backup_home(
         raise UsageError(f"PROCTOR_HOME {settings.home} does not exist; there is nothing to back up.")
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty; name a new folder for the backup.")
-    ring = None
-    if encrypt is not False:
-        ring = (
-            require_key_ring(settings, "An encrypted backup is asked for")
-            if encrypt
-            else read_key_ring(settings)
-        )
-    key = None if ring is None else ring.newest
-    key_id = None if key is None else key.key_id
     installation_id = read_home_id(settings)
-    earlier = None if since is None else open_earlier(since, installation_id, key_id)
-    # Refused before anything is written where its key is not given.
-    encrypted = open_encrypted(earlier, ring) if earlier and ring else None
     backup_id, begun_at = str(uuid.uuid4()), now_text()
-    _note(settings, folder, backup_id, begun_at, key_id)
+    _note(settings, folder, backup_id, begun_at)
     begin_backup(folder, begun_at)
-    with _open_target(settings, folder, backup_id, key, earlier, encrypted) as target:
+    with Progress("backup: files copied") as progress:
+        target = BackupTarget(folder, progress.advance)
         stores, copied = _copy_home(settings, target)
         folders, files = target.finish()
     manifest = BackupManifest(
@@ -68,8 +48,6 @@ def backup_home(
         begun_at=begun_at,
         finished_at=now_text(),
         proctor_version=read_code_version(),
-        key_id=key_id,
-        since=None if earlier is None else earlier.manifest.backup_id,
         stores=stores,
         folders=folders,
         files=files,
@@ -78,50 +56,27 @@ def backup_home(
     return {
         "folder": str(folder),
         "copied": copied,
-        "key_id": manifest.key_id,
         "backup_id": backup_id,
         "file_count": len(files),
         "byte_count": manifest.size,
-        "linked_count": target.shared.file_count,
-        "linked_bytes": target.shared.byte_count,
     }
 
 
-def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str, key_id: str | None) -> None:
+def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> None:
     """Let the ledger know of a backup, before anything is copied: a killed one holds content as well."""
     import socket
 
+    from schemas.ledger.engine import Backup
     from warehouse.ledger.engine.backup import check_source
-    from warehouse.ledger.engine.backups import Backup, note_backup
+    from warehouse.ledger.engine.backups import note_backup
     from warehouse.ledger.engine.opening import open_ledger
 
     check_source(settings.ledger_address)
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
-        note_backup(
-            connection, Backup(backup_id, str(folder.resolve()), socket.gethostname(), begun_at, key_id)
+        backup = Backup(
+            backup_id=backup_id, folder=str(folder.resolve()), host=socket.gethostname(), begun_at=begun_at
         )
-
-
-@contextmanager
-def _open_target(
-    settings: Settings,
-    folder: Path,
-    backup_id: str,
-    key: EncryptionKey | None,
-    earlier: Earlier | None,
-    encrypted: EarlierEncrypted | None,
-) -> Iterator[PlainTarget | EncryptedTarget]:
-    from tasks.running import Progress
-    from warehouse.backup import PlainTarget
-    from warehouse.encryption import encrypting_backup
-
-    title = "backup: files copied" if key is None else "backup: files encrypted"
-    with Progress(title) as progress:
-        if key is None:
-            yield PlainTarget(folder, earlier, progress.advance)
-            return
-        with encrypting_backup(folder, settings.home, key, backup_id, encrypted, progress.advance) as target:
-            yield target
+        note_backup(connection, backup)
 
 
 def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str], list[str]]:
@@ -131,19 +86,19 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
     from warehouse.ledger.engine.backup import backup_ledger
 
     with open_lake(settings) as lake:
-        backup_lake(lake, target.staging / "lake", target)
+        backup_lake(lake, target.folder / "lake", target)
     copied = ["lake"]
     # Before the ledger: the files of heads and of the public log must not know what the copy of the ledger lacks.
     for name, place in (("archive", settings.archive_dir), ("secrets", settings.secrets_path)):
         if place.exists():
-            target.add_tree(place, name, is_fixed=name == "archive")
+            target.add_tree(place, name)
             copied.append(name)
     for path in _list_own_keys(settings):
         if path.exists() and path.parent != settings.secrets_path:
             target.add_file(path, f"secrets/{path.name}")
     public = name_public_folder(settings)
-    copy_logs(public, target.staging / "public")
-    copied += backup_ledger(settings.ledger_address, target.staging / "ledger.sqlite")
+    copy_logs(public, target.folder / "public")
+    copied += backup_ledger(settings.ledger_address, target.folder / "ledger.sqlite")
     # After it: files are there before the ledger names them.
     if public.exists():
         for path, inner in list_published(public):
@@ -174,35 +129,19 @@ def _name_stores(settings: Settings) -> dict[str, str]:
     }
 
 
-def verify_backup(settings: Settings, folder: Path) -> dict[str, Any]:
-    """Compare a backup with its list, file by file; an encrypted one is decrypted as well where its key is given.
-
-    Nothing is written. Raises StoreError for one that was not finished, and UsageError for one of a version that wrote no list.
-    """
+def verify_backup(folder: Path) -> dict[str, Any]:
+    """Compare a backup with its list, file by file. Nothing is written; raises as `warehouse.backup.read_manifest` does."""
     from tasks.running import Progress
-    from warehouse.backup import NAME, find_differences, read_manifest
-    from warehouse.encryption import find_damage, read_key_ring
-    from warehouse.encryption import read_manifest as read_contents
+    from warehouse.backup import find_differences, read_manifest
 
     manifest = read_manifest(folder)
-    if manifest is None:
-        raise UsageError(
-            f"{folder} has no {NAME}: it is no backup, or one of an earlier version, which wrote no list to check it by."
-        )
     with Progress("backup: files checked", len(manifest.files)) as progress:
         found = find_differences(folder, manifest, progress.advance)
-    ring = read_key_ring(settings) if manifest.key_id else None
-    if ring is not None and not found:
-        contents = read_contents(folder, ring)
-        with Progress("backup: files decrypted", len(contents.files)) as progress:
-            found = find_damage(folder, ring, contents, progress.advance)
     return {
         "folder": str(folder),
         "backup_id": manifest.backup_id,
         "begun_at": manifest.begun_at,
         "finished_at": manifest.finished_at,
-        "key_id": manifest.key_id,
-        "is_decrypted": ring is not None,
         "file_count": len(manifest.files),
         "byte_count": manifest.size,
         "differences": found,
@@ -210,73 +149,28 @@ def verify_backup(settings: Settings, folder: Path) -> dict[str, Any]:
 
 
 def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
-    """Put a backup into an empty home; it is read and checked whole before anything of it is put in place."""
-    from warehouse.backup import read_manifest
-    from warehouse.encryption import is_encrypted_backup
+    """Put a backup into an empty home; it is read and checked whole before anything of it is put in place.
+
+    Raises UsageError for a home that is not empty, and as `warehouse.backup.read_manifest` and `check_backup` do.
+    """
+    from tasks.running import Progress
+    from warehouse.backup import check_backup, read_manifest
 
     manifest = read_manifest(folder)
-    is_encrypted = is_encrypted_backup(folder)
-    if not is_encrypted and (not (folder / "ledger.sqlite").exists() or not (folder / "lake").exists()):
-        raise UsageError(
-            f"{folder} is not a backup: it holds no ledger.sqlite and lake. Name what `proctor backup` wrote."
-        )
-    extracted = settings.home / EXTRACTED
-    if settings.home.exists() and any(path != extracted for path in settings.home.iterdir()):
+    if settings.home.exists() and any(settings.home.iterdir()):
         raise UsageError(
             f"PROCTOR_HOME {settings.home} is not empty; a backup is restored into an empty one."
-            + (
-                " A restore into it was interrupted: delete it and restore again."
-                if extracted.exists()
-                else ""
-            )
         )
-    restored = (
-        _restore_encrypted(settings, folder) if is_encrypted else _restore_plain(settings, folder, manifest)
-    )
+    with Progress("restore: files checked", len(manifest.files)) as progress:
+        check_backup(folder, manifest, progress.advance)
+    restored = _put_in_place(settings, folder)
     # A power cut must not take back what somebody was told is restored.
     os.sync()
-    return restored | {
-        "backup_id": manifest and manifest.backup_id,
-        "finished_at": manifest and manifest.finished_at,
-    }
-
-
-def _restore_plain(settings: Settings, folder: Path, manifest: BackupManifest | None) -> dict[str, Any]:
-    from tasks.running import Progress
-    from warehouse.backup import check_backup
-
-    # A backup of an earlier version has no list to check it by.
-    if manifest is not None:
-        with Progress("restore: files checked", len(manifest.files)) as progress:
-            check_backup(folder, manifest, progress.advance)
-    return _put_in_place(settings, folder)
-
-
-def _restore_encrypted(settings: Settings, folder: Path) -> dict[str, Any]:
-    from tasks.running import Progress
-    from warehouse.encryption import extract_backup, read_manifest, require_key_ring
-
-    extracted = settings.home / EXTRACTED
-    ring = require_key_ring(settings, f"The backup in {folder} is encrypted")
-    manifest = read_manifest(folder, ring)
-    settings.home.mkdir(parents=True, exist_ok=True)
-    settings.home.chmod(0o700)
-    # What an interrupted restore left.
-    shutil.rmtree(extracted, ignore_errors=True)
-    try:
-        with Progress("restore: files", len(manifest.files)) as progress:
-            extract_backup(folder, extracted, ring, manifest, progress.advance)
-    except BaseException:
-        shutil.rmtree(extracted, ignore_errors=True)
-        raise
-    restored = _put_in_place(settings, extracted)
-    shutil.rmtree(extracted)
-    restored["restored"].remove(EXTRACTED)
-    return restored
+    return restored | {"backup_id": manifest.backup_id, "finished_at": manifest.finished_at}
 
 
 def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
-    """Copy what lies in a plain backup to its places; raises StoreError when its public log is not what its ledger has."""
+    """Copy what lies in a backup to its places; raises StoreError when its public log is not what its ledger has."""
     from deployments.home.whole import mark_home
     from tasks.exam.public import name_public_folder
     from warehouse.lake import check_empty_lake, restore_lake

@@ -25,7 +25,7 @@ from warehouse.stores.shared_files import (
 )
 
 if TYPE_CHECKING:
-    from deployments.doctor import Note
+    from deployments.doctor import NoteFinding
     from warehouse.ledger.engine.ledger import Ledger
     from warehouse.stores.shared_files import SharedFile
 
@@ -110,7 +110,7 @@ def note_new_token_keys(settings: Settings, ledger: Ledger) -> None:
             accept_shared_file(settings, connection, EXAM_KEYS)
 
 
-def examine_hosts(settings: Settings, ledger: Ledger, note: Note) -> None:
+def examine_hosts(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
     """Whether this host has what its installation shares."""
     if ledger.is_sqlite:
         return

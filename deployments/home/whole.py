@@ -20,7 +20,6 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
     A store that is missing from a home that had one is not made again: StoreError says what is missing. `joins` makes this
     home one of the installation that the ledger belongs to.
     """
-    from deployments.home.encryption import encrypt_from_the_start
     from deployments.home.hosts import prepare_host
     from warehouse.stores.homes import check_stores, joining_stores
     from warehouse.stores.shared_files import has_hosts
@@ -38,7 +37,6 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
         ) from None
     with joining_stores(settings) if joins else nullcontext():
         _create_stores(settings, joins=joins)
-    encrypt_from_the_start(settings)
     mark_home(settings)
     prepare_host(settings)
     registry = settings.registry_path

@@ -4,6 +4,9 @@ from .exam_server import leave_secrets_behind as leave_secrets_behind
 # Serve until Ctrl-C or `kill -TERM`, with a page at `/docs` on request.
 from .exam_server import serve_exam as serve_exam
 
+# Where a server listens.
+from .listening import Listening as Listening
+
 # The path under which metrics are served.
 from .metrics import PATH as PATH
 
@@ -27,6 +30,7 @@ from .web_server import serve_web as serve_web
 
 __all__ = [
     "PATH",
+    "Listening",
     "check_free",
     "leave_secrets_behind",
     "list_run_metrics",

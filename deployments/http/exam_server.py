@@ -12,6 +12,7 @@ from deployments.command_line import print_note
 from deployments.exam_api import LONGEST_WAIT_S, create_app
 from deployments.flow_runs import read_key_variables, start_again
 from deployments.home import check_token_keys
+from deployments.http.listening import Listening
 from deployments.http.server import check_free, serve_app
 from schemas.settings import PREFIX, Settings
 from warehouse.ledger.engine.opening import open_exam_database
@@ -21,29 +22,16 @@ _NAME = "The exam API"
 # Variables with such endings are taken for secrets, whoever they belong to.
 _SECRET_ENDINGS = ("KEY", "KEY_ID", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS")
 # The ways to the other stores, passwords included.
-_OWNERS_VARIABLES = frozenset(
-    f"{PREFIX}{name}"
-    for name in ("LEDGER_URL", "LAKE_CATALOG", "ENCRYPTION_KEY_FILE", "ENCRYPTION_KEY_COMMAND")
-)
+_OWNERS_VARIABLES = frozenset(f"{PREFIX}{name}" for name in ("LEDGER_URL", "LAKE_CATALOG"))
 _EXAM_VARIABLE = f"{PREFIX}EXAM_DATABASE_URL"
 
 
-def serve_exam(
-    settings: Settings,
-    host: str,
-    port: int,
-    *,
-    certificate: str | None = None,
-    key: str | None = None,
-    has_docs: bool = False,
-    proxy: str | None = None,
-    metrics_port: int | None = None,
-) -> None:
+def serve_exam(settings: Settings, listening: Listening, *, has_docs: bool = False) -> None:
     """Serve until Ctrl-C or `kill -TERM`, with a page at `/docs` on request.
 
     Raises UsageError when the address is taken, or the keys of tokens are not the installation's, StoreError when the exam's database is not ready or shows more than the exam's.
     """
-    check_free(_NAME, host, port)
+    check_free(_NAME, listening.host, listening.port)
     database = find_exam_address(settings)
     with open_exam_database(database, busy_s=LONGEST_WAIT_S) as ledger:
         check_token_keys(settings, ledger)
@@ -52,8 +40,7 @@ def serve_exam(
         serve_app(
             create_app(settings, ledger=ledger, has_docs=has_docs),
             _NAME,
-            host,
-            port,
+            listening,
             notes=lambda address: [
                 f"The exam API listens on {address} (its description: {address}/{'docs' if has_docs else 'openapi.json'})",
                 f"Home: {settings.home.resolve()}",
@@ -62,10 +49,6 @@ def serve_exam(
                 "Stop with Ctrl-C.",
             ],
             ended="The exam API has stopped; open sessions continue when it is started again.",
-            certificate=certificate,
-            key=key,
-            proxy=proxy,
-            metrics_port=metrics_port,
         )
 
 

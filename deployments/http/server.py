@@ -15,6 +15,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from deployments.command_line import print_note
 from deployments.http.access_lines import AccessLines
 from deployments.http.connections import ConnectionLimits, make_protocol_class
+from deployments.http.listening import Listening
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
 from tasks.running import ServerLines
@@ -36,48 +37,37 @@ Send = Callable[[Any], Awaitable[None]]
 def serve_app(
     app: Any,
     name: str,
-    host: str,
-    port: int,
+    listening: Listening,
     *,
     notes: Callable[[str], Sequence[str]],
     ended: str,
     announcement: Callable[[str], str] | None = None,
-    certificate: str | None = None,
-    key: str | None = None,
-    proxy: str | None = None,
-    metrics_port: int | None = None,
 ) -> None:
     """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken.
 
     Args:
         app: the application.
         name: what it is called in a sentence.
-        host: address to listen on.
-        port: port to listen on.
+        listening: where it listens.
         notes: what is printed once it listens, from its address.
         ended: what is printed at the end.
         announcement: from its address, a line for programs that comes first on standard output.
-        certificate: TLS certificate (PEM); none for plain HTTP.
-        key: its key (PEM).
-        proxy: address of the proxy before it, which names the callers; none where callers connect themselves.
-        metrics_port: port of this host on which Prometheus reads how its calls went; none for no such port.
     """
-    check_free(name, host, port)
+    check_free(name, listening.host, listening.port)
     settings = load_settings()
     is_json = settings.log_format == "json"
-    if metrics_port is not None:
-        app = _count_calls(settings, name, app, metrics_port)
+    if listening.metrics_port is not None:
+        app = _count_calls(settings, name, app, listening.metrics_port)
     _write_own_lines(as_json=is_json)
     config = make_config(
         write_access_lines(app, as_json=is_json),
-        proxy=proxy,
-        host=host,
-        port=port,
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
+        proxy=listening.proxy,
+        host=listening.host,
+        port=listening.port,
+        ssl_certfile=listening.certificate,
+        ssl_keyfile=listening.key,
     )
-    shown_host = f"[{host}]" if ":" in host else host
-    address = f"{'https' if certificate else 'http'}://{shown_host}:{port}"
+    address = listening.address
     server = _Server(config, notes(address), announcement(address) if announcement else "")
     with contextlib.suppress(KeyboardInterrupt):
         server.run()

@@ -5,22 +5,13 @@ from __future__ import annotations
 import json
 
 from deployments.home import check_host
+from deployments.http.listening import Listening
 from deployments.http.server import serve_app
 from deployments.web import create_app
 from schemas.settings import Settings
 
 
-def serve_web(
-    settings: Settings,
-    host: str,
-    port: int,
-    *,
-    certificate: str | None = None,
-    key: str | None = None,
-    proxy: str | None = None,
-    as_json: bool = False,
-    metrics_port: int | None = None,
-) -> None:
+def serve_web(settings: Settings, listening: Listening, *, as_json: bool = False) -> None:
     """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken, or this host is not like the others.
 
     With `as_json` the first line on standard output is one JSON document with the address, once it listens.
@@ -38,15 +29,10 @@ def serve_web(
 
     serve_app(
         # Before a proxy that speaks TLS the browser does, too.
-        create_app(settings, is_https=certificate is not None or proxy is not None),
+        create_app(settings, is_https=listening.certificate is not None or listening.proxy is not None),
         "The web desk",
-        host,
-        port,
+        listening,
         notes=tell,
         announcement=(lambda address: json.dumps({"address": address, "home": home})) if as_json else None,
         ended="The web desk has stopped; nothing that was decided is lost.",
-        certificate=certificate,
-        key=key,
-        proxy=proxy,
-        metrics_port=metrics_port,
     )

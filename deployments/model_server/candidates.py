@@ -12,7 +12,7 @@ from deployments.model_server.draws import (
     draw_normal,
     draw_uniform,
 )
-from deployments.model_server.key import AnswerKey, KeyEntry
+from deployments.model_server.key import AnswerKey, KnownQuestion
 from deployments.model_server.profile import SimulatedModel
 from deployments.model_server.truth import EXPLANATIONS, is_right
 
@@ -50,14 +50,14 @@ _WORDS = {
 }
 
 
-def compute_probability(model: SimulatedModel, entry: KeyEntry, style: str, seed: str) -> float:
+def compute_probability(model: SimulatedModel, entry: KnownQuestion, style: str, seed: str) -> float:
     """Probability that the model answers the question: logistic in ability less difficulty."""
     accuracy = model.accuracy.get(entry.discipline, model.accuracy["default"])
     ability = compute_logit(accuracy) * _WIDENING + model.style_effect.get(style, 0.0)
     return compute_logistic(ability - DIFFICULTY_SPREAD * draw_normal(seed, "difficulty", entry.hash))
 
 
-def is_answered(model: SimulatedModel, entry: KeyEntry, style: str, draw: str, seed: str) -> bool:
+def is_answered(model: SimulatedModel, entry: KnownQuestion, style: str, draw: str, seed: str) -> bool:
     """Whether the model answers correctly in this draw (one repeat of one style)."""
     lasting = draw_normal(seed, model.name, entry.hash)
     passing = draw_normal(seed, model.name, entry.hash, style, draw)
@@ -67,7 +67,7 @@ def is_answered(model: SimulatedModel, entry: KeyEntry, style: str, draw: str, s
 
 
 def write_answer(
-    model: SimulatedModel, entry: KeyEntry, key: AnswerKey, style: str, draw: str, seed: str
+    model: SimulatedModel, entry: KnownQuestion, key: AnswerKey, style: str, draw: str, seed: str
 ) -> str:
     """The candidate's response to a question of the key."""
     words = _WORDS[entry.language]
@@ -94,7 +94,7 @@ def write_unknown_answer(model: SimulatedModel, question: str, draw: str, seed: 
     return f"{_WORDS[language]['unknown']}{texts[draw_index(len(texts), *place, 'wording')]}"
 
 
-def _state(entry: KeyEntry, answer: tuple[str, ...]) -> str:
+def _state(entry: KnownQuestion, answer: tuple[str, ...]) -> str:
     words = _WORDS[entry.language]
     if entry.question_type == "true_false":
         return words.get(answer[0], answer[0]) if answer else words["lost"]
@@ -103,7 +103,7 @@ def _state(entry: KeyEntry, answer: tuple[str, ...]) -> str:
     return words["join"].join(part.rstrip("。.") for part in answer) or words["lost"]
 
 
-def _write_wrong_answer(entry: KeyEntry, key: AnswerKey, place: tuple[str, ...]) -> str:
+def _write_wrong_answer(entry: KnownQuestion, key: AnswerKey, place: tuple[str, ...]) -> str:
     if entry.question_type == "true_false":
         return _state(entry, ("false" if entry.answer == ("true",) else "true",))
     if entry.question_type == "multiple_choice":
@@ -121,7 +121,7 @@ def _write_wrong_answer(entry: KeyEntry, key: AnswerKey, place: tuple[str, ...])
     return _WORDS[entry.language]["lost"]
 
 
-def _draw_wrong_labels(entry: KeyEntry, place: tuple[str, ...]) -> str:
+def _draw_wrong_labels(entry: KnownQuestion, place: tuple[str, ...]) -> str:
     """Another option; for a question with several keys, one key too few or one option too many."""
     right = set(entry.answer)
     others = [label for label in entry.labels if label not in right]

@@ -7,7 +7,7 @@ import re
 
 from deployments.model_server.draws import draw_uniform
 from deployments.model_server.key import AnswerKey, hash_question
-from deployments.model_server.profile import Profile, SimulatedModel
+from deployments.model_server.profile import ServerProfile, SimulatedModel
 from deployments.model_server.truth import compute_true_stars, find_quality
 from schemas.judgements import ERROR_CLASSES
 from tasks.judging import JudgedParts, find_address
@@ -41,7 +41,7 @@ _FIRST_OPTION = re.compile(r"\s*(?:A\b|正确|true\b)", re.IGNORECASE)
 
 
 def write_judgement(
-    model: SimulatedModel, parts: JudgedParts, key: AnswerKey, draw: str, profile: Profile
+    model: SimulatedModel, parts: JudgedParts, key: AnswerKey, draw: str, profile: ServerProfile
 ) -> str:
     """The judge's reply: mostly JSON, sometimes fenced or in words, sometimes without readable stars."""
     seed = profile.seed
@@ -117,7 +117,7 @@ def bend_stars(
     return stars
 
 
-def _list_signatures(model: SimulatedModel, profile: Profile) -> tuple[str, ...]:
+def _list_signatures(model: SimulatedModel, profile: ServerProfile) -> tuple[str, ...]:
     return tuple(
         one.signature for one in profile.models.values() if one.signature and one.owned_by == model.owned_by
     )

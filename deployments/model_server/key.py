@@ -25,7 +25,7 @@ _SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True)
-class KeyEntry:
+class KnownQuestion:
     """What the simulation knows of a question."""
 
     hash: str
@@ -40,17 +40,17 @@ class KeyEntry:
 class AnswerKey:
     """Entries by question, and neighbours to take plausible wrong answers from."""
 
-    def __init__(self, entries: Iterable[KeyEntry] = ()) -> None:
+    def __init__(self, entries: Iterable[KnownQuestion] = ()) -> None:
         self.entries = {entry.hash: entry for entry in entries}
-        self._neighbours: dict[tuple[str, str, str], list[KeyEntry]] = defaultdict(list)
+        self._neighbours: dict[tuple[str, str, str], list[KnownQuestion]] = defaultdict(list)
         for entry in self.entries.values():
             self._neighbours[(entry.question_type, entry.language, entry.discipline)].append(entry)
 
-    def find(self, question: str) -> KeyEntry | None:
+    def find(self, question: str) -> KnownQuestion | None:
         """The entry of a question as render_question gives it; null for an unknown one."""
         return self.entries.get(hash_question(question))
 
-    def neighbours(self, entry: KeyEntry) -> list[KeyEntry]:
+    def neighbours(self, entry: KnownQuestion) -> list[KnownQuestion]:
         """Entries of the same type, language and discipline, the entry itself among them."""
         return self._neighbours[(entry.question_type, entry.language, entry.discipline)]
 
@@ -81,14 +81,14 @@ def build_answer_key(bank: pl.DataFrame) -> bytes:
 
 def parse_answer_key(content: bytes) -> AnswerKey:
     """Read a key; raises UsageError naming the line that is not an entry."""
-    entries: list[KeyEntry] = []
+    entries: list[KnownQuestion] = []
     for number, line in enumerate(content.splitlines(), start=1):
         if not line.strip():
             continue
         try:
             fields = json.loads(line)
             entries.append(
-                KeyEntry(
+                KnownQuestion(
                     hash=fields["hash"],
                     question_type=fields["question_type"],
                     language=fields["language"],

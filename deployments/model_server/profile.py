@@ -161,7 +161,7 @@ class SimulatedModel:
 
 
 @dataclass(frozen=True)
-class Profile:
+class ServerProfile:
     """All models of a server, the seed of its luck, and how it treats batches."""
 
     models: dict[str, SimulatedModel]
@@ -169,7 +169,7 @@ class Profile:
     batches: BatchTraits = field(default_factory=BatchTraits)
 
 
-def read_profile(path: Path) -> Profile:
+def read_profile(path: Path) -> ServerProfile:
     """Read a profile from YAML; raises UsageError naming file, model and field."""
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -182,7 +182,7 @@ def read_profile(path: Path) -> Profile:
     return parse_profile(content, str(path))
 
 
-def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> Profile:
+def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> ServerProfile:
     """A profile from plain data: `seed`, `defaults` (fields of every model), `batches` and `models`."""
     defaults = content.get("defaults") or {}
     entries = content.get("models")
@@ -212,7 +212,7 @@ def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> Profil
             raise UsageError(f"{origin}, model {name!r}: kind {model.kind!r} is none of {', '.join(KINDS)}.")
         models[model.name] = model
     batches = _build(BatchTraits, content.get("batches") or {}, f"{origin}, batches")
-    return Profile(models, str(content.get("seed", "simulated")), batches)
+    return ServerProfile(models, str(content.get("seed", "simulated")), batches)
 
 
 def _spread_accuracy(value: Any) -> dict[str, float]:

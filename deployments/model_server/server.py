@@ -26,7 +26,7 @@ from deployments.model_server.judges import write_judgement, write_label
 from deployments.model_server.key import AnswerKey, parse_answer_key, read_answer_key
 from deployments.model_server.league import find_league_task, write_league_reply
 from deployments.model_server.memory import Memory, complete_passage
-from deployments.model_server.profile import Profile, SimulatedModel, read_profile
+from deployments.model_server.profile import ServerProfile, SimulatedModel, read_profile
 from deployments.model_server.texts import write_text_answer
 from deployments.model_server.wire import (
     Completion,
@@ -58,7 +58,7 @@ class SimulatedServer:
 
     def __init__(
         self,
-        profile: Profile,
+        profile: ServerProfile,
         key: AnswerKey,
         memory: Memory | None = None,
         batch_folder: Path | None = None,
@@ -240,7 +240,7 @@ class RunningServer:
 
 
 def start_model_server(
-    profile: Profile | Path,
+    profile: ServerProfile | Path,
     key: AnswerKey | bytes | Path | None = None,
     *,
     port: int = 0,
@@ -278,7 +278,7 @@ def start_model_server(
 
 
 def serve(
-    profile: Profile | Path,
+    profile: ServerProfile | Path,
     key: AnswerKey | bytes | Path | None = None,
     port: int = 0,
     host: str = LOCAL,
@@ -302,7 +302,7 @@ def serve(
 
 
 def _prepare(
-    profile: Profile | Path, key: AnswerKey | bytes | Path | None, batch_folder: Path | None
+    profile: ServerProfile | Path, key: AnswerKey | bytes | Path | None, batch_folder: Path | None
 ) -> SimulatedServer:
     known = key if isinstance(key, AnswerKey) else None
     if known is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from deployments.model_server.key import KeyEntry
+from deployments.model_server.key import KnownQuestion
 from tasks.exam import extract_answer
 from tasks.questions import BareQuestion, Option
 
@@ -46,7 +46,7 @@ EXPLANATIONS: dict[str, dict[str, tuple[str, ...]]] = {
 _JUNK = re.compile(r"[\s，。；、：,.;:!?！？“”\"'（）()]+")
 
 
-def is_right(entry: KeyEntry, response: str) -> bool:
+def is_right(entry: KnownQuestion, response: str) -> bool:
     """Whether a response gives the key: the labels, the truth value, or every reference answer in its words."""
     if not entry.answer:
         return False
@@ -69,7 +69,7 @@ def find_quality(response: str) -> str:
     return "reasonable"
 
 
-def compute_true_stars(entry: KeyEntry, response: str) -> int:
+def compute_true_stars(entry: KnownQuestion, response: str) -> int:
     """Stars by the scale of LLMEval-Fair; 0 for a blank response."""
     if not response.strip():
         return 0

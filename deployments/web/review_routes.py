@@ -35,9 +35,9 @@ from tasks.review import (
     QUEUES,
     OpenQuestion,
     Queue,
-    Receipt,
     StaleError,
     Submission,
+    SubmissionReceipt,
     count_batch_work,
     count_decided_since,
     count_listed,
@@ -253,7 +253,7 @@ def _decide(
     for name in report.complete_batches:
         request.app.state.continue_batch(name)
     stands = open_question(ledger, batch_id, item.question_uuid, visitor.user_id)
-    receipt: Receipt = report.receipts[0]
+    receipt: SubmissionReceipt = report.receipts[0]
     return JSONResponse(
         {
             "seen": stands.work.own.decided_at if stands and stands.work.own else None,

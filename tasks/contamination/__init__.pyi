@@ -31,9 +31,13 @@ from .tracing import describe_trace as describe_trace
 # What is found in a text and who it points to.
 from .tracing import trace_text as trace_text
 
+# What is replayed.
+from .replay import ReplayRequest as ReplayRequest
+
 __all__ = [
     "BANK",
     "SET_FIELDS",
+    "ReplayRequest",
     "compare_sources",
     "describe_comparison",
     "describe_leaks",

@@ -53,39 +53,48 @@ class ReplaySummary:
     calls: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True)
+class ReplayRequest:
+    """What is replayed.
+
+    Attributes:
+        replay_id: its name.
+        models: who is asked.
+        sources: `bank`, or files (question, options, item_id).
+        size: the most questions of a source.
+        mapping: which column of a file is which, ours to the file's.
+    """
+
+    replay_id: str
+    models: Sequence[RegisteredModel]
+    sources: Sequence[str]
+    size: int = 1_000
+    mapping: Mapping[str, str] = field(default_factory=dict)
+
+
 async def replay_sources(
-    ledger: Ledger,
-    lake: Lake,
-    settings: Settings,
-    models: Sequence[RegisteredModel],
-    sources: Sequence[str],
-    replay_id: str,
-    *,
-    size: int = 1_000,
-    mapping: Mapping[str, str] | None = None,
+    ledger: Ledger, lake: Lake, settings: Settings, request: ReplayRequest
 ) -> ReplaySummary:
     """Replay up to `size` questions of each source to every model, and land `replay_spans` and `replays`.
 
-    A source is `bank` or a file (question, options, item_id; `mapping` says which column is which). Of the bank a model is shown
+    Of the bank a model is shown
     only what its organisation was put before: a replay gives nothing away. Spans are chosen once and kept; what a model has
     completed is not asked again, and after a kill replies that were paid for are taken from the ledger. Raises UsageError for a
     source without questions, CallFailed and BudgetError.
     """
+    replay_id = request.replay_id
     summary = ReplaySummary(replay_id)
     run_id = f"contamination/{replay_id}"
     with claim_work(ledger, "contamination", replay_id, what=f"replaying {replay_id}"):
         budget = open_budget(ledger, settings.budget_usd, run_id)
         async with ModelClient(ledger, settings, budget=budget) as client:
-            for source in sources:
+            for source in request.sources:
                 name = BANK if source == BANK else Path(source).stem
-                for model in models:
-                    owner = model.organisation if source == BANK else EVERYBODY
-                    spans = _prepare_spans(
-                        lake, source, name, owner, model, replay_id, size, mapping or {}, summary
-                    )
+                for model in request.models:
+                    spans = _prepare_spans(lake, request, source, model, summary)
                     summary.completions += await _replay(ledger, lake, client, model, spans, name, replay_id)
             summary.calls.update(client.counts)
-    summary.models = [model.name for model in models]
+    summary.models = [model.name for model in request.models]
     return summary
 
 
@@ -122,26 +131,21 @@ def guess_language(text: str) -> str:
 
 
 def _prepare_spans(
-    lake: Lake,
-    source: str,
-    name: str,
-    owner: str,
-    model: RegisteredModel,
-    replay_id: str,
-    size: int,
-    mapping: Mapping[str, str],
-    summary: ReplaySummary,
+    lake: Lake, request: ReplayRequest, source: str, model: RegisteredModel, summary: ReplaySummary
 ) -> pl.DataFrame:
     """The spans of a source for an organisation: those that were landed, else new ones."""
+    replay_id = request.replay_id
+    name = BANK if source == BANK else Path(source).stem
+    owner = model.organisation if source == BANK else EVERYBODY
     unit = f"{replay_id}/{name}/{owner}"
     kept = lake.read("replay_spans_of", {"replay_id": replay_id, "source": name, "organisation": owner})
     if kept.is_empty():
-        questions = _read_bank(lake, model) if source == BANK else read_set(Path(source), mapping)
+        questions = _read_bank(lake, model) if source == BANK else read_set(Path(source), request.mapping)
         rows: list[dict[str, object]] = []
         for question in draw_order(
             questions, "replay", replay_id, name, name=lambda one: str(one["item_id"])
         ):
-            if len(rows) == size:
+            if len(rows) == request.size:
                 break
             span = choose_span(str(question["stem"]), question["options"])  # type: ignore[arg-type]
             if span is None:

@@ -7,7 +7,7 @@ import asyncio
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.contamination.replay import replay_sources
+from tasks.contamination.replay import ReplayRequest, replay_sources
 from tasks.models import read_registry
 from tasks.running import hide_content
 from tasks.running.flow_runs import sign_landings
@@ -29,10 +29,9 @@ def replay_questions(
     settings = load_settings()
     registry = read_registry(settings.registry_path)
     chosen = [registry.get(name) for name in models]
+    request = ReplayRequest(replay_id, chosen, sources, size, columns or {})
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
-        summary = asyncio.run(
-            replay_sources(ledger, lake, settings, chosen, sources, replay_id, size=size, mapping=columns)
-        )
+        summary = asyncio.run(replay_sources(ledger, lake, settings, request))
     return {
         "replay_id": summary.replay_id,
         "replayed_questions": summary.questions,

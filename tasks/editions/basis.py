@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PERSON_PREFIX = "person:"
 
 
-class Reader(Protocol):
+class QueryReader(Protocol):
     """Runs a named query of `warehouse/sql/reads` (`Lake.read`)."""
 
     def __call__(self, name: str, params: Mapping[str, object] | None = None, /) -> pl.DataFrame:
@@ -87,7 +87,7 @@ class Basis:
 
 
 def read_basis(
-    read: Reader,
+    read: QueryReader,
     run_id: str,
     disciplines: Sequence[str],
     *,
@@ -132,7 +132,7 @@ def read_basis(
     )
 
 
-def _read_judges(read: Reader, run_id: str, month: str, least_ratings: int) -> list[JudgeInOrder]:
+def _read_judges(read: QueryReader, run_id: str, month: str, least_ratings: int) -> list[JudgeInOrder]:
     found = read("edition_judges", {"run_id": run_id, "month": month, "least_ratings": least_ratings})
     return [
         JudgeInOrder(
@@ -145,7 +145,7 @@ def _read_judges(read: Reader, run_id: str, month: str, least_ratings: int) -> l
     ]
 
 
-def _read_drift(read: Reader, judge: JudgeInOrder, run: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _read_drift(read: QueryReader, judge: JudgeInOrder, run: Mapping[str, Any]) -> Mapping[str, Any] | None:
     found = read(
         "edition_drift",
         {
@@ -158,7 +158,7 @@ def _read_drift(read: Reader, judge: JudgeInOrder, run: Mapping[str, Any]) -> Ma
     return None if found.is_empty() else found.row(0, named=True)
 
 
-def _read_answers(read: Reader, sessions: pl.DataFrame, judges: Sequence[JudgeInOrder]) -> pl.DataFrame:
+def _read_answers(read: QueryReader, sessions: pl.DataFrame, judges: Sequence[JudgeInOrder]) -> pl.DataFrame:
     """The answers month by month, so that only files of those months are read."""
     import polars as pl
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tasks.editions.basis import Basis, Reader
+from tasks.editions.basis import Basis, QueryReader
 from tasks.editions.estimates import StyleAnswers, make_rows
 from tasks.statistics import compute_changes
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def estimate_changes(
-    read: Reader, basis: Basis, answers: StyleAnswers, earlier: pl.DataFrame
+    read: QueryReader, basis: Basis, answers: StyleAnswers, earlier: pl.DataFrame
 ) -> pl.DataFrame:
     """The change columns of `edition_scores` for candidates of a style published before.
 

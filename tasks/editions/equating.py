@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from schemas.editions import ALL_DISCIPLINES
-from tasks.editions.basis import Basis, Reader
+from tasks.editions.basis import Basis, QueryReader
 from tasks.editions.estimates import StyleAnswers, count_stars
 from tasks.editions.standings import MAIN_STYLE
 from tasks.statistics import (
@@ -65,7 +65,9 @@ class _History:
     entries: pl.DataFrame
 
 
-def equate_edition(read: Reader, basis: Basis, edition_id: str, styles: Sequence[StyleAnswers]) -> Equating:
+def equate_edition(
+    read: QueryReader, basis: Basis, edition_id: str, styles: Sequence[StyleAnswers]
+) -> Equating:
     """Fit every discipline over the editions so far, and equate whoever stands in the standings.
 
     Nothing is equated where a discipline has fewer than `LEAST_QUESTIONS` questions so far, its fit does not converge, or its
@@ -167,7 +169,7 @@ def equate_nothing() -> Equating:
     )
 
 
-def _list_people(read: Reader, basis: Basis, edition_id: str, answers: StyleAnswers) -> pl.DataFrame:
+def _list_people(read: QueryReader, basis: Basis, edition_id: str, answers: StyleAnswers) -> pl.DataFrame:
     """Whose score is equated: this edition's candidates, and the others by their latest edition."""
     import polars as pl
 
@@ -253,7 +255,7 @@ def _arrange(before: pl.DataFrame, own: pl.DataFrame) -> _History:
     )
 
 
-def _read_start(read: Reader, before: dict[str, object], history: _History) -> Parameters:
+def _read_start(read: QueryReader, before: dict[str, object], history: _History) -> Parameters:
     """The last edition's parameters; NaN for what it did not have."""
     import polars as pl
 

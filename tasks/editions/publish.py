@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.editions.basis import Basis, Reader, read_basis
+from tasks.editions.basis import Basis, QueryReader, read_basis
 from tasks.editions.changes import estimate_changes
 from tasks.editions.equating import Equating, equate_edition
 from tasks.editions.estimates import (
@@ -81,6 +81,40 @@ class Edition:
     basis: Basis | None = field(default=None, repr=False)
 
 
+@dataclass(frozen=True)
+class PublishingHooks:
+    """Who is told and asked while a run is published.
+
+    Attributes:
+        step: told what is being done.
+        confirm: asked before anything is published in spite of a gate; raises to keep it from being so.
+        before_landing: called with a new edition right before the lake has it, while nobody else can publish the run.
+    """
+
+    step: Step = lambda _: None
+    confirm: Confirm = lambda _: None
+    before_landing: Callable[[Edition], None] = lambda _: None
+
+
+@dataclass(frozen=True)
+class Imprint:
+    """What an edition says of itself beside its numbers.
+
+    Attributes:
+        revision: 1 for the first edition of a run.
+        replaces: the edition that it corrects; null for the first.
+        reason: why it corrects it; null for the first.
+        overridden: gates that were shut and overridden.
+        override_reason: why; null where none was.
+    """
+
+    revision: int = 1
+    replaces: str | None = None
+    reason: str | None = None
+    overridden: Sequence[str] = ()
+    override_reason: str | None = None
+
+
 def publish_run(
     lake: Lake,
     settings: Settings,
@@ -88,32 +122,24 @@ def publish_run(
     disciplines: Sequence[str],
     revision: Revision | None = None,
     *,
-    now: datetime | None = None,
-    step: Step = lambda _: None,
-    confirm: Confirm = lambda _: None,
-    before_landing: Callable[[Edition], None] = lambda _: None,
+    hooks: PublishingHooks | None = None,
 ) -> Edition:
-    """Publish a run, once; `disciplines` weigh the same each, `step` is told what is being done.
-
-    `confirm` is asked before anything is published in spite of a gate, and raises to keep it from being so. `before_landing` is
-    called with a new edition right before the lake has it, while nobody else can publish the run.
+    """Publish a run, once; `disciplines` weigh the same each, `hooks` are called on the way.
 
     A run that was published stands as it is, unless a revision is asked for with a reason. Raises GateError when a gate is
     shut, UsageError for a run that is not there or a revision without reason or without change.
     """
     from warehouse.lake import Batch
 
-    asked = revision or Revision()
+    asked, hooks = revision or Revision(), hooks or PublishingHooks()
     with hold_work(settings, "publish-edition", run_id, what=f"publishing {run_id}", wait_s=600):
         # One transaction: what an edition rests on is what was there at one moment (and 34 queries are a third cheaper in it).
         with lake.read_transaction():
-            prepared = _prepare(
-                lake.read, settings, run_id, disciplines, asked, now=now, step=step, confirm=confirm
-            )
+            prepared = _prepare(lake.read, settings, run_id, disciplines, asked, hooks)
         if not prepared.is_new:
             return prepared
-        step("freezing it")
-        before_landing(prepared)
+        hooks.step("freezing it")
+        hooks.before_landing(prepared)
         lake.land_together(
             [Batch(table, prepared.edition_id, frame) for table, frame in prepared.frames.items()],
             stage="publish",
@@ -122,20 +148,17 @@ def publish_run(
 
 
 def _prepare(
-    read: Reader,
+    read: QueryReader,
     settings: Settings,
     run_id: str,
     disciplines: Sequence[str],
     asked: Revision,
-    *,
-    now: datetime | None,
-    step: Step,
-    confirm: Confirm,
+    hooks: PublishingHooks,
 ) -> Edition:
     """The edition that is to be landed, or the one that stands."""
     published = read("run_revisions", {"run_id": run_id})
     last = None if published.is_empty() else published.row(-1, named=True)
-    step("reading what it rests on")
+    hooks.step("reading what it rests on")
     basis = read_basis(read, run_id, disciplines, least_ratings=settings.judge_ratings_gate)
     has_changed = last is not None and last["basis_hash"] != basis.hash()
     if last is not None and not asked.is_wanted:
@@ -146,7 +169,7 @@ def _prepare(
     check_gates(shut, asked.overridden, asked.reason, run_id)
     revision = 1 if last is None else int(last["revision"]) + 1
     if shut:
-        confirm(
+        hooks.confirm(
             Request(
                 "override",
                 f"{run_id}/{revision}",
@@ -160,32 +183,31 @@ def _prepare(
     return freeze_edition(
         read,
         basis,
-        revision=revision,
-        replaces=None if last is None else str(last["edition_id"]),
-        reason=asked.reason if last is not None else None,
-        overridden=[gate.gate for gate in shut],
-        override_reason=asked.reason if shut else None,
-        now=now or datetime.now(UTC),
-        step=step,
+        Imprint(
+            revision=revision,
+            replaces=None if last is None else str(last["edition_id"]),
+            reason=asked.reason if last is not None else None,
+            overridden=[gate.gate for gate in shut],
+            override_reason=asked.reason if shut else None,
+        ),
+        now=datetime.now(UTC),
+        step=hooks.step,
     )
 
 
 def freeze_edition(
-    read: Reader,
+    read: QueryReader,
     basis: Basis,
+    imprint: Imprint | None = None,
     *,
-    revision: int = 1,
-    replaces: str | None = None,
-    reason: str | None = None,
-    overridden: Sequence[str] = (),
-    override_reason: str | None = None,
     now: datetime,
     step: Step = lambda _: None,
 ) -> Edition:
     """Every row of an edition, from its basis and from the editions before it; writes nothing."""
     import polars as pl
 
-    edition_id = f"{basis.run['run_id']}/{revision}"
+    imprint = imprint or Imprint()
+    edition_id = f"{basis.run['run_id']}/{imprint.revision}"
     month, is_simulated = str(basis.run["month"]), bool(basis.run["is_simulated"])
     sessions = summarise_sessions(basis)
     step("scores, ranks and pairs")
@@ -219,17 +241,7 @@ def freeze_edition(
     rows = {table: _conform(table, frame, shared) for table, frame in frames.items()}
     standings = list_standings(read, basis, edition_id, rows["edition_scores"], equating.persons)
     rows["edition_standings"] = _conform("edition_standings", standings, shared)
-    head = _describe_edition(
-        basis,
-        rows,
-        edition_id=edition_id,
-        revision=revision,
-        replaces=replaces,
-        reason=reason,
-        overridden=overridden,
-        override_reason=override_reason,
-        published_at=now,
-    )
+    head = _describe_edition(basis, rows, imprint, edition_id=edition_id, published_at=now)
     rows["editions"] = head
     return Edition(
         edition_id=edition_id,
@@ -238,7 +250,7 @@ def freeze_edition(
         is_new=True,
         is_outdated=False,
         candidate_count=int(head["candidate_count"][0]),
-        overridden=tuple(overridden),
+        overridden=tuple(imprint.overridden),
         frames=rows,
         basis=basis,
     )
@@ -261,13 +273,9 @@ def compute_root(head: Mapping[str, Any], rows: Mapping[str, pl.DataFrame]) -> s
 def _describe_edition(
     basis: Basis,
     rows: Mapping[str, pl.DataFrame],
+    imprint: Imprint,
     *,
     edition_id: str,
-    revision: int,
-    replaces: str | None,
-    reason: str | None,
-    overridden: Sequence[str],
-    override_reason: str | None,
     published_at: datetime,
 ) -> pl.DataFrame:
     import polars as pl
@@ -289,9 +297,9 @@ def _describe_edition(
                 "is_simulated",
             )
         },
-        "revision": revision,
-        "replaces": replaces,
-        "reason": reason,
+        "revision": imprint.revision,
+        "replaces": imprint.replaces,
+        "reason": imprint.reason,
         "published_at": published_at,
         "judge": judge.judge,
         "judge_prompt_version": judge.prompt_wording,
@@ -304,8 +312,8 @@ def _describe_edition(
         "weights": json.dumps(dict(basis.weights), ensure_ascii=False),
         "candidate_count": scored["model"].n_unique(),
         "unparsed_count": int(rows["edition_sessions"].filter("is_complete")["unparsed_count"].sum()),
-        "overridden_gates": list(overridden),
-        "override_reason": override_reason,
+        "overridden_gates": list(imprint.overridden),
+        "override_reason": imprint.override_reason,
         "code_version": read_code_version(),
         "basis_hash": basis.hash(),
         "root_hash": "",

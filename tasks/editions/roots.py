@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from schemas.settings import Settings
 from tasks.editions.public_entries import add_edition_entry, find_unlisted, prove_edition, write_files
-from tasks.editions.publish import Edition, Revision, Step, publish_run
+from tasks.editions.publish import Edition, PublishingHooks, Revision, Step, publish_run
 from tasks.exam.log import note_keys, open_signer
 from tasks.exam.public import keep_public_head
 from tasks.running import hold_work
@@ -53,9 +53,7 @@ def publish_and_keep_root(
         run_id,
         read_disciplines(ledger, settings, run_id),
         revision,
-        step=step,
-        confirm=confirm,
-        before_landing=prove,
+        hooks=PublishingHooks(step=step, confirm=confirm, before_landing=prove),
     )
     for request in overriding:
         finish(ledger, settings, request)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schemas.editions import ALL_DISCIPLINES
-from tasks.editions.basis import Basis, Reader
+from tasks.editions.basis import Basis, QueryReader
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,7 +14,7 @@ MAIN_STYLE = "zero_shot"
 
 
 def list_standings(
-    read: Reader, basis: Basis, edition_id: str, scores: pl.DataFrame, equated: pl.DataFrame
+    read: QueryReader, basis: Basis, edition_id: str, scores: pl.DataFrame, equated: pl.DataFrame
 ) -> pl.DataFrame:
     """Rows of `edition_standings`: this edition's candidates, others as of their latest edition.
 

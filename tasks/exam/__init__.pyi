@@ -52,10 +52,18 @@ from .task import sit_run as sit_run
 # `table/unit` of what the ledger now says differently than when it was landed; `step` is told the rows looked at.
 from .verify import find_changed_sessions as find_changed_sessions
 
+# What is wished of a run; what is not said is as the settings and the month have it.
+from .plan.wishes import RunWishes as RunWishes
+
+# The part of a run that a process sits, and how it comes to it.
+from .sitting import SittingPart as SittingPart
+
 __all__ = [
     "CandidateProgress",
     "HttpCaller",
     "RunProgress",
+    "RunWishes",
+    "SittingPart",
     "close_overdue_sessions",
     "collect_provider_batches",
     "describe_session",

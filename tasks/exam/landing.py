@@ -42,7 +42,7 @@ FindLanded = Callable[[str, Sequence[str]], AbstractSet[str]]
 
 # Rows of a transaction, counted in the larger of its tables: fewer give small files, many more give nothing.
 ROWS_PER_CHUNK: Final = 20_000
-# Fixed, for a page is known by its number: another size needs a step in warehouse/lake/migrations.py.
+# Fixed, for a page is known by its number: another size needs another form of the lake (warehouse/lake/form.py).
 ENTRIES_PER_PAGE: Final = 10_000
 PAGES_PER_CHUNK: Final = 10
 _PAGE_PREFIX: Final = "page-"

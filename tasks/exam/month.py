@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import polars as pl
 
-from schemas.errors import GateError, RegistryError, UsageError
+from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.exam.plan import (
     Chance,
     RunPlan,
+    RunWishes,
     check_same_run,
     check_served,
+    choose_kind,
     list_due,
     name_run,
     parse_published,
@@ -25,7 +26,7 @@ from tasks.exam.plan import (
 )
 from tasks.exam.public import NO_BANK, LakeRows
 from tasks.judging import VERSION as JUDGE_PROMPT
-from tasks.models import Registry, check_callable, read_registry
+from tasks.models import check_callable, read_registry
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings
@@ -63,19 +64,7 @@ def shape_draw(settings: Settings, size: int, repetition: str | None) -> Draw:
 
 
 def preview_month(
-    ledger: Ledger,
-    lake: Lake,
-    settings: Settings,
-    *,
-    month: str,
-    candidates: Sequence[str] | None = None,
-    outside: Sequence[str] = (),
-    run_id: str | None = None,
-    repetition: str | None = None,
-    seed: str | None = None,
-    chance: Chance | None = None,
-    is_reference_renewed: bool = False,
-    is_bridging: bool = True,
+    ledger: Ledger, lake: Lake, settings: Settings, wishes: RunWishes, *, chance: Chance | None = None
 ) -> RunPlan | None:
     """The plan of the month's run, published or not; None when there is nothing to sit.
 
@@ -83,18 +72,20 @@ def preview_month(
     due since. Otherwise the candidates named, or those that are due, make it. A further run of the month needs a name
     (`run_id`, or `repetition`; the word `week` names it for the present week). Simulated candidates sit runs of their own: by
     default they are examined only where the registry has no real ones. `outside` candidates sit through the exam API with
-    their own client; their sessions stay open until they have.
+    their own client; their sessions stay open until they have. `chance` is what the seed is mixed from, where it is not fresh.
+    Raises UsageError for a fresh draw that is too small (`shape_draw`).
     """
+    settings, repetition = shape_draw(settings, wishes.draw, wishes.repetition)
     registry = read_registry(settings.registry_path)
-    names = None if candidates is None else list(candidates)
-    if outside:
+    names = None if wishes.candidates is None else list(wishes.candidates)
+    if wishes.outside:
         # A run of outside candidates examines those named and nobody else.
         names = names or []
-    sitters = None if names is None else [*names, *outside]
+    sitters = None if names is None else [*names, *wishes.outside]
     if repetition == "week":
         repetition = f"week-{datetime.now(UTC).isocalendar().week:02d}"
-    is_simulated = _choose_kind(registry, sitters)
-    run_id, _ = name_run(month, is_simulated=is_simulated, run_id=run_id, repetition=repetition)
+    is_simulated = choose_kind(registry, wishes)
+    run_id, _ = name_run(wishes.month, is_simulated=is_simulated, run_id=wishes.run_id, repetition=repetition)
     published = _read_published(ledger, run_id)
     if published is not None:
         check_same_run(published, sitters)
@@ -103,24 +94,12 @@ def preview_month(
         )
         return replace(published, due=tuple(schedule))
     if names is None:
-        names = list_due(read_schedule(ledger, registry, settings, month, is_simulated=is_simulated))
+        names = list_due(read_schedule(ledger, registry, settings, wishes.month, is_simulated=is_simulated))
         if not names:
             return None
+    wishes = replace(wishes, candidates=names, run_id=run_id, repetition=None, is_simulated=is_simulated)
     return plan_run(
-        ledger,
-        settings,
-        registry,
-        LakeRows(lake),
-        month=month,
-        is_simulated=is_simulated,
-        run_id=run_id,
-        candidates=names,
-        outside=outside,
-        seed=seed,
-        chance=chance,
-        judge_prompt=JUDGE_PROMPT,
-        is_reference_renewed=is_reference_renewed,
-        is_bridging=is_bridging,
+        ledger, settings, registry, LakeRows(lake), wishes, chance=chance, judge_prompt=JUDGE_PROMPT
     )
 
 
@@ -148,17 +127,6 @@ def check_reachable(settings: Settings, plan: RunPlan) -> None:
     registry = read_registry(settings.registry_path)
     needed = {session.model for session in plan.sessions if session.model not in plan.outside}
     check_callable(registry.get(name) for name in sorted(needed))
-
-
-def _choose_kind(registry: Registry, names: Sequence[str] | None) -> bool:
-    if names is None:
-        return not any(not model.is_simulated for model in registry.candidates())
-    kinds = {registry.get(name).is_simulated for name in names}
-    if len(kinds) > 1:
-        raise RegistryError(
-            f"Real and simulated candidates cannot sit one run ({', '.join(names)}); examine them in two runs."
-        )
-    return kinds.pop() if kinds else False
 
 
 def _read_published(ledger: Ledger, run_id: str) -> RunPlan | None:

@@ -50,40 +50,53 @@ def is_pending(error: BaseException) -> bool:
     return isinstance(error, CallPending)
 
 
-class Sitter:
+@dataclass(frozen=True)
+class ExamRoom:
+    """What all sessions of a run have in common that are sat in one process.
+
+    Attributes:
+        door: the way to the protocol.
+        client: the way to the candidates.
+        settings: leases and lives of tokens.
+        keys: signing keys of the tokens.
+        progress: told of every answer that was acknowledged.
+        note_error: told of a call that failed for good: session, position, error class.
+        clock: the ledger's, which the protocol compares tokens with.
+    """
+
+    door: Door
+    client: Client
+    settings: Settings
+    keys: KeyFile
+    progress: Callable[[SittingProgress], None]
+    note_error: Callable[[str, int, str], Awaitable[None]] | None = None
+    clock: Callable[[], float] = time.time
+
+
+class SessionSitter:
     """One candidate in one session."""
 
     def __init__(
         self,
-        door: Door,
-        client: Client,
-        settings: Settings,
-        keys: KeyFile,
+        room: ExamRoom,
         model: RegisteredModel,
         session: Mapping[str, Any],
-        progress: Callable[[SittingProgress], None],
-        note_error: Callable[[str, int, str], Awaitable[None]] | None = None,
         is_ours: Callable[[], bool] = lambda: True,
-        clock: Callable[[], float] = time.time,
     ) -> None:
-        """`note_error` is told of a call that failed for good: session, position, error class.
-
-        `is_ours` says whether no other process has taken the session over; then this one leaves it. `clock` is the ledger's, which
-        the protocol compares tokens with.
-        """
-        self._door = door
-        self._client = client
-        self._settings = settings
-        self._keys = keys
+        """`is_ours` says whether no other process has taken the session over; then this one leaves it."""
+        self._door = room.door
+        self._client = room.client
+        self._settings = room.settings
+        self._keys = room.keys
         self._model = model
         self._session = session
         self._session_id: str = session["session_id"]
         # Once: were the keys deleted meanwhile, this process is still the holder of its lease.
-        self._lease_secret = derive_lease_secret(keys.read(), self._session_id)
-        self._progress = progress
-        self._note_error = note_error
+        self._lease_secret = derive_lease_secret(room.keys.read(), self._session_id)
+        self._progress = room.progress
+        self._note_error = room.note_error
         self._is_ours = is_ours
-        self._clock = clock
+        self._clock = room.clock
         self._token = ""
         self._lease: Lease | None = None
         self._opening = asyncio.Lock()

@@ -20,7 +20,7 @@ from tasks.exam.closing import close_run
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.http_calls import PATIENCE_S
 from tasks.exam.protocol import make_protocol, open_keys
-from tasks.exam.sitter import Client, Sitter, SittingProgress, is_pending
+from tasks.exam.sitter import Client, ExamRoom, SessionSitter, SittingProgress, is_pending
 from tasks.running import POLL_S, SharedWork
 from warehouse.ledger.engine.clock import clock_of
 from warehouse.ledger.engine.ledger import Ledger
@@ -76,6 +76,24 @@ class SittingReport:
         return not self.failures
 
 
+@dataclass(frozen=True)
+class SittingPart:
+    """The part of a run that a process sits, and how it comes to it.
+
+    Attributes:
+        door: the way to the protocol; null for the one that the settings name.
+        models: only the sessions of these; null for all.
+        max_sessions: sessions under way at once, at most.
+        sharers: processes that sit the run: each has at most its share of the sessions under way, so that something is left
+            for those that begin later.
+    """
+
+    door: Door | None = None
+    models: Sequence[str] | None = None
+    max_sessions: int = 256
+    sharers: int = 1
+
+
 async def sit_sessions(
     ledger: Ledger,
     settings: Settings,
@@ -83,29 +101,26 @@ async def sit_sessions(
     client: Client,
     run_id: str,
     *,
-    door: Door | None = None,
     progress: Callable[[SittingProgress], None] | None = None,
-    models: Sequence[str] | None = None,
-    max_sessions: int = 256,
-    sharers: int = 1,
+    part: SittingPart | None = None,
 ) -> SittingReport:
     """Sit all open sessions of a run, many at a time, and close the run when the last one is closed.
 
     Sessions that another process sits are left to it, and waited for: they are sat here when that process ends without having
     closed them. A session whose model cannot be called is sat again after the others; if it still cannot, it stays open and is
-    reported, and what failed is noted in the ledger. `door` defaults to the one that
-    the settings name. `models` sits only the sessions of those. Limits per provider are the client's. Where so many `sharers` sit the
-    run, each has at most its part of the sessions under way, so that something is left for those that begin later.
+    reported, and what failed is noted in the ledger. Limits per provider are
+    the client's. `part` says which sessions are sat here, and by which door.
 
     Raises UsageError for an unknown run, BudgetError when the budget stops it (what was answered is kept).
     """
-    rows, outside = _read_sessions(ledger, run_id, models)
+    part = part or SittingPart()
+    rows, outside = _read_sessions(ledger, run_id, part.models)
     report = SittingReport(run_id, session_count=len(rows))
     report.outside_count = sum(row["model"] in outside and row["status"] != "closed" for row in rows)
     waiting = [row for row in rows if row["status"] != "closed" and row["model"] not in outside]
     candidates = {row["model"]: registry.get(row["model"]) for row in waiting}
-    async with _open_door(ledger, settings, door) as used, SharedWork(ledger, "sit") as claims:
-        room = _Room(settings, candidates, min(max_sessions, max(1, -(-len(waiting) // sharers))))
+    async with _open_door(ledger, settings, part.door) as used, SharedWork(ledger, "sit") as claims:
+        room = _Room(settings, candidates, min(part.max_sessions, max(1, -(-len(waiting) // part.sharers))))
         keys = open_keys(settings)
         stop = asyncio.Event()
 
@@ -118,6 +133,8 @@ async def sit_sessions(
             await ledger.writer.run_async(
                 lambda connection: deadlines.write_call_error(connection, session_id, seq, error)
             )
+
+        shared = ExamRoom(used, client, settings, keys, count, note_error, clock_of(ledger.engine))
 
         async def sit(row: Mapping[str, Any]) -> SittingFailure | bool:
             """Sit a session; false when another process sits it, or may have taken it over meanwhile, or all stop."""
@@ -133,18 +150,7 @@ async def sit_sessions(
                     was_lost = was_lost or not claims.holds(name)
                     return not was_lost
 
-                sitter = Sitter(
-                    used,
-                    client,
-                    settings,
-                    keys,
-                    model,
-                    row,
-                    count,
-                    note_error,
-                    is_ours,
-                    clock_of(ledger.engine),
-                )
+                sitter = SessionSitter(shared, model, row, is_ours)
                 try:
                     await sitter.sit(stop)
                 except BudgetError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from prefect import task
@@ -13,12 +14,12 @@ from tasks.exam.batched import sit_in_batches
 from tasks.exam.closing import close_overdue, set_deadlines
 from tasks.exam.landing import land_access_log, land_closed_sessions
 from tasks.exam.log import keep_head, note_keys, open_signer
-from tasks.exam.month import preview_month, publish_month, shape_draw
-from tasks.exam.plan import read_plan
+from tasks.exam.month import preview_month, publish_month
+from tasks.exam.plan import RunWishes, read_plan
 from tasks.exam.public import disclose_closed_runs, keep_public_log
 from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitter import SittingProgress
-from tasks.exam.sitting import SittingReport, sit_sessions
+from tasks.exam.sitting import SittingPart, SittingReport, sit_sessions
 from tasks.models import BatchClient, ModelClient, collect_batches, open_budget, read_registry
 from tasks.running import Progress, hide_content
 from tasks.running.approvals import ApprovalNeeded
@@ -30,37 +31,16 @@ from warehouse.ledger.engine.opening import open_ledger
 
 @task(name="plan_month")
 @hide_content
-def plan_month(
-    month: str = "",
-    candidates: list[str] | None = None,
-    run_id: str = "",
-    outside: list[str] | None = None,
-    repetition: str = "",
-    renew_reference: bool = False,
-    bridge: bool = True,
-    draw: int = 0,
-) -> dict[str, object]:
+def plan_month(wishes: RunWishes) -> dict[str, object]:
     """Plan the month's run and publish the plan; returns its id, or an empty one when nobody is due.
 
-    Where a second person must agree first, the id is empty, too, and `waits_for` says how it goes on.
-
-    `draw` asks for a fresh draw of so many questions beside it.
+    Where a second person must agree first, the id is empty, too, and `waits_for` says how it goes on. Where no month is wished,
+    it is the present one.
     """
-    settings, named = shape_draw(load_settings(), draw, repetition or None)
-    month = month or datetime.now(UTC).strftime("%Y-%m")
+    settings = load_settings()
+    wishes = replace(wishes, month=wishes.month or datetime.now(UTC).strftime("%Y-%m"))
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
-        plan = preview_month(
-            ledger,
-            lake,
-            settings,
-            month=month,
-            candidates=candidates,
-            outside=outside or (),
-            run_id=run_id or None,
-            repetition=named,
-            is_reference_renewed=renew_reference,
-            is_bridging=bridge,
-        )
+        plan = preview_month(ledger, lake, settings, wishes)
         if plan is None:
             return {"run_id": ""}
         note_keys(ledger, settings, open_signer(settings))
@@ -173,7 +153,13 @@ async def _sit(
         if not in_batches:
             async with ModelClient(ledger, settings, budget=budget) as client:
                 report = await sit_sessions(
-                    ledger, settings, registry, client, run_id, progress=count, sharers=sharers
+                    ledger,
+                    settings,
+                    registry,
+                    client,
+                    run_id,
+                    progress=count,
+                    part=SittingPart(sharers=sharers),
                 )
                 return report, client.counts
         async with BatchClient(ledger, settings, budget=budget) as batching:

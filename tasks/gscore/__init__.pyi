@@ -64,9 +64,17 @@ from .task import answer_cgeval as answer_cgeval
 # Score what the model has answered against the references in a file, and land the rows.
 from .task import score_cgeval as score_cgeval
 
+# How answers are scored.
+from .cgeval.landing import Scoring as Scoring
+
+# How the pairs of a file are scored.
+from .scored_files import FileScoring as FileScoring
+
 __all__ = [
     "PUBLISHED_COUNT",
     "EmbeddingModelError",
+    "FileScoring",
+    "Scoring",
     "answer_and_land",
     "answer_cgeval",
     "compute_sample_agreement",

@@ -67,33 +67,51 @@ class FileScores:
     """Why there are no similarities, in a sentence for the person who asked; None when there are."""
 
 
+@dataclass(frozen=True)
+class FileScoring:
+    """How the pairs of a file are scored.
+
+    Attributes:
+        profile: how BLEU-4, ROUGE-2 and chrF are computed.
+        model: embedding model, a name, a folder or a loaded similarity; null for none.
+        reference_column: the column of the references.
+        response_column: the column of the responses.
+        keep_texts: whether the two texts stand in the scores as well.
+        cache: where embeddings are kept for later runs; null for this run alone.
+        part_rows: pairs of a part, which is written at once.
+        metrics: further metrics, by name.
+    """
+
+    profile: str | Profile = DEFAULT_PROFILE
+    model: str | Path | Similarity | None = None
+    reference_column: str = "reference"
+    response_column: str = "response"
+    keep_texts: bool = False
+    cache: Path | None = None
+    part_rows: int | None = None
+    metrics: Sequence[str] = ()
+
+
 def score_file(
     path: Path,
     out: Path,
-    profile: str | Profile = DEFAULT_PROFILE,
-    model: str | Path | Similarity | None = None,
+    scoring: FileScoring | None = None,
     progress: Progress | None = None,
-    *,
-    reference_column: str = "reference",
-    response_column: str = "response",
-    keep_texts: bool = False,
-    cache: Path | None = None,
-    part_rows: int | None = None,
-    metrics: Sequence[str] = (),
 ) -> FileScores:
     """Score every pair of a CSV, TSV, JSONL or Parquet file; write Parquet, CSV or JSONL, one row per pair in the same order.
 
     A row of `out` has the input's row number (from 1), the input's other columns (the two texts with `keep_texts` only) and the
-    columns of `score.SCORE_COLUMNS`. `model` is a name, a folder or a loaded similarity; None, or a model that is not
-    there, leaves similarity and gscore null and says why in `message` and in each row. `metrics` are further ones by name. `cache` keeps embeddings for later
-    runs. Memory does not grow with the number of pairs.
+    columns of `score.SCORE_COLUMNS`. Without a model, or with one that is not there, similarity and gscore are null, and `message`
+    and each row say why. Memory does not grow with the number of pairs.
 
     Raises UsageError when the file cannot be read as what its suffix says, or lacks a column; StoreError when
     another process is writing the same `out`.
     """
-    chosen = parse_profile(profile)
+    scoring = scoring or FileScoring()
+    keep_texts, metrics = scoring.keep_texts, scoring.metrics
+    chosen = parse_profile(scoring.profile)
     check_output_format(out)
-    pairs = open_pair_file(path, reference_column, response_column)
+    pairs = open_pair_file(path, scoring.reference_column, scoring.response_column)
     _check_free_names(pairs, list_metric_columns(metrics))
     if out.exists() and out.samefile(path):
         raise UsageError(f"The scores would replace {path.name} itself. Name another file for them.")
@@ -101,13 +119,16 @@ def score_file(
     folder.mkdir(parents=True, exist_ok=True)
     with (
         _only_writer(folder, out),
-        _open_similarity(model, cache or folder / "embeddings.sqlite") as (similarity, message),
+        _open_similarity(scoring.model, scoring.cache or folder / "embeddings.sqlite") as (
+            similarity,
+            message,
+        ),
     ):
         parts = _Parts(folder / _compute_fingerprint(pairs, chosen, similarity, message, keep_texts, metrics))
         done = resumed = parts.read_row_count()
         if progress is not None:
             progress(done, pairs.row_count)
-        rows = part_rows or (_PART_ROWS if similarity is None else _PART_ROWS_WITH_SIMILARITY)
+        rows = scoring.part_rows or (_PART_ROWS if similarity is None else _PART_ROWS_WITH_SIMILARITY)
         for batch in _cut_parts(pairs.read(skip=done), rows):
             scored = score_pairs(
                 batch, chosen, similarity, missing_similarity_note=message or NO_MODEL_NOTE, metrics=metrics

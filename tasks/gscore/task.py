@@ -10,7 +10,7 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.gscore.cgeval.answering import DEFAULT_RUN
-from tasks.gscore.cgeval.landing import answer_and_land, score_and_land
+from tasks.gscore.cgeval.landing import Scoring, answer_and_land, score_and_land
 from tasks.running import Progress, hide_content, open_cluster
 from tasks.running.flow_runs import sign_landings
 from warehouse.lake import open_lake
@@ -65,10 +65,7 @@ def score_cgeval(
             settings,
             model,
             Path(references),
-            profile=profile,
-            embedding=embedding,
-            several=several,
-            run_id=run_id,
+            Scoring(profile=profile, embedding=embedding, several=several, run_id=run_id),
             progress=progress.reach,
         )
     return {

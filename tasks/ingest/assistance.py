@@ -308,7 +308,7 @@ def read_assist_model(settings: Settings, name: str) -> RegisteredModel:
     Raises:
         RegistryError: no such model, it is not registered as a `generator`, or its key is missing.
     """
-    from tasks.models import SIMULATED_URL, read_key, read_registry
+    from tasks.models import SIMULATED_URL, read_api_key, read_registry
 
     model = read_registry(settings.registry_path).get(name)
     if "generator" not in model.roles:
@@ -318,5 +318,5 @@ def read_assist_model(settings: Settings, name: str) -> RegisteredModel:
             "name another model."
         )
     if model.base_url != SIMULATED_URL:
-        read_key(model)
+        read_api_key(model)
     return model

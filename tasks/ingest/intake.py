@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schemas.errors import DocumentError
-from warehouse.encryption import SPOOL
 
+# In the archive: copies of papers while they are read, in a folder of the process that reads them; deleted when it ends.
+SPOOL = ".spool"
 _CHUNK = 1 << 20
 # A pipe without a writer would wait for ever.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC

@@ -27,16 +27,15 @@ from tasks.ingest.documents import (
 )
 from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
 from tasks.ingest.mapping import read_mapping
+from tasks.ingest.originals import keep_bytes, keep_file
 from tasks.ingest.sharing import CLAIM, DocumentShare
 from tasks.ingest.stretches import find_stretches
 from tasks.ingest.words.warnings import NOT_READ
 from tasks.running import HeldPieces, Progress
-from warehouse.encryption import find_archive_key, find_kept, keep_bytes, keep_file
 from warehouse.lake import Batch, Lake, open_lake
 
 if TYPE_CHECKING:
     from tasks.ingest.assistance import AssistanceSummary, Assistant
-    from warehouse.encryption import EncryptionKey
     from warehouse.ledger.engine.ledger import Ledger
 
 # A landing costs about as much as parsing a paper; a chunk keeps it below a tenth, and a kill repeats only a chunk.
@@ -102,7 +101,6 @@ def land_documents(
     sources = list_sources(paths)
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
-    find_archive_key(settings)  # so is an archive that cannot be written into
     spool = open_spool(settings.archive_dir)
     options = replace(options, spool=spool)
     summary = IngestSummary(assistance=assistant.new_summary() if assistant else None)
@@ -147,22 +145,22 @@ def find_nothing_new(
     return summary if first is None else None
 
 
-def archive_document(archive: Path, parsed: ParsedDocument, key: EncryptionKey | None = None) -> None:
-    """Keep the original by its content hash, with its TXT and JSON beside it; written once, atomically, encrypted with `key`."""
+def archive_document(archive: Path, parsed: ParsedDocument) -> None:
+    """Keep the original by its content hash, with its TXT and JSON beside it; written once, atomically."""
     sha256 = str(parsed.document["sha256"])
     if not sha256:
         return  # it could not be opened: there is nothing to keep
     folder = archive / sha256[:2]
     folder.mkdir(parents=True, exist_ok=True)
     original = folder / name_original(sha256, parsed.path)
-    if find_kept(original) is None:
+    if not original.exists():
         if parsed.copy is not None:
-            keep_file(parsed.copy, original, key)
+            keep_file(parsed.copy, original)
         else:
-            keep_bytes(parsed.path.read_bytes(), original, key)
+            keep_bytes(parsed.path.read_bytes(), original)
     if parsed.text is not None:
-        keep_bytes(str(parsed.text["text"]).encode(), folder / f"{sha256}.txt", key)
-    keep_bytes(render_document_json(parsed).encode(), folder / f"{sha256}.json", key)
+        keep_bytes(str(parsed.text["text"]).encode(), folder / f"{sha256}.txt")
+    keep_bytes(render_document_json(parsed).encode(), folder / f"{sha256}.json")
 
 
 def name_original(sha256: str, path: Path) -> str:
@@ -245,9 +243,8 @@ def _land_chunk(
         chunk = assistant.help_with(chunk, options.confidence_threshold, summary.assistance)
         calls = read_call_frames(assistant.ledger, dict.fromkeys(asked, now.strftime("%Y-%m")))
         batches += [Batch("llm_calls", unit, frame) for unit, frame in calls.items() if frame.height]
-    key = find_archive_key(settings)
     for parsed in chunk:
-        archive_document(settings.archive_dir, parsed, key)
+        archive_document(settings.archive_dir, parsed)
     batches += _list_batches(DOCUMENTS, chunk, [[one.document | {"ingested_at": now}] for one in chunk])
     batches += _list_batches(DOCUMENT_TEXTS, chunk, [[one.text] if one.text else [] for one in chunk])
     batches += _list_batches(QUESTIONS, chunk, [one.questions for one in chunk])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 
 from schemas.settings import Settings
 from tasks.judging.landing import judge_landed
@@ -16,18 +17,30 @@ from warehouse.ledger.engine.ledger import Ledger
 MOST_SILENT_LOOKS = 20
 
 
+@dataclass(frozen=True)
+class JudgingChoices:
+    """What is judged of a run, and by which calls.
+
+    Attributes:
+        only_unparsed: what nobody could be read of, and nothing else.
+        in_batches: submit calls to the batch endpoints of judges that have one.
+        waits: until no call is in a batch any more.
+    """
+
+    only_unparsed: bool = False
+    in_batches: bool = False
+    waits: bool = False
+
+
 async def judge_collected(
     ledger: Ledger,
     lake: Lake,
     settings: Settings,
     run_id: str | None,
     progress: Progress,
-    *,
-    only_unparsed: bool = False,
-    in_batches: bool = False,
-    waits: bool = False,
+    choices: JudgingChoices,
 ) -> JudgingSummary:
-    """Collect batches that have ended, then judge as judge_landed does; with `waits`, until no call is in a batch any more."""
+    """Collect batches that have ended, then judge as judge_landed does."""
     registry = read_registry(settings.registry_path)
     total: JudgingSummary | None = None
     silent = 0
@@ -41,12 +54,12 @@ async def judge_collected(
                 settings,
                 run_id,
                 progress,
-                only_unparsed=only_unparsed,
-                in_batches=in_batches,
+                only_unparsed=choices.only_unparsed,
+                in_batches=choices.in_batches,
             )
             total = part if total is None else _join(total, part)
         _add_collected(total, collected)
-        if not waits or not total.pending or silent >= MOST_SILENT_LOOKS:
+        if not choices.waits or not total.pending or silent >= MOST_SILENT_LOOKS:
             return total
         await asyncio.sleep(settings.batch_poll_s)
 

@@ -7,7 +7,7 @@ import asyncio
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.judging.batched import judge_collected
+from tasks.judging.batched import JudgingChoices, judge_collected
 from tasks.running import Progress, hide_content
 from tasks.running.flow_runs import show_progress, sign_landings
 from warehouse.lake import open_lake
@@ -39,9 +39,7 @@ def judge_run(
                 settings,
                 run_id or None,
                 progress,
-                only_unparsed=only_unparsed,
-                in_batches=in_batches,
-                waits=waits,
+                JudgingChoices(only_unparsed, in_batches, waits),
             )
         )
     return {

@@ -8,7 +8,7 @@ from .claim import check_rules as check_rules
 from .claim import claim_league as claim_league
 
 # The claim of an id; null when it is free. Raises StoreError when its key is not the one that it was made with.
-from .claim import find_claim as find_claim
+from .claim import find_league as find_league
 
 # SHA-256 of a file that questions are compared with; raises UsageError when it cannot be read as questions.
 from .claim import hash_benchmark as hash_benchmark
@@ -20,7 +20,7 @@ from .domain import read_domain as read_domain
 from .entry import enter_candidate as enter_candidate
 
 # What a person says of a question or a flagged answer, by its key: it may stand, or it is memorised.
-from .people import Verdict as Verdict
+from .people import PersonVerdict as PersonVerdict
 
 # Write what waits for this person; a text beyond what a cell holds is cut, and marked. Raises UsageError for no league.
 from .people import export_waiting as export_waiting
@@ -52,16 +52,20 @@ from .task import play_rounds as play_rounds
 # (name, label, text) of each section of a league's prompt, in order; empty when the messages are none.
 from .wording import extract_sections as extract_sections
 
+# Who enters a league, and by what.
+from .entry import EntryRequest as EntryRequest
+
 __all__ = [
+    "EntryRequest",
     "LeagueRules",
-    "Verdict",
+    "PersonVerdict",
     "check_rules",
     "claim_league",
     "claim_season",
     "enter_candidate",
     "export_waiting",
     "extract_sections",
-    "find_claim",
+    "find_league",
     "hash_benchmark",
     "import_decisions",
     "land_verdicts",

@@ -52,7 +52,7 @@ class Reply(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Line:
+class LeagueCalls:
     """How candidates of a league are called.
 
     Attributes:

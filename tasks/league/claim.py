@@ -72,7 +72,7 @@ class LeagueRules:
 
 
 @dataclass(frozen=True)
-class Claim:
+class ClaimedLeague:
     """A league that is claimed: its rules, its domains by name, and the key that letters and orders are drawn with."""
 
     league_id: str
@@ -124,7 +124,7 @@ def check_rules(rules: LeagueRules, registry: Registry) -> list[RegisteredModel]
 
 def claim_league(
     lake: Lake, settings: Settings, registry: Registry, league_id: str, rules: LeagueRules
-) -> Claim:
+) -> ClaimedLeague:
     """Claim the id for these rules; the same rules again give the same claim.
 
     Raises UsageError for rules that cannot be played, and for an id that is claimed with other rules.
@@ -135,17 +135,19 @@ def claim_league(
         if hash_benchmark(Path(name)) != digest:
             raise UsageError(f"{name} changed while the league was claimed. Run the command again.")
     with hold_work(settings, "league-claim", league_id, what=f"claiming the league {league_id}", wait_s=30):
-        found = find_claim(lake, settings, league_id)
+        found = find_league(lake, settings, league_id)
         if found is not None:
             check_same(found, rules)
             return found
         key = _read_key(settings, league_id)
-        claim = Claim(league_id, rules, build_domains(rules), models[0].is_simulated, key, datetime.now(UTC))
+        claim = ClaimedLeague(
+            league_id, rules, build_domains(rules), models[0].is_simulated, key, datetime.now(UTC)
+        )
         lake.land_together(_describe_claim(claim, models))
         return claim
 
 
-def find_claim(lake: Lake, settings: Settings, league_id: str) -> Claim | None:
+def find_league(lake: Lake, settings: Settings, league_id: str) -> ClaimedLeague | None:
     """The claim of an id; null when it is free. Raises StoreError when its key is not the one that it was made with."""
     rows = lake.read("leagues_named", {"league_id": league_id}).to_dicts()
     if not rows:
@@ -162,12 +164,14 @@ def find_claim(lake: Lake, settings: Settings, league_id: str) -> Claim | None:
             "Restore the folder `secrets` of the home that claimed it."
         )
     rules = _parse_rules(row["settings"])
-    return Claim(league_id, rules, build_domains(rules), bool(row["is_simulated"]), key, row["created_at"])
+    return ClaimedLeague(
+        league_id, rules, build_domains(rules), bool(row["is_simulated"]), key, row["created_at"]
+    )
 
 
-def read_claim(lake: Lake, settings: Settings, league_id: str) -> Claim:
+def read_league(lake: Lake, settings: Settings, league_id: str) -> ClaimedLeague:
     """The claim of a league; raises UsageError when there is none."""
-    found = find_claim(lake, settings, league_id)
+    found = find_league(lake, settings, league_id)
     if found is None:
         known = lake.read("leagues_named")["league_id"].to_list()
         raise UsageError(
@@ -177,7 +181,7 @@ def read_claim(lake: Lake, settings: Settings, league_id: str) -> Claim:
     return found
 
 
-def check_same(claim: Claim, rules: LeagueRules) -> None:
+def check_same(claim: ClaimedLeague, rules: LeagueRules) -> None:
     """Raise UsageError naming the first rule that differs from the claimed ones."""
     claimed, given = _plain_rules(claim.rules), _plain_rules(rules)
     for name, value in given.items():
@@ -218,7 +222,7 @@ def describe_candidate(league_id: str, model: RegisteredModel, joined: str) -> d
     }
 
 
-def _describe_claim(claim: Claim, models: list[RegisteredModel]) -> list[Batch]:
+def _describe_claim(claim: ClaimedLeague, models: list[RegisteredModel]) -> list[Batch]:
     league = {
         "league_id": claim.league_id,
         "origin": "played",

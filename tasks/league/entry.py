@@ -12,12 +12,13 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.league.anonymity import draw_sequence
-from tasks.league.asking import Line
-from tasks.league.claim import Claim, check_rules, describe_candidate, name_run, read_claim
+from tasks.league.asking import LeagueCalls
+from tasks.league.claim import ClaimedLeague, check_rules, describe_candidate, name_run, read_league
 from tasks.league.domain import Domain
 from tasks.league.rounds import (
     GivenAnswer,
     GivenEvaluation,
+    JudgedRound,
     answer_question,
     gather_all,
     judge_answers,
@@ -75,15 +76,28 @@ class _Match:
     judge: str
 
 
+@dataclass(frozen=True)
+class EntryRequest:
+    """Who enters a league, and by what.
+
+    Attributes:
+        candidate: the model that enters; it is none of the league's.
+        match_count: matches in each domain.
+        budget_usd: what the league may cost; null for the limit of the settings.
+    """
+
+    candidate: str
+    match_count: int
+    budget_usd: float | None = None
+
+
 async def enter_candidate(
     ledger: Ledger,
     lake: Lake,
     settings: Settings,
     league_id: str,
-    candidate: str,
-    match_count: int,
+    entry: EntryRequest,
     *,
-    budget_usd: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[EntrantRating]:
     """Play an entrant's matches in every domain and land them; what was paid for is not paid again.
@@ -92,7 +106,8 @@ async def enter_candidate(
     Raises UsageError for a candidate of the league, one of the other kind (simulated, real), a league that is not finished,
     or fewer matches than were landed before.
     """
-    claim = read_claim(lake, settings, league_id)
+    candidate, match_count, budget_usd = entry.candidate, entry.match_count, entry.budget_usd
+    claim = read_league(lake, settings, league_id)
     registry = read_registry(settings.registry_path)
     members = {model.name: model for model in check_rules(claim.rules, registry)}
     entrant = registry.get(candidate)
@@ -108,8 +123,8 @@ async def enter_candidate(
         )
         async with ModelClient(ledger, settings, budget=budget) as client:
             for place, domain in enumerate(claim.domains.values()):
-                entry = _Entry(ledger, lake, claim, domain, members, entrant)
-                ratings.append(await entry.play(client, match_count))
+                matches = _Entry(ledger, lake, claim, domain, members, entrant)
+                ratings.append(await matches.play(client, match_count))
                 if progress is not None:
                     progress((place + 1) * match_count, len(claim.domains) * match_count)
     return ratings
@@ -131,7 +146,7 @@ class _Entry:
         self,
         ledger: Ledger,
         lake: Lake,
-        claim: Claim,
+        claim: ClaimedLeague,
         domain: Domain,
         members: Mapping[str, RegisteredModel],
         entrant: RegisteredModel,
@@ -154,7 +169,7 @@ class _Entry:
             )
         matches = self._draw(self._read_questions(asked), match_count)
         ratings = rate_members(self._lake.read("league_pair_wins", asked), list(self._members))
-        line = Line(
+        line = LeagueCalls(
             client,
             name_run(self._claim.league_id),
             self._unit,
@@ -243,7 +258,7 @@ class _Entry:
             matches.append(_Match(question, opponent, (outside or judges)[0]))
         return matches
 
-    async def _answer(self, line: Line, matches: Sequence[_Match]) -> dict[str, GivenAnswer]:
+    async def _answer(self, line: LeagueCalls, matches: Sequence[_Match]) -> dict[str, GivenAnswer]:
         """The entrant's answer to every question that is drawn, by question."""
         questions = list(dict.fromkeys(match.question.question_id for match in matches))
         stems = {match.question.question_id: match.question.put.stem for match in matches}
@@ -256,7 +271,7 @@ class _Entry:
         return {question: answers[0] for question, answers in zip(questions, given, strict=True)}
 
     async def _judge(
-        self, line: Line, number: int, match: _Match, answers: Mapping[str, GivenAnswer]
+        self, line: LeagueCalls, number: int, match: _Match, answers: Mapping[str, GivenAnswer]
     ) -> GivenEvaluation | None:
         """What the judge of a match says; null when there is no answer to judge."""
         own = answers[match.question.question_id]
@@ -271,10 +286,8 @@ class _Entry:
             line,
             self._claim,
             self._domain,
-            match.question.put,
-            shown,
+            JudgedRound(match.question.put, shown, place),
             [self._members[match.judge]],
-            place,
             with_reference=True,
         )
         return evaluations[0]

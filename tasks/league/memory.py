@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from schemas.settings import Settings
 from tasks.league.asking import Reply, Usage
-from tasks.league.claim import Claim
+from tasks.league.claim import ClaimedLeague
 from tasks.league.originality import Collection, read_benchmark
 from tasks.league.rounds import GivenAnswer, PlayedRound, RoundPlace
 from tasks.league.setting import SetQuestion
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 MEMORY = "memory"
 
 
-def recall_rounds(lake: Lake, claim: Claim, places: Sequence[RoundPlace]) -> dict[RoundPlace, PlayedRound]:
+def recall_rounds(
+    lake: Lake, claim: ClaimedLeague, places: Sequence[RoundPlace]
+) -> dict[RoundPlace, PlayedRound]:
     """Questions and answers of rounds of one number as the full run has them, without what they cost: that is counted there."""
     asked = {"league_id": claim.league_id, "round": places[0].league_round}
     questions = {
@@ -61,7 +63,7 @@ def read_collection(path: str, encode: Encode | None) -> Collection:
     return collection
 
 
-def load_encoder(settings: Settings, claim: Claim, stack: ExitStack) -> Encode | None:
+def load_encoder(settings: Settings, claim: ClaimedLeague, stack: ExitStack) -> Encode | None:
     """The configured embedding model as a function; null where the league leaves similarity out."""
     name = claim.rules.embedding
     if not name:

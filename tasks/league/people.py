@@ -73,7 +73,7 @@ class ImportedDecisions:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PersonVerdict:
     """What a person says of a question or a flagged answer, by its key: it may stand, or it is memorised."""
 
     key: str
@@ -143,11 +143,13 @@ def import_decisions(
     _check_league(lake, league_id)
     _check_person(ledger, person)
     rows = _read_rows(path)
-    given = [Verdict(row.key, row.verdict, row.reason) for row in rows if row.verdict is not None]
+    given = [PersonVerdict(row.key, row.verdict, row.reason) for row in rows if row.verdict is not None]
     return replace(land_verdicts(lake, league_id, person, given), left_empty=len(rows) - len(given))
 
 
-def land_verdicts(lake: Lake, league_id: str, person: str, given: Sequence[Verdict]) -> ImportedDecisions:
+def land_verdicts(
+    lake: Lake, league_id: str, person: str, given: Sequence[PersonVerdict]
+) -> ImportedDecisions:
     """Land verdicts of one person, whatever the channel; what waits no longer is counted and left."""
     questions, flags = read_waiting(lake, league_id, person)
     now = datetime.now(UTC)

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.league.aggregation import Tally
-from tasks.league.asking import Line
-from tasks.league.claim import Claim, check_rules, hash_benchmark, name_run, name_unit, read_claim
+from tasks.league.asking import LeagueCalls
+from tasks.league.claim import ClaimedLeague, check_rules, hash_benchmark, name_run, name_unit, read_league
 from tasks.league.memory import MEMORY, load_encoder, read_collection, recall_rounds
 from tasks.league.originality import Collection
 from tasks.league.rounds import (
+    JudgedRound,
     PlayedRound,
     RoundPlace,
     answer_question,
@@ -97,24 +98,38 @@ class LeagueSummary:
         return self.finished_count == self.round_count
 
 
+@dataclass(frozen=True)
+class Playing:
+    """How a league is played.
+
+    Attributes:
+        run_type: `full`, or `without_reference`: the finished rounds of the full run are judged again, without the reference answer.
+        budget_usd: what it may cost; null for the limit of the settings.
+        voids_failures: take calls that fail for good as void instead of leaving their rounds open.
+    """
+
+    run_type: str = FULL
+    budget_usd: float | None = None
+    voids_failures: bool = False
+
+
 async def play_league(
     ledger: Ledger,
     lake: Lake,
     settings: Settings,
     league_id: str,
-    run_type: str = FULL,
+    playing: Playing | None = None,
     *,
-    budget_usd: float | None = None,
-    voids_failures: bool = False,
     progress: Progress | None = None,
 ) -> LeagueSummary:
     """Play what is not finished of a claimed league; what is paid for is not sent again.
 
-    `without_reference` judges the finished rounds of the full run again, without the reference answer. `voids_failures`
-    takes calls that fail for good as void instead of leaving their rounds open. Raises UsageError when nothing can be
+    Raises UsageError when nothing can be
     played, BudgetError when the next call could exceed the budget (what is finished is landed), StoreError while another process plays it.
     """
-    claim = read_claim(lake, settings, league_id)
+    playing = playing or Playing()
+    run_type, budget_usd = playing.run_type, playing.budget_usd
+    claim = read_league(lake, settings, league_id)
     models = {model.name: model for model in check_rules(claim.rules, read_registry(settings.registry_path))}
     check_callable(models.values())
     with (
@@ -124,7 +139,7 @@ async def play_league(
         budget = open_budget(
             ledger, settings.budget_usd if budget_usd is None else budget_usd, name_run(league_id)
         )
-        board = _Board(ledger, lake, claim, models, run_type, voids_failures)
+        board = _Board(ledger, lake, claim, models, run_type, playing.voids_failures)
         board.open_collections(load_encoder(settings, claim, stack) if run_type == FULL else None)
         async with ModelClient(ledger, settings, budget=budget) as client:
             try:
@@ -134,7 +149,7 @@ async def play_league(
     return board.summary
 
 
-def list_rounds(claim: Claim, run_type: str) -> list[list[RoundPlace]]:
+def list_rounds(claim: ClaimedLeague, run_type: str) -> list[list[RoundPlace]]:
     """All rounds of a league by their number: each list may be played at once.
 
     The order of askers begins with another candidate in each run, so that rounds of one number have different askers.
@@ -157,7 +172,7 @@ class _Board:
         self,
         ledger: Ledger,
         lake: Lake,
-        claim: Claim,
+        claim: ClaimedLeague,
         models: Mapping[str, RegisteredModel],
         run_type: str,
         voids_failures: bool,
@@ -276,7 +291,7 @@ class _Board:
         self, client: ModelClient, unit: str, place: RoundPlace, recalled: PlayedRound | None
     ) -> PlayedRound:
         rules = self._claim.rules
-        line = Line(
+        line = LeagueCalls(
             client,
             name_run(self._claim.league_id),
             unit,
@@ -298,16 +313,14 @@ class _Board:
             line,
             self._claim,
             self._claim.domains[place.domain],
-            put,
-            answers,
-            [self._models[name] for name in rules.candidates],
             # The same letters whether the reference is shown or not: nothing else is to differ.
-            name_place(self._claim, place),
+            JudgedRound(put, answers, name_place(self._claim, place)),
+            [self._models[name] for name in rules.candidates],
             with_reference=place.run_type == FULL,
         )
         return played
 
-    async def _ask_and_answer(self, line: Line, place: RoundPlace) -> PlayedRound:
+    async def _ask_and_answer(self, line: LeagueCalls, place: RoundPlace) -> PlayedRound:
         rules, domain = self._claim.rules, self._claim.domains[place.domain]
         topics = list_topics(domain, rules.season, rules.language) if rules.season else []
         question = await set_question(

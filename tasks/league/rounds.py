@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from tasks.league.anonymity import draw_labels
-from tasks.league.asking import Line, Reply, Usage
-from tasks.league.claim import Claim
+from tasks.league.asking import LeagueCalls, Reply, Usage
+from tasks.league.claim import ClaimedLeague
 from tasks.league.domain import Domain
 from tasks.league.parsing import ReadEvaluation, parse_fields, parse_ranking, parse_scores
 from tasks.league.setting import SetQuestion
@@ -77,7 +77,7 @@ class PlayedRound:
 
 
 async def answer_question(
-    line: Line, claim: Claim, domain: Domain, stem: str, answerers: Sequence[RegisteredModel]
+    line: LeagueCalls, claim: ClaimedLeague, domain: Domain, stem: str, answerers: Sequence[RegisteredModel]
 ) -> list[GivenAnswer]:
     """Every answerer answers alone, in a context of its own; in their order. Raises CallFailed when a call failed."""
     prompt = render_answering(domain, claim.rules.language, stem)
@@ -92,22 +92,35 @@ async def answer_question(
     return await gather_all([answer(model) for model in answerers])
 
 
+@dataclass(frozen=True)
+class JudgedRound:
+    """What judges see of a round.
+
+    Attributes:
+        question: the question.
+        answers: answerer → text and what running it came to.
+        place: what the letters are drawn by.
+    """
+
+    question: PutQuestion
+    answers: Mapping[str, tuple[str, str | None]]
+    place: str
+
+
 async def judge_answers(
-    line: Line,
-    claim: Claim,
+    line: LeagueCalls,
+    claim: ClaimedLeague,
     domain: Domain,
-    question: PutQuestion,
-    answers: Mapping[str, tuple[str, str | None]],
+    judged: JudgedRound,
     judges: Sequence[RegisteredModel],
-    place: str,
     *,
     with_reference: bool,
 ) -> list[GivenEvaluation]:
     """Every judge judges all answers but its own, under letters and in an order drawn for it.
 
-    `answers` maps answerer → text and what running it came to; `place` is what the letters are drawn by. A ranking of
-    fewer than two answers says nothing: it is not asked for. Raises CallFailed when a call failed.
+    A ranking of fewer than two answers says nothing: it is not asked for. Raises CallFailed when a call failed.
     """
+    question, answers, place = judged.question, judged.answers, judged.place
 
     async def judge(model: RegisteredModel) -> GivenEvaluation:
         labels = draw_labels(claim.key, (name for name in answers if name != model.name), place, model.name)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from schemas.tables import get_table
 from tasks.league.aggregation import Standing, Tally, compute_borda_points
 from tasks.league.asking import Usage
-from tasks.league.claim import Claim
+from tasks.league.claim import ClaimedLeague
 from tasks.league.rounds import GivenEvaluation, PlayedRound, RoundPlace
 from tasks.league.setting import render_details
 from warehouse.lake import Batch
@@ -19,18 +19,18 @@ FULL = "full"
 OCCASION = "round"
 
 
-def name_place(claim: Claim, place: RoundPlace) -> str:
+def name_place(claim: ClaimedLeague, place: RoundPlace) -> str:
     """The round's name, the same for every type of run: letters are drawn by it."""
     return f"{claim.league_id}/{place.domain}/run-{place.league_run}/round-{place.league_round}"
 
 
-def list_evaluations(claim: Claim, played: PlayedRound) -> list[Row]:
+def list_evaluations(claim: ClaimedLeague, played: PlayedRound) -> list[Row]:
     """Rows of `league_evaluations`: one per judge and other answerer, also where nothing could be read or asked."""
     return [row for given in played.evaluations for row in _evaluation_rows(claim, played, given)]
 
 
 def describe_round(
-    claim: Claim, played: PlayedRound, evaluations: Sequence[Row], tally: Tally
+    claim: ClaimedLeague, played: PlayedRound, evaluations: Sequence[Row], tally: Tally
 ) -> dict[str, list[Row]]:
     """Table → rows of a finished round; `tally` holds the evaluations of its run up to and with this round.
 
@@ -78,7 +78,7 @@ def build_batches(unit: str, rounds: Sequence[Mapping[str, list[Row]]]) -> list[
     return [Batch(name, unit, get_table(name).frame(found)) for name, found in rows.items() if found]
 
 
-def _evaluation_rows(claim: Claim, played: PlayedRound, given: GivenEvaluation) -> list[Row]:
+def _evaluation_rows(claim: ClaimedLeague, played: PlayedRound, given: GivenEvaluation) -> list[Row]:
     place = played.place
     letters = {name: label for label, name in given.labels.items()}
     first = next(iter(given.labels.values()), None)
@@ -124,7 +124,7 @@ def _list_flags(played: PlayedRound, evaluations: Sequence[Row]) -> list[tuple[R
     ]
 
 
-def _name_judged(claim: Claim, place: RoundPlace) -> Row:
+def _name_judged(claim: ClaimedLeague, place: RoundPlace) -> Row:
     return {
         "league_id": claim.league_id,
         "domain": place.domain,
@@ -134,7 +134,7 @@ def _name_judged(claim: Claim, place: RoundPlace) -> Row:
     }
 
 
-def _name_played(claim: Claim, played: PlayedRound) -> Row:
+def _name_played(claim: ClaimedLeague, played: PlayedRound) -> Row:
     place = _name_judged(claim, played.place)
     del place["run_type"]
     return place | {"league_question_id": played.question.question_id}
@@ -160,7 +160,7 @@ def _describe_usage(usage: Usage | None) -> Row:
     }
 
 
-def _describe_question(claim: Claim, played: PlayedRound) -> Row:
+def _describe_question(claim: ClaimedLeague, played: PlayedRound) -> Row:
     question = played.question
     put = question.put
     return (
@@ -186,7 +186,7 @@ def _describe_question(claim: Claim, played: PlayedRound) -> Row:
     )
 
 
-def _describe_answers(claim: Claim, played: PlayedRound) -> list[Row]:
+def _describe_answers(claim: ClaimedLeague, played: PlayedRound) -> list[Row]:
     return [
         _name_played(claim, played)
         | {
@@ -204,7 +204,7 @@ def _describe_answers(claim: Claim, played: PlayedRound) -> list[Row]:
     ]
 
 
-def _describe_originality(claim: Claim, played: PlayedRound) -> list[Row]:
+def _describe_originality(claim: ClaimedLeague, played: PlayedRound) -> list[Row]:
     return [
         _name_played(claim, played)
         | {

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tasks.gscore import compute_standard_answer
-from tasks.league.asking import Line, Reply, Usage
-from tasks.league.claim import Claim
+from tasks.league.asking import LeagueCalls, Reply, Usage
+from tasks.league.claim import ClaimedLeague
 from tasks.league.domain import Domain
 from tasks.league.originality import Collection, Nearness
 from tasks.league.parsing import parse_fields
@@ -19,7 +19,7 @@ from tasks.models import RegisteredModel
 
 
 @dataclass(frozen=True)
-class Draft:
+class ComparedDraft:
     """One draft of a question against the collections that it was compared with."""
 
     nearness: tuple[Nearness, ...]
@@ -50,7 +50,7 @@ class SetQuestion:
     put: PutQuestion | None
     final_answer: str | None
     details: dict[str, str]
-    drafts: list[Draft]
+    drafts: list[ComparedDraft]
     reply: Reply[dict[str, str]]
     usage: Usage
     self_consistency: float | None = None
@@ -59,8 +59,8 @@ class SetQuestion:
 
 
 async def set_question(
-    line: Line,
-    claim: Claim,
+    line: LeagueCalls,
+    claim: ClaimedLeague,
     domain: Domain,
     asker: RegisteredModel,
     topic: str | None,
@@ -71,7 +71,7 @@ async def set_question(
     The last draft stands even where it is too near; its row says so. Raises CallFailed when a call failed.
     """
     rules = claim.rules
-    drafts: list[Draft] = []
+    drafts: list[ComparedDraft] = []
     usage = Usage()
     earlier: str | None = None
     number = 0
@@ -115,10 +115,10 @@ async def set_question(
 
 def compare_draft(
     stem: str, collections: Sequence[Collection], most_overlap: float, most_similarity: float
-) -> Draft:
+) -> ComparedDraft:
     """How near a draft is to each collection that holds anything, and whether that is too near."""
     found = tuple(one.compare(stem) for one in collections if len(one))
-    return Draft(
+    return ComparedDraft(
         found,
         tuple(
             near.ngram_overlap > most_overlap
@@ -139,7 +139,7 @@ def render_details(details: dict[str, str]) -> str | None:
 
 
 async def _solve_again(
-    line: Line, claim: Claim, domain: Domain, asker: RegisteredModel, question: SetQuestion
+    line: LeagueCalls, claim: ClaimedLeague, domain: Domain, asker: RegisteredModel, question: SetQuestion
 ) -> float:
     """Share of the asker's own later solutions with the reference's result; one that cannot be read does not have it."""
     assert question.put is not None and question.final_answer is not None

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.league.claim import MOST_CANDIDATES, LeagueRules, claim_league, find_claim
+from tasks.league.claim import MOST_CANDIDATES, LeagueRules, claim_league, find_league
 from tasks.league.domain import read_domain
-from tasks.league.play import play_league
+from tasks.league.play import Playing, play_league
 from tasks.league.season import name_season
 from tasks.models import Registry, read_registry
 from tasks.running import Progress, hide_content
@@ -33,7 +33,7 @@ def claim_season(candidates: list[str] | None = None, domains: list[str] | None 
     league_id = f"season-{season}"
     registry = read_registry(settings.registry_path)
     with open_lake(settings) as lake:
-        if find_claim(lake, settings, league_id) is None:
+        if find_league(lake, settings, league_id) is None:
             found = [read_domain(name) for name in domains or ["mathematics"]]
             named = candidates or _choose_candidates(registry)
             rules = LeagueRules(
@@ -71,9 +71,7 @@ def play_rounds(
                 lake,
                 settings,
                 league_id,
-                run_type,
-                budget_usd=budget_usd,
-                voids_failures=voids_failures,
+                Playing(run_type, budget_usd, voids_failures),
                 progress=progress.reach,
             )
         )

@@ -89,7 +89,7 @@ from .registry import SIMULATED_URL as SIMULATED_URL
 from .registry import check_callable as check_callable
 
 # The API key from the environment; a word without meaning where the endpoint needs none.
-from .registry import read_key as read_key
+from .registry import read_api_key as read_api_key
 
 # Read and check the registry; raises RegistryError naming file, model, field and what to do.
 from .registry import read_registry as read_registry
@@ -158,8 +158,8 @@ __all__ = [
     "open_budget",
     "parse_json_object",
     "raise_limit",
+    "read_api_key",
     "read_call_frames",
-    "read_key",
     "read_registry",
     "read_run_account",
     "register_owners",

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from schemas.errors import RegistryError, StoreError
+from schemas.ledger.money import CallBatch
 from schemas.settings import Settings
 from tasks.models.attempts import describe_done
 from tasks.models.endpoints import Endpoints
@@ -23,7 +24,6 @@ from warehouse.ledger.engine.clock import read_time
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.money.batches import (
-    CallBatch,
     end_batch,
     finish_batch_calls,
     list_call_batches,

@@ -23,7 +23,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.writer import name_budget_row
 from warehouse.ledger.money.budgets import (
     LEASE_S,
-    Answer,
+    SpendingAnswer,
     close_share,
     list_shares,
     open_share,
@@ -128,16 +128,16 @@ class SharedBudget(Budget):
                 ),
                 name_budget_row(self._run_id),
             )
-            if answer is Answer.RESERVED:
+            if answer is SpendingAnswer.RESERVED:
                 with self._lock:
                     self._reserved += amount_usd
                 return
-            if answer is Answer.REFUSED:
+            if answer is SpendingAnswer.REFUSED:
                 if self._has_been_raised():
                     continue
                 way_out = f"Raise it (`proctor runs budget {self._run_id} --raise USD --reason WHY`)"
                 raise _refuse(self.limit_usd, spent, amount_usd, way_out)
-            if answer is Answer.CLOSED:
+            if answer is SpendingAnswer.CLOSED:
                 # This process was silent for a whole lease: what it had set aside counts as spent, and it begins again.
                 self._holder = uuid4().hex
                 self._open()

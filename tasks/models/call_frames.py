@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from schemas.ledger.engine import LandingMark
 from schemas.tables import get_table
 from tasks.models.client import EXAM_PURPOSE
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.marks import Mark, read_mark, write_mark
 from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.watermarks import read_watermark, write_watermark
 from warehouse.ledger.money.calls import count_unit_calls, list_units_since, read_call_months, read_call_rows
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def land_paid_calls(ledger: Ledger, lake: Lake) -> dict[str, int]:
 
     began_at = write_moment(time.time() - _SLACK_S)
     with ledger.read() as connection:
-        mark = read_mark(connection, MARK)
+        mark = read_watermark(connection, MARK)
         is_known = mark is not None and _count_landed(lake) >= mark.unit_count
         units = list_units_since(connection, mark.marked_at if mark is not None and is_known else None)
         months = read_call_months(connection, units, without_purpose=EXAM_PURPOSE)
@@ -91,7 +92,8 @@ def land_paid_calls(ledger: Ledger, lake: Lake) -> dict[str, int]:
     # A mark that is not old is left where it is: little lies behind it, and a flow need not wait for the disk.
     if names or not is_known or mark is None or mark.marked_at < write_moment(time.time() - _OLD_MARK_S):
         with ledger.write() as connection:
-            write_mark(connection, MARK, Mark(began_at, _count_landed(lake)))
+            watermark = LandingMark(name=MARK, marked_at=began_at, unit_count=_count_landed(lake))
+            write_watermark(connection, watermark)
     return {"llm_calls": landed} if landed else {}
 
 

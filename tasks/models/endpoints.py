@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.errors import RegistryError
 from tasks.models.providers import PROVIDERS, BatchEndpoint, Endpoint
-from tasks.models.registry import RegisteredModel, read_address, read_key
+from tasks.models.registry import RegisteredModel, read_address, read_api_key
 
 
 class Endpoints:
@@ -25,7 +25,7 @@ class Endpoints:
         place = (model.api, model.base_url, model.key_variable)
         endpoint = self._opened.get(place)
         if endpoint is None:
-            url, key = read_address(model, self._simulated_url), read_key(model)
+            url, key = read_address(model, self._simulated_url), read_api_key(model)
             endpoint = self._opened[place] = PROVIDERS.find(model.api)(url, key, self._timeout_s)
         return endpoint
 

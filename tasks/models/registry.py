@@ -16,7 +16,7 @@ from schemas.errors import RegistryError
 from tasks.models.providers import PROVIDERS
 from tasks.models.registry_batch import BatchTerms, parse_batch_terms
 from tasks.models.registry_file import (
-    Place,
+    EntryPlace,
     check_names,
     read_day,
     read_flag,
@@ -187,13 +187,13 @@ def read_registry(path: Path) -> Registry:
     providers = read_section(path, content, "providers")
     entries = read_section(path, content, "models")
     for name, provider in providers.items():
-        _check_provider(Place(path, "provider", name), provider)
+        _check_provider(EntryPlace(path, "provider", name), provider)
     models: dict[str, RegisteredModel] = {}
     for name, entry in entries.items():
-        models[name] = _parse_model(Place(path, "model", name), entry, providers)
+        models[name] = _parse_model(EntryPlace(path, "model", name), entry, providers)
     for model in models.values():
         if model.base_model is not None and model.base_model not in models:
-            raise Place(path, "model", model.name).error(
+            raise EntryPlace(path, "model", model.name).error(
                 "base_model", f"{model.base_model!r} is not registered", "Register it, or leave the field out"
             )
     owners = {model.name: model.organisation for model in models.values()}
@@ -208,7 +208,7 @@ def read_registry(path: Path) -> Registry:
 def check_callable(models: Iterable[RegisteredModel]) -> None:
     """Pass when every model that is about to be used has its key and its address; raises RegistryError for the first without."""
     for model in models:
-        read_key(model)
+        read_api_key(model)
         read_address(model)
 
 
@@ -225,7 +225,7 @@ def read_address(model: RegisteredModel, simulated_url: str | None = None) -> st
     return url
 
 
-def read_key(model: RegisteredModel) -> str:
+def read_api_key(model: RegisteredModel) -> str:
     """The API key from the environment; a word without meaning where the endpoint needs none."""
     if model.key_variable is None:
         return "none"
@@ -238,7 +238,7 @@ def read_key(model: RegisteredModel) -> str:
     return key
 
 
-def _check_provider(place: Place, entry: Mapping[str, Any]) -> None:
+def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
     check_names(place, entry, PROVIDER_FIELDS)
     url = read_text(place, entry, "base_url", required=True)
     if url != SIMULATED_URL and not str(url).startswith(("http://", "https://")):
@@ -266,7 +266,7 @@ def _check_provider(place: Place, entry: Mapping[str, Any]) -> None:
 
 
 def _parse_model(
-    place: Place, entry: Mapping[str, Any], providers: Mapping[str, Mapping[str, Any]]
+    place: EntryPlace, entry: Mapping[str, Any], providers: Mapping[str, Mapping[str, Any]]
 ) -> RegisteredModel:
     check_names(place, entry, MODEL_FIELDS)
     provider_name = read_text(place, entry, "provider", required=True) or ""
@@ -314,14 +314,14 @@ def _read_api(provider: Mapping[str, Any], url: str) -> str:
     return str(provider.get("api") or (SIMULATED_URL if url == SIMULATED_URL else DEFAULT_API))
 
 
-def _months(place: Place, entry: Mapping[str, Any]) -> int | None:
+def _months(place: EntryPlace, entry: Mapping[str, Any]) -> int | None:
     months = read_number(place, entry, "reexamine_every", least=1)
     if months is not None and months != int(months):
         raise place.error("reexamine_every", f"{months!r} is not a whole number of months", "Correct it")
     return None if months is None else int(months)
 
 
-def _limits(place: Place, entry: Mapping[str, Any]) -> tuple[float | None, int | None]:
+def _limits(place: EntryPlace, entry: Mapping[str, Any]) -> tuple[float | None, int | None]:
     rate = read_number(place, entry, "requests_per_minute")
     if rate == 0:
         raise place.error("requests_per_minute", "0 would send nothing", "Leave it out for no limit")
@@ -331,7 +331,7 @@ def _limits(place: Place, entry: Mapping[str, Any]) -> tuple[float | None, int |
     return rate, None if concurrency is None else int(concurrency)
 
 
-def _parameters(place: Place, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters(place: EntryPlace, entry: Mapping[str, Any]) -> dict[str, Any]:
     value = entry.get("parameters") or {}
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise place.error("parameters", "expected names with values", "Write them below it, one per line")
@@ -345,7 +345,7 @@ def _parameters(place: Place, entry: Mapping[str, Any]) -> dict[str, Any]:
     return dict(value)
 
 
-def _roles(place: Place, entry: Mapping[str, Any]) -> tuple[str, ...]:
+def _roles(place: EntryPlace, entry: Mapping[str, Any]) -> tuple[str, ...]:
     value = entry.get("roles", ["candidate"])
     if not isinstance(value, list) or not value:
         raise place.error("roles", "expected a list", f"Use some of {', '.join(ROLES)}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.models.registry_file import Place, check_names, read_number, read_text
+from tasks.models.registry_file import EntryPlace, check_names, read_number, read_text
 
 BATCH_FIELDS = ("window", "price_share", "most_requests", "most_mb", "least_requests")
 DEFAULT_WINDOW = "24h"
@@ -36,7 +36,7 @@ class BatchTerms:
     least_requests: int = DEFAULT_LEAST_REQUESTS
 
 
-def parse_batch_terms(place: Place, entry: Mapping[str, Any]) -> BatchTerms | None:
+def parse_batch_terms(place: EntryPlace, entry: Mapping[str, Any]) -> BatchTerms | None:
     """The field `batch` of a model; null where it is left out, that is, where the model takes no batches."""
     value = entry.get("batch")
     if value is None:
@@ -56,7 +56,7 @@ def parse_batch_terms(place: Place, entry: Mapping[str, Any]) -> BatchTerms | No
     )
 
 
-def _whole(place: Place, value: Mapping[str, Any], name: str, default: int) -> int:
+def _whole(place: EntryPlace, value: Mapping[str, Any], name: str, default: int) -> int:
     number = read_number(place, value, name, least=1)
     if number is None:
         return default

@@ -14,7 +14,7 @@ from schemas.errors import RegistryError
 
 
 @dataclass(frozen=True)
-class Place:
+class EntryPlace:
     """Where in the file an error lies."""
 
     path: Path
@@ -84,14 +84,16 @@ def read_section(path: Path, content: Mapping[str, Any], name: str) -> dict[str,
     return section
 
 
-def check_names(place: Place, entry: Mapping[str, Any], known: Sequence[str]) -> None:
+def check_names(place: EntryPlace, entry: Mapping[str, Any], known: Sequence[str]) -> None:
     """Pass when every field of the entry is known."""
     for name in entry:
         if name not in known:
             raise place.error(str(name), "unknown field", f"The fields are {', '.join(known)}")
 
 
-def read_text(place: Place, entry: Mapping[str, Any], name: str, *, required: bool = False) -> str | None:
+def read_text(
+    place: EntryPlace, entry: Mapping[str, Any], name: str, *, required: bool = False
+) -> str | None:
     """A field of text; null when it is left out."""
     value = entry.get(name)
     if value is None and not required:
@@ -102,7 +104,9 @@ def read_text(place: Place, entry: Mapping[str, Any], name: str, *, required: bo
     return value
 
 
-def read_number(place: Place, entry: Mapping[str, Any], name: str, *, least: float = 0.0) -> float | None:
+def read_number(
+    place: EntryPlace, entry: Mapping[str, Any], name: str, *, least: float = 0.0
+) -> float | None:
     """A field with a number of at least `least`; null when it is left out."""
     value = entry.get(name)
     if value is None:
@@ -112,7 +116,7 @@ def read_number(place: Place, entry: Mapping[str, Any], name: str, *, least: flo
     return float(value)
 
 
-def read_flag(place: Place, entry: Mapping[str, Any], name: str, *, default: bool) -> bool:
+def read_flag(place: EntryPlace, entry: Mapping[str, Any], name: str, *, default: bool) -> bool:
     """A field that is true or false."""
     value = entry.get(name, default)
     if not isinstance(value, bool):
@@ -120,7 +124,7 @@ def read_flag(place: Place, entry: Mapping[str, Any], name: str, *, default: boo
     return value
 
 
-def read_day(place: Place, entry: Mapping[str, Any], name: str) -> date | None:
+def read_day(place: EntryPlace, entry: Mapping[str, Any], name: str) -> date | None:
     """A field with a date; null when it is left out."""
     value = entry.get(name)
     if value is None:

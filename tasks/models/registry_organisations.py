@@ -13,7 +13,7 @@ from typing import Any
 
 from schemas.errors import RegistryError
 from schemas.organisations import normalise_organisation
-from tasks.models.registry_file import Place, check_names
+from tasks.models.registry_file import EntryPlace, check_names
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def parse_organisations(path: Path, content: Mapping[str, Any], owners: Mapping[
     names: dict[str, tuple[str, ...]] = {}
     meant: dict[str, str] = {}
     for name, entry in section.items():
-        place = Place(path, "organisation", str(name))
+        place = EntryPlace(path, "organisation", str(name))
         if not isinstance(name, str) or not isinstance(entry, dict | None):
             raise place.error(
                 "", "expected a name with fields below it, or nothing", "Put the name in quotes"
@@ -71,7 +71,7 @@ def parse_organisations(path: Path, content: Mapping[str, Any], owners: Mapping[
                 owner, [*names, *(one for other in names.values() for one in other)], n=1
             )
             hint = f"The nearest is {near[0]!r}; correct the name" if near else "Correct the name"
-            raise Place(path, "model", model).error(
+            raise EntryPlace(path, "model", model).error(
                 "organisation",
                 f"{owner!r} is not among the organisations ({', '.join(names)})",
                 f"{hint}, or add it to the section `organisations`",
@@ -79,7 +79,7 @@ def parse_organisations(path: Path, content: Mapping[str, Any], owners: Mapping[
     return Organisations(names, True, meant)
 
 
-def _read_aliases(place: Place, entry: Mapping[str, Any]) -> tuple[str, ...]:
+def _read_aliases(place: EntryPlace, entry: Mapping[str, Any]) -> tuple[str, ...]:
     check_names(place, entry, ("aliases",))
     value = entry.get("aliases", [])
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
@@ -92,7 +92,7 @@ def _collect_owners(path: Path, owners: Mapping[str, str]) -> Organisations:
     for model, owner in owners.items():
         form = normalise_organisation(owner)
         if not form:
-            raise Place(path, "model", model).error(
+            raise EntryPlace(path, "model", model).error(
                 "organisation", f"{owner!r} holds no letter and no digit", "Give the owner's name"
             )
         meant.setdefault(form, owner)

@@ -136,6 +136,9 @@ from .variant import Variant as Variant
 # A variant of `parent` that asks `content`, with the UUID of that content.
 from .variant import make_variant as make_variant
 
+# How a variant came to be.
+from .variant import VariantOrigin as VariantOrigin
+
 __all__ = [
     "EXAMPLES",
     "INSTRUCTIONS",
@@ -149,6 +152,7 @@ __all__ = [
     "QuestionContent",
     "ReviewedQuestion",
     "Variant",
+    "VariantOrigin",
     "build_records",
     "close_pieces",
     "compute_document_id",

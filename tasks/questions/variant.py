@@ -65,14 +65,28 @@ class Variant:
         }
 
 
+@dataclass(frozen=True)
+class VariantOrigin:
+    """How a variant came to be.
+
+    Attributes:
+        method: the method by which it was made.
+        generator: the model, or the template, that wrote it.
+        prompt_version: version of the prompt or of the template.
+        made_at: when.
+    """
+
+    method: str
+    generator: str
+    prompt_version: str
+    made_at: datetime
+
+
 def make_variant(
     parent: Question,
     content: QuestionContent,
+    origin: VariantOrigin,
     *,
-    method: str,
-    generator: str,
-    prompt_version: str,
-    made_at: datetime,
     option_label: str | None = None,
     support: str | None = None,
 ) -> Variant:
@@ -83,12 +97,12 @@ def make_variant(
             revision=1,
             lineage_uuid=parent.lineage_uuid,
             parent_uuid=parent.question_uuid,
-            method=method,
+            method=origin.method,
             content=content,
         ),
-        generator,
-        prompt_version,
-        made_at,
+        origin.generator,
+        origin.prompt_version,
+        origin.made_at,
         option_label,
         support,
     )

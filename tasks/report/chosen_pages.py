@@ -15,7 +15,7 @@ import polars as pl
 
 from tasks.report.board_data import DISCIPLINE_ORDER, describe_board, write_data
 from tasks.report.frame import SITE_PAGES, Issue, write_page, write_table
-from tasks.report.labels import LABELS
+from tasks.report.labels import LABELS, SITE_LABELS
 from tasks.report.pages.candidates import (
     read_candidate,
     read_compare,
@@ -26,7 +26,6 @@ from tasks.report.pages.candidates import (
 from tasks.report.pages.leaderboard import ABOUT, describe_opening, read_leaderboard
 from tasks.report.panel_pages import PanelPage, show_panel, write_panel_data, write_panels
 from tasks.report.panels import Panel, Source
-from tasks.report.site_labels import SITE_LABELS
 from warehouse.lake import find_query
 from warehouse.lake.queries import render_query
 

@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
+from tasks.report.axes import Axis, Group
 from tasks.report.charts import inline_rows, list_months
 from tasks.report.labels import Language
 from tasks.report.panel_charts import paint, round_value
-from tasks.report.panels import Draw, Words, name_words, pick
-
-_NO_WORDS: Mapping[str, Words] = {}
+from tasks.report.panels import Draw
 
 
-def month_lines(
-    frame: pl.DataFrame,
-    *,
-    value: str,
-    title: Words,
-    series: str,
-    series_words: Mapping[str, Words] = _NO_WORDS,
-    dashed: str = "",
-    percent: bool = False,
-    zero: bool = False,
-) -> Draw:
+def month_lines(frame: pl.DataFrame, *, value: Axis, series: Group, dashed: str = "") -> Draw:
     """A line for each series over the months of `month` (YYYY-MM), on an axis of time: a month without a row is a gap.
 
     `dashed`, a column of booleans, gives its rows a broken line.
     """
-    gapless = fill_gaps(frame, [*filter(None, (series, dashed))], value)
+    gapless = fill_gaps(frame, [*filter(None, (series.column, dashed))], value.column)
 
     def draw(language: Language) -> Any:
         import altair as alt
@@ -39,26 +28,25 @@ def month_lines(
         rows: list[dict[str, Any]] = [
             {
                 "month": f"{row['month']}-01T00:00",
-                "value": round_value(row[value]),
-                "series": name_words(series_words, row[series], language),
+                "value": round_value(row[value.column]),
+                "series": series.name(row, language),
                 "dashed": bool(row[dashed]) if dashed else False,
             }
             for row in gapless.iter_rows(named=True)
         ]
         kinds = list(dict.fromkeys(row["series"] for row in rows))
-        form = ".0%" if percent else alt.Undefined
         base = alt.Chart(inline_rows(rows)).encode(
             x=_month_axis([row["month"] for row in rows]),
             y=alt.Y(
                 "value:Q",
-                title=pick(title, language),
-                scale=alt.Scale(zero=zero, nice=True),
-                axis=alt.Axis(format=form),
+                title=value.write_title(language),
+                scale=alt.Scale(zero=value.from_zero, nice=True),
+                axis=alt.Axis(format=value.format),
             ),
             color=paint(kinds),
             tooltip=[
                 alt.Tooltip("month:T", format="%Y-%m", title=" "),
-                alt.Tooltip("value:Q", title=" ", format=form),
+                alt.Tooltip("value:Q", title=" ", format=value.format),
                 "series:N",
             ],
         )
@@ -75,9 +63,7 @@ def month_lines(
     return draw
 
 
-def month_bars(
-    frame: pl.DataFrame, *, value: str, title: Words, series: str, series_words: Mapping[str, Words]
-) -> Draw:
+def month_bars(frame: pl.DataFrame, *, value: Axis, series: Group) -> Draw:
     """A bar for each month of `month` (YYYY-MM) on an axis of time, its parts by series one on top of the other."""
 
     def draw(language: Language) -> Any:
@@ -86,8 +72,8 @@ def month_bars(
         rows: list[dict[str, Any]] = [
             {
                 "month": f"{row['month']}-01T00:00",
-                "value": round_value(row[value]),
-                "series": name_words(series_words, row[series], language),
+                "value": round_value(row[value.column]),
+                "series": series.name(row, language),
             }
             for row in frame.iter_rows(named=True)
         ]
@@ -97,7 +83,7 @@ def month_bars(
             .mark_bar()
             .encode(
                 x=_month_axis([row["month"] for row in rows], is_band=True),
-                y=alt.Y("sum(value):Q", title=pick(title, language)),
+                y=alt.Y("sum(value):Q", title=value.write_title(language)),
                 color=paint(kinds),
                 tooltip=[alt.Tooltip("month:T", format="%Y-%m", title=" "), "series:N", "value:Q"],
             )

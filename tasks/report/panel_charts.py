@@ -3,74 +3,70 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import polars as pl
 
+from tasks.report.axes import Axis, Group
 from tasks.report.charts import PALETTE, inline_rows
 from tasks.report.labels import Language
-from tasks.report.panels import Draw, Words, name_words, pick
+from tasks.report.panels import Draw, name_words
+from tasks.texts import Words
 
 _ROW_HEIGHT = 22
 _SERIES_HEIGHT = 13
 _SCATTER_HEIGHT = 340
 _SHOWN_ROWS = 40  # more rows than this cannot be read in one figure; the table and the CSV have all
-_NO_WORDS: Mapping[str, Words] = {}
 
 
 def dots(
     frame: pl.DataFrame,
     *,
-    name: str,
-    value: str,
-    title: Words,
-    low: str = "",
-    high: str = "",
-    series: str = "",
-    series_words: Mapping[str, Words] = _NO_WORDS,
-    names: Mapping[str, Words] = _NO_WORDS,
+    name: Group,
+    value: Axis,
+    series: Group | None = None,
     mark_at: float | None = None,
-    zero: bool = False,
 ) -> Draw:
     """A dot for each row beside its name, with its interval; `mark_at` draws a line to compare with.
 
     Rows stand in the order of the frame, the first forty names of it. Several series of a name with intervals stand one under the
     other, without intervals on one line.
     """
-    kept = _first_names(frame, name)
+    kept = _first_names(frame, name.column)
 
     def draw(language: Language) -> Any:
         import altair as alt
 
         rows: list[dict[str, Any]] = [
             {
-                "name": name_words(names, row[name], language),
-                "value": round_value(row[value]),
-                "low": round_value(row[low]) if low else None,
-                "high": round_value(row[high]) if high else None,
-                "series": name_words(series_words, row[series], language) if series else "",
+                "name": name.name(row, language),
+                "value": round_value(row[value.column]),
+                "low": round_value(row[value.low]) if value.low else None,
+                "high": round_value(row[value.high]) if value.high else None,
+                "series": series.name(row, language) if series else "",
             }
             for row in kept.iter_rows(named=True)
         ]
         order = list(dict.fromkeys(row["name"] for row in rows))
         kinds = list(dict.fromkeys(row["series"] for row in rows))
         place = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=180))
-        scale = alt.Scale(zero=zero, nice=True)
+        scale = alt.Scale(zero=value.from_zero, nice=True)
+        title = value.write_title(language)
         base = alt.Chart(inline_rows(rows)).encode(y=place)
-        is_spread = bool(low) and len(kinds) > 1
+        is_spread = bool(value.low) and len(kinds) > 1
         if is_spread:
             base = base.encode(yOffset=alt.YOffset("series:N", sort=kinds))
         base = base.encode(color=paint(kinds))
         points = base.mark_point(filled=True, size=60, opacity=1).encode(
-            x=alt.X("value:Q", title=pick(title, language), scale=scale), tooltip=_tooltip(kinds, low)
+            x=alt.X("value:Q", title=title, scale=scale), tooltip=_tooltip(kinds, value.low)
         )
         layers = [points]
-        if low:
+        if value.low:
             layers.insert(
                 0,
                 base.mark_rule(strokeWidth=2, opacity=0.7).encode(
-                    x=alt.X("low:Q", title=pick(title, language), scale=scale), x2="high:Q"
+                    x=alt.X("low:Q", title=title, scale=scale), x2="high:Q"
                 ),
             )
         if mark_at is not None:
@@ -83,42 +79,34 @@ def dots(
     return draw
 
 
-def number_lines(
-    frame: pl.DataFrame,
-    *,
-    at: str,
-    value: str,
-    title: Words,
-    at_title: Words,
-    series: str,
-    series_words: Mapping[str, Words] = _NO_WORDS,
-    percent: bool = False,
-    is_log: bool = False,
-    zero: bool = False,
-) -> Draw:
-    """A line for each series over a number, on a logarithmic axis with `is_log`; `zero` begins the upright axis at 0."""
+def number_lines(frame: pl.DataFrame, *, at: Axis, value: Axis, series: Group) -> Draw:
+    """A line for each series over a number."""
 
     def draw(language: Language) -> Any:
         import altair as alt
 
         rows: list[dict[str, Any]] = [
             {
-                "at": row[at],
-                "value": round_value(row[value]),
-                "series": name_words(series_words, row[series], language),
+                "at": row[at.column],
+                "value": round_value(row[value.column]),
+                "series": series.name(row, language),
             }
-            for row in frame.filter(pl.col(value).is_not_null()).iter_rows(named=True)
+            for row in frame.filter(pl.col(value.column).is_not_null()).iter_rows(named=True)
         ]
         kinds = list(dict.fromkeys(row["series"] for row in rows))
-        form = ".0%" if percent else alt.Undefined
-        scale = alt.Scale(type="log", nice=False, padding=20) if is_log else alt.Scale(zero=False, nice=True)
+        scale = (
+            alt.Scale(type="log", nice=False, padding=20) if at.is_log else alt.Scale(zero=False, nice=True)
+        )
         base = alt.Chart(inline_rows(rows)).encode(
-            x=alt.X("at:Q", title=pick(at_title, language), scale=scale, axis=alt.Axis(tickMinStep=1)),
+            x=alt.X("at:Q", title=at.write_title(language), scale=scale, axis=alt.Axis(tickMinStep=1)),
             y=alt.Y(
-                "value:Q", title=pick(title, language), scale=alt.Scale(zero=zero), axis=alt.Axis(format=form)
+                "value:Q",
+                title=value.write_title(language),
+                scale=alt.Scale(zero=value.from_zero),
+                axis=alt.Axis(format=value.format),
             ),
             color=paint(kinds),
-            tooltip=["at:Q", alt.Tooltip("value:Q", format=form), "series:N"],
+            tooltip=["at:Q", alt.Tooltip("value:Q", format=value.format), "series:N"],
         )
         return alt.layer(
             base.mark_line(strokeWidth=2), base.mark_point(filled=True, size=45, opacity=1)
@@ -127,47 +115,35 @@ def number_lines(
     return draw
 
 
-def bars(
-    frame: pl.DataFrame,
-    *,
-    name: str,
-    value: str,
-    title: Words,
-    series: str = "",
-    series_words: Mapping[str, Words] = _NO_WORDS,
-    names: Mapping[str, Words] = _NO_WORDS,
-    domain: Sequence[float] | None = None,
-) -> Draw:
-    """A bar for each name, its parts by series one after the other; rows in the order of the frame, the first forty names.
-
-    `domain`: the ends of the axis, where they are not those of the values.
-    """
-    kept = _first_names(frame, name)
+def bars(frame: pl.DataFrame, *, name: Group, value: Axis, series: Group | None = None) -> Draw:
+    """A bar for each name, its parts by series one after the other; rows in the order of the frame, the first forty names."""
+    kept = _first_names(frame, name.column)
 
     def draw(language: Language) -> Any:
         import altair as alt
 
         rows: list[dict[str, Any]] = [
             {
-                "name": name_words(names, row[name], language),
-                "value": round_value(row[value]),
-                "series": name_words(series_words, row[series], language) if series else "",
+                "name": name.name(row, language),
+                "value": round_value(row[value.column]),
+                "series": series.name(row, language) if series else "",
             }
             for row in kept.iter_rows(named=True)
         ]
         order = list(dict.fromkeys(row["name"] for row in rows))
         kinds = list(dict.fromkeys(row["series"] for row in rows))
         rows = [row | {"place": kinds.index(row["series"])} for row in rows]
-        scale = alt.Undefined if domain is None else alt.Scale(domain=list(domain))
+        scale = alt.Scale(domain=list(value.domain)) if value.domain else alt.Undefined
+        title = value.write_title(language)
         return (
             alt.Chart(inline_rows(rows))
             .mark_bar()
             .encode(
                 y=alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=180)),
-                x=alt.X("sum(value):Q", title=pick(title, language), scale=scale),
+                x=alt.X("sum(value):Q", title=title, scale=scale),
                 color=paint(kinds),
                 order=alt.Order("place:Q"),
-                tooltip=["name:N", "series:N", alt.Tooltip("value:Q", title=pick(title, language))],
+                tooltip=["name:N", "series:N", alt.Tooltip("value:Q", title=title)],
             )
             .properties(height=max(_ROW_HEIGHT * len(order), 60))
         )
@@ -175,17 +151,7 @@ def bars(
     return draw
 
 
-def cells(
-    frame: pl.DataFrame,
-    *,
-    across: str,
-    down: str,
-    value: str,
-    title: Words,
-    across_title: Words,
-    down_title: Words,
-    facet: str,
-) -> Draw:
+def cells(frame: pl.DataFrame, *, across: Axis, down: Axis, value: Axis, facet: str) -> Draw:
     """A picture for each value of `facet`, side by side: a cell for each pair, coloured by its share (0 to 1) and with it in per cent."""
 
     def draw(language: Language) -> Any:
@@ -194,12 +160,16 @@ def cells(
         charts = []
         for (named,), part in frame.partition_by(facet, as_dict=True, maintain_order=True).items():
             rows = [
-                {"across": row[across], "down": row[down], "value": round_value(row[value])}
+                {
+                    "across": row[across.column],
+                    "down": row[down.column],
+                    "value": round_value(row[value.column]),
+                }
                 for row in part.iter_rows(named=True)
             ]
             base = alt.Chart(inline_rows(rows), title=alt.TitleParams(str(named), fontSize=12)).encode(
-                x=alt.X("across:O", title=pick(across_title, language), axis=alt.Axis(labelAngle=0)),
-                y=alt.Y("down:O", title=pick(down_title, language)),
+                x=alt.X("across:O", title=across.write_title(language), axis=alt.Axis(labelAngle=0)),
+                y=alt.Y("down:O", title=down.write_title(language)),
                 tooltip=["across:O", "down:O", alt.Tooltip("value:Q", format=".1%")],
             )
             # Viridis keeps its order in grey print; the text turns light where the cell is dark.
@@ -207,7 +177,7 @@ def cells(
                 color=alt.Color(
                     "value:Q",
                     scale=alt.Scale(scheme="viridis", domain=[0, 1]),
-                    title=pick(title, language),
+                    title=value.write_title(language),
                     legend=None,
                 )
             )
@@ -221,48 +191,37 @@ def cells(
     return draw
 
 
-def scatter(
-    frame: pl.DataFrame,
-    *,
-    across: str,
-    up: str,
-    name: str,
-    across_title: Words,
-    up_title: Words,
-    flag: str,
-    flag_words: tuple[Words, Words],
-    is_log: bool = False,
-) -> Draw:
-    """A point for each row; those with the flag have the first colour, and their names where they do not touch; others the second."""
-    known = frame.filter(pl.col(across).is_not_null() & pl.col(up).is_not_null())
-    known = known.filter(pl.col(across) > 0) if is_log else known
-    place = _place_between(known[across], is_log=is_log)
-    named = _choose_names(known.filter(pl.col(flag)), name, up, _spread(known[up]))
+def scatter(frame: pl.DataFrame, *, across: Axis, up: Axis, name: str, flag: Group) -> Draw:
+    """A point for each row; those with the flag (words of `true` and `false`) have the first colour, and their names where they do not touch; others the second."""
+    known = frame.filter(pl.col(across.column).is_not_null() & pl.col(up.column).is_not_null())
+    known = known.filter(pl.col(across.column) > 0) if across.is_log else known
+    place = _place_between(known[across.column], is_log=across.is_log)
+    named = _choose_names(known.filter(pl.col(flag.column)), name, up.column, _spread(known[up.column]))
 
     def draw(language: Language) -> Any:
         import altair as alt
 
-        yes, no = (pick(words, language) for words in flag_words)
+        yes, no = (name_words(flag.words, value, language) for value in ("true", "false"))
         rows: list[dict[str, Any]] = [
             {
-                "across": row[across],
-                "up": round_value(row[up]),
+                "across": row[across.column],
+                "up": round_value(row[up.column]),
                 "name": row[name],
                 "label": row[name] if row[name] in named else "",
-                "is_left": place(row[across]) < 0.3,
-                "kind": yes if row[flag] else no,
+                "is_left": place(row[across.column]) < 0.3,
+                "kind": yes if row[flag.column] else no,
             }
             for row in known.iter_rows(named=True)
         ]
         base = alt.Chart(inline_rows(rows)).encode(
             x=alt.X(
                 "across:Q",
-                title=pick(across_title, language),
+                title=across.write_title(language),
                 scale=alt.Scale(type="log", nice=False, padding=30)
-                if is_log
+                if across.is_log
                 else alt.Scale(zero=False, padding=30),
             ),
-            y=alt.Y("up:Q", title=pick(up_title, language), scale=alt.Scale(zero=False, padding=14)),
+            y=alt.Y("up:Q", title=up.write_title(language), scale=alt.Scale(zero=False, padding=14)),
             color=paint([yes, no], "kind"),
             tooltip=["name:N", "across:Q", "up:Q", "kind:N"],
         )

@@ -10,10 +10,9 @@ from typing import Any, Literal
 import polars as pl
 
 from tasks.report.labels import Language
+from tasks.texts import Words
 
 NamedQuery = Callable[[str, dict[str, object]], pl.DataFrame]
-# The same in Chinese and in English.
-Words = tuple[str, str]
 Kind = Literal["text", "number", "count", "percent", "p", "word", "flag", "interval", "moment", "hash"]
 Draw = Callable[[Language], Any]
 

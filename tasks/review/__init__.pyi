@@ -89,10 +89,10 @@ from .decision import GivenDecision as GivenDecision
 from .desk import DeskReport as DeskReport
 
 # What recording a submission changed.
-from .desk import Receipt as Receipt
+from .desk import SubmissionReceipt as SubmissionReceipt
 
 # Something handed in of which nothing was recorded, and why: every fault with its place.
-from .desk import Refusal as Refusal
+from .desk import RefusedSubmission as RefusedSubmission
 
 # A decision was given on the question since the annotator looked at it; nothing was recorded.
 from .desk import StaleError as StaleError
@@ -223,6 +223,9 @@ from .words import list_words as list_words
 # The code for what a person chose or typed, in either language; null when it is none, or may be two.
 from .words import parse_word as parse_word
 
+# What else holds of a batch that is assigned.
+from .assignment import AssignmentTerms as AssignmentTerms
+
 __all__ = [
     "EDITABLE_FIELDS",
     "FIRST_ROW",
@@ -233,6 +236,7 @@ __all__ = [
     "SHEET",
     "Agreement",
     "AssignmentSummary",
+    "AssignmentTerms",
     "BatchDetail",
     "BatchProgress",
     "Decision",
@@ -245,11 +249,11 @@ __all__ = [
     "OpenQuestion",
     "Queue",
     "Reassignment",
-    "Receipt",
-    "Refusal",
+    "RefusedSubmission",
     "Reminder",
     "StaleError",
     "Submission",
+    "SubmissionReceipt",
     "Workload",
     "assign_batch",
     "close_batch",

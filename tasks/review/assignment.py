@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from schemas.errors import GateError, UsageError
+from schemas.ledger.review import ReviewBatch
 from schemas.settings import Settings
 from tasks.review.annotators import Annotator, find_annotators
-from tasks.review.batch import Assignment, ReviewBatch, read_assignments, read_batch
+from tasks.review.batch import Assignment, read_assignments, read_batch
 from tasks.review.gold import NO_GOLD, GoldSupply, Planted, plant
 from tasks.review.item import encode_items
 from tasks.review.plan import LeftOut, Waiting, plan_assignments
 from tasks.running import without_collecting
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.rows import insert_rows
 from warehouse.ledger.review import assigning
 from warehouse.ledger.review import gold as review_gold
 
@@ -45,6 +47,22 @@ class AssignmentSummary:
     gold_count: int = 0
 
 
+@dataclass(frozen=True)
+class AssignmentTerms:
+    """What else holds of a batch that is assigned.
+
+    Attributes:
+        again: take questions of closed batches as well (those left undecided, or doubted since); who decided on one before is
+            not given it again.
+        all_or_nothing: refuse a batch of which something would be left out.
+        gold: questions with a known decision, of which some are put among everybody's work.
+    """
+
+    again: bool = False
+    all_or_nothing: bool = False
+    gold: GoldSupply = NO_GOLD
+
+
 def assign_batch(
     ledger: Ledger,
     batch_id: str | None,
@@ -52,10 +70,7 @@ def assign_batch(
     annotators: Sequence[Annotator] | None,
     settings: Settings,
     now: str,
-    *,
-    again: bool = False,
-    all_or_nothing: bool = False,
-    gold: GoldSupply = NO_GOLD,
+    terms: AssignmentTerms | None = None,
 ) -> AssignmentSummary:
     """Open a review batch with those of `questions` that are in no batch yet; running it again changes nothing.
 
@@ -68,15 +83,14 @@ def assign_batch(
         annotators: who reviews; null takes the active annotators of the ledger.
         settings: reviews per question; daily quota and days of the window, for whom nothing else is registered.
         now: the present moment as ISO text in UTC.
-        again: take questions of closed batches as well (those left undecided, or doubted since); who decided on one
-            before is not given it again.
-        all_or_nothing: refuse a batch of which something would be left out.
-        gold: questions with a known decision, of which some are put among everybody's work.
+        terms: what else holds of the batch.
 
     Raises:
         GateError: nothing can be assigned, or something is left out and `all_or_nothing` is set.
         UsageError: an annotator is unknown, or the batch exists with other questions.
     """
+    terms = terms or AssignmentTerms()
+    gold, all_or_nothing = terms.gold, terms.all_or_nothing
     # Only what identifies a question is held for all of them; their texts are taken from the frame part by part.
     first = (
         questions.lazy()
@@ -93,7 +107,7 @@ def assign_batch(
                 "There are no annotators to assign questions to. Add them with "
                 "`proctor exam user add NAME --role annotator --discipline History`."
             )
-        taken = _read_taken(connection, first["question_uuid"].to_list(), again=again)
+        taken = _read_taken(connection, first["question_uuid"].to_list(), again=terms.again)
         fresh = first.filter(~pl.col("question_uuid").is_in(list(taken))) if taken else first
         if fresh.is_empty():
             return _summarise_existing(connection, set(taken.values()), first.height)
@@ -131,9 +145,14 @@ def assign_batch(
         loads = Counter(one for names in plan.annotators.values() for one in names)
         loads.update(one for item in planted for one in item.annotators)
         batch = ReviewBatch(
-            name, "open", settings.review_count, now, max(due[one] for one in loads), closed_at=None
+            batch_id=name,
+            status="open",
+            review_count=settings.review_count,
+            created_at=now,
+            due_at=max(due[one] for one in loads),
+            closed_at=None,
         )
-        assigning.insert_batch(connection, batch.as_row())
+        insert_rows(connection, [batch])
         for part in chosen["place"].rechunk().to_frame().iter_slices(CHUNK):
             assigning.insert_question_tuples(connection, encode_items(questions[part["place"]], name))
         assigning.insert_questions(connection, [one.gold.item.as_row(name) for one in planted])
@@ -247,13 +266,13 @@ def _read_taken(connection: Connection, question_uuids: Sequence[str], *, again:
     taken = assigning.read_batched_questions(connection, question_uuids)
     if not again or not taken:
         return taken
-    closed = {row["batch_id"] for row in assigning.read_batches(connection) if row["status"] == "closed"}
+    closed = {batch.batch_id for batch in assigning.read_batches(connection) if batch.is_closed}
     return {uuid: name for uuid, name in taken.items() if name not in closed}
 
 
 def _find_free_name(connection: Connection, name: str) -> str:
     """The name, with a number added where a closed batch of the same questions has it already."""
-    taken = {row["batch_id"] for row in assigning.read_batches(connection)}
+    taken = {batch.batch_id for batch in assigning.read_batches(connection)}
     return next(
         one
         for number in range(1, len(taken) + 2)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
+from schemas.ledger.review import ReviewBatch
 from tasks.review.decision import Decision
 from tasks.review.item import Item
 from warehouse.ledger.engine.ledger import Ledger
@@ -14,46 +15,6 @@ from warehouse.ledger.review import assigning
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewBatch:
-    """A batch: `open`, `complete` (all decided) or `closed` (gate applied); moments are ISO text in UTC."""
-
-    batch_id: str
-    status: str
-    review_count: int
-    created_at: str
-    due_at: str
-    closed_at: str | None = None
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> ReviewBatch:
-        """The batch in a row of the ledger table `review_batches`."""
-        return cls(
-            row["batch_id"],
-            row["status"],
-            row["review_count"],
-            row["created_at"],
-            row["due_at"],
-            row["closed_at"],
-        )
-
-    def as_row(self) -> dict[str, Any]:
-        """The row of the ledger table `review_batches`."""
-        return {
-            "batch_id": self.batch_id,
-            "status": self.status,
-            "review_count": self.review_count,
-            "created_at": self.created_at,
-            "due_at": self.due_at,
-            "closed_at": self.closed_at,
-        }
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the gate was applied; no decision is taken any more."""
-        return self.status == "closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +55,7 @@ class Assignment:
 def list_batches(ledger: Ledger) -> list[ReviewBatch]:
     """Every batch, oldest first."""
     with ledger.read() as connection:
-        return [ReviewBatch.from_row(row) for row in assigning.read_batches(connection)]
+        return assigning.read_batches(connection)
 
 
 def list_open_batches(ledger: Ledger) -> list[ReviewBatch]:
@@ -108,12 +69,12 @@ def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> 
     Raises:
         UsageError: there is no such batch.
     """
-    row = assigning.lock_batch(connection, batch_id) if lock else assigning.read_batch(connection, batch_id)
-    if row is None:
+    found = assigning.read_batch(connection, batch_id, lock=lock)
+    if found is None:
         raise UsageError(
             f"There is no review batch {batch_id!r}. See `proctor review status` for those there are."
         )
-    return ReviewBatch.from_row(row)
+    return found
 
 
 def read_items(

@@ -30,7 +30,7 @@ class BatchSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class WorkShare:
     """Part of a batch's work: that of a discipline, or of an annotator in a role; `due_at` null when none waits."""
 
     name: str
@@ -56,8 +56,8 @@ class BatchDetail:
     status: str
     due_at: str
     states: dict[str, int]
-    disciplines: Sequence[Share]
-    annotators: Sequence[Share]
+    disciplines: Sequence[WorkShare]
+    annotators: Sequence[WorkShare]
 
     @property
     def unsettled_count(self) -> int:
@@ -93,13 +93,13 @@ def read_batch_detail(ledger: Ledger, batch_id: str, now: str) -> BatchDetail:
     )
 
 
-def _sum_by(rows: Iterable[Row], name_of: Callable[[Row], tuple[str, str]]) -> list[Share]:
+def _sum_by(rows: Iterable[Row], name_of: Callable[[Row], tuple[str, str]]) -> list[WorkShare]:
     """The counts added up by name and role, in their order."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault(name_of(row), []).append(row)
     return [
-        Share(
+        WorkShare(
             name,
             role,
             sum(row["assigned_count"] for row in group),

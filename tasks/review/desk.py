@@ -1,6 +1,6 @@
 """The review desk: the one way by which decisions come in, whatever the channel.
 
-A channel parses what was handed in (a `Submission`, or a `Refusal` that says why it is none) and renders what is to be
+A channel parses what was handed in (a `Submission`, or a `RefusedSubmission` that says why it is none) and renders what is to be
 done; the desk records, gives disputes to adjudicators, and tells which batches are complete by it.
 """
 
@@ -60,7 +60,7 @@ class StaleError(GateError):
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RefusedSubmission:
     """Something handed in of which nothing was recorded, and why: every fault with its place."""
 
     source: str
@@ -68,7 +68,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Receipt:
+class SubmissionReceipt:
     """What recording a submission changed."""
 
     source: str
@@ -85,13 +85,13 @@ class Receipt:
 class DeskReport:
     """What came of everything handed in: recorded, refused, disputes given out, batches that wait for nothing."""
 
-    receipts: Sequence[Receipt]
-    refusals: Sequence[Refusal]
+    receipts: Sequence[SubmissionReceipt]
+    refusals: Sequence[RefusedSubmission]
     adjudications: Sequence[AdjudicationSummary]
     complete_batches: Sequence[str]
 
 
-def record(ledger: Ledger, handed_in: Iterable[Submission | Refusal], now: str) -> DeskReport:
+def record(ledger: Ledger, handed_in: Iterable[Submission | RefusedSubmission], now: str) -> DeskReport:
     """Record each submission, all of it or none, and give the disputes that show to adjudicators.
 
     The same decision again changes nothing, a later one replaces it. A batch counts as complete after everything is
@@ -102,17 +102,17 @@ def record(ledger: Ledger, handed_in: Iterable[Submission | Refusal], now: str) 
         handed_in: what a channel parsed; its refusals are passed on.
         now: the present moment as ISO text in UTC.
     """
-    receipts: list[Receipt] = []
-    refusals: list[Refusal] = []
+    receipts: list[SubmissionReceipt] = []
+    refusals: list[RefusedSubmission] = []
     decided: dict[str, set[str]] = {}
     for one in handed_in:
-        if isinstance(one, Refusal):
+        if isinstance(one, RefusedSubmission):
             refusals.append(one)
             continue
         try:
             receipts.append(record_submission(ledger, one, now))
         except (UsageError, GateError) as error:
-            refusals.append(Refusal(one.source, str(error)))
+            refusals.append(RefusedSubmission(one.source, str(error)))
             continue
         decided.setdefault(one.batch_id, set()).update(given.question_uuid for given in one.decisions)
     return _follow(ledger, receipts, refusals, decided, now)
@@ -131,8 +131,8 @@ def record_one(ledger: Ledger, submission: Submission, now: str) -> DeskReport:
 
 def _follow(
     ledger: Ledger,
-    receipts: Sequence[Receipt],
-    refusals: Sequence[Refusal],
+    receipts: Sequence[SubmissionReceipt],
+    refusals: Sequence[RefusedSubmission],
     decided: Mapping[str, set[str]],
     now: str,
 ) -> DeskReport:
@@ -148,7 +148,7 @@ def _follow(
     )
 
 
-def record_submission(ledger: Ledger, submission: Submission, now: str) -> Receipt:
+def record_submission(ledger: Ledger, submission: Submission, now: str) -> SubmissionReceipt:
     """Write the decisions of one submission, all or none, and whether the batch is complete by them.
 
     Raises:
@@ -204,7 +204,7 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Recei
         is_done = is_settled(connection, batch)
         assigning.update_batch(connection, batch_id, status="complete" if is_done else "open")
     new_count = sum(given.question_uuid not in before for given in changed)
-    return Receipt(
+    return SubmissionReceipt(
         source=submission.source,
         batch_id=batch_id,
         annotator=annotator,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.settings import Settings
 from tasks.review.annotators import read_annotators
-from tasks.review.assignment import assign_batch
+from tasks.review.assignment import AssignmentTerms, assign_batch
 from tasks.review.gold import read_gold_supply
 from tasks.review.landing import read_unreviewed
 from warehouse.lake import open_lake
@@ -19,7 +19,9 @@ def open_waiting_batch(settings: Settings) -> dict[str, object]:
         if questions.is_empty() or not read_annotators(ledger):
             return {"waiting_questions": questions.height, "batch_id": None}
         gold = read_gold_supply(settings, lake, settings.review_gold_share)
-        summary = assign_batch(ledger, None, questions, None, settings, now_text(), gold=gold)
+        summary = assign_batch(
+            ledger, None, questions, None, settings, now_text(), AssignmentTerms(gold=gold)
+        )
     return {
         "waiting_questions": sum(one.question_count for one in summary.left_out),
         "batch_id": summary.batch_id,

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from schemas.ledger.review import ReviewBatch
 from schemas.settings import Settings
 from tasks.review.annotators import Annotator
 from tasks.review.batch import (
     Assignment,
-    ReviewBatch,
     list_batches,
     read_assignments,
     read_batch,

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from tasks.review.batch import Assignment, ReviewBatch, read_batch, read_decisions, read_given_items
+from schemas.ledger.review import ReviewBatch
+from tasks.review.batch import Assignment, read_batch, read_decisions, read_given_items
 from tasks.review.work import WorkItem
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import desk

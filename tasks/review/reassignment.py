@@ -79,15 +79,14 @@ def reassign(
         rows = people.read_undecided(connection, annotator, batch_id)
         names = list(dict.fromkeys(row["batch_id"] for row in rows))
         loads = Counter(assigning.count_open_work(connection))
+        takers = _Takers(others, {one.user_id: one for one in everybody}, loads)
         return [
             _move(
                 connection,
                 name,
                 annotator,
                 {row["question_uuid"]: row for row in rows if row["batch_id"] == name},
-                others,
-                {one.user_id: one for one in everybody},
-                loads,
+                takers,
                 settings,
                 now,
             )
@@ -95,17 +94,25 @@ def reassign(
         ]
 
 
+@dataclass(frozen=True)
+class _Takers:
+    """Who can take the work: who may, everybody by name, and how much each has (counted on as work is moved)."""
+
+    others: Sequence[Annotator]
+    everybody: Mapping[str, Annotator]
+    loads: Counter[str]
+
+
 def _move(
     connection: Connection,
     batch_id: str,
     annotator: str,
     work: Mapping[str, Mapping[str, str]],
-    others: Sequence[Annotator],
-    everybody: Mapping[str, Annotator],
-    loads: Counter[str],
+    takers: _Takers,
     settings: Settings,
     now: str,
 ) -> Reassignment:
+    others, everybody, loads = takers.others, takers.everybody, takers.loads
     batch = read_batch(connection, batch_id, lock=True)
     planted = gold.read_gold_uuids(connection, batch_id) & work.keys()
     uuids = sorted(work.keys() - planted)

@@ -7,7 +7,7 @@ import polars as pl
 from schemas.errors import GateError
 from schemas.settings import Settings
 from tasks.review.annotators import read_annotators
-from tasks.review.assignment import assign_batch
+from tasks.review.assignment import AssignmentTerms, assign_batch
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
@@ -27,7 +27,13 @@ def open_sample_batch(settings: Settings) -> dict[str, object]:
         try:
             # One that a closed batch left undecided is given out again.
             summary = assign_batch(
-                ledger, None, waiting, None, settings, now_text(), again=True, all_or_nothing=True
+                ledger,
+                None,
+                waiting,
+                None,
+                settings,
+                now_text(),
+                AssignmentTerms(again=True, all_or_nothing=True),
             )
         except GateError as error:
             return nothing | {"sample_refusal": str(error)}

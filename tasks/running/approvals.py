@@ -13,12 +13,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from schemas.errors import ConflictError, ExamError, GateError
+from schemas.ledger.trust import Approval
 from schemas.settings import Settings
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.trust import approvals, users
-from warehouse.ledger.trust.approvals import Approval
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -1,4 +1,4 @@
-"""Texts at their limits: cut with a mark, erased, or written where a spreadsheet could run them."""
+"""Texts in two languages; and texts at their limits: cut with a mark, erased, or written where a spreadsheet could run them."""
 
 from lazy_loader import attach_stub
 

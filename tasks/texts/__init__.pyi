@@ -1,3 +1,9 @@
+# The same in Chinese and in English.
+from .bilingual import Words as Words
+
+# The content of a YAML file of a package, every `{zh: …, en: …}` in it as a pair of texts, Chinese first.
+from .bilingual import read_bilingual as read_bilingual
+
 # The frame as CSV, texts and names of columns that a spreadsheet would run with an apostrophe in front.
 from .csv_text import write_safe_csv as write_safe_csv
 
@@ -8,7 +14,9 @@ from .erased import refuse_erased as refuse_erased
 from .long_text import cut_text as cut_text
 
 __all__ = [
+    "Words",
     "cut_text",
+    "read_bilingual",
     "refuse_erased",
     "write_safe_csv",
 ]

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from tasks.questions import BareQuestion, QuestionContent
-from tasks.watching.lines import WAITING, AnswerLine, Key, Mark
+from tasks.watching.lines import WAITING, AnswerLine, GivenStars, Key
 from tasks.watching.runs import WatchedRun
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -20,7 +20,7 @@ _EXCERPT = 240
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class AnswerExcerpt:
     """How a question and the answer to it begin; null where there is none. `erased_at`: when the answer's text was erased."""
 
     question: str | None
@@ -55,10 +55,10 @@ def list_answers(ledger: Ledger, lake: Lake | None, run: WatchedRun, model: str)
             _make_line(row, _read_marks(row["marks"]))
             for row in lake.read("watched_allocations", scope).iter_rows(named=True)
         ]
-    marks: dict[Key, list[Mark]] = defaultdict(list)
+    marks: dict[Key, list[GivenStars]] = defaultdict(list)
     if lake is not None:
         for row in lake.read("watched_marks", scope).iter_rows(named=True):
-            marks[row["session_id"], row["seq"]].append(Mark(row["judge"], row["stars"]))
+            marks[row["session_id"], row["seq"]].append(GivenStars(row["judge"], row["stars"]))
     with ledger.read() as connection:
         rows = watching.list_handed_out(connection, run.run_id, model)
     return [_make_line(row, tuple(marks.get((row["session_id"], row["seq"]), ()))) for row in rows]
@@ -86,7 +86,7 @@ def find_text(
 
 def read_excerpts(
     ledger: Ledger, lake: Lake | None, run: WatchedRun, lines: Sequence[AnswerLine]
-) -> dict[Key, Excerpt]:
+) -> dict[Key, AnswerExcerpt]:
     """How the questions and answers of a page begin."""
     if not lines:
         return {}
@@ -115,7 +115,7 @@ def read_excerpts(
         rows = lake.read_rows("watched_stems", {"question_uuids": missing})
         banked = {str(uuid): str(text) for uuid, text in rows}
     return {
-        line.key: Excerpt(
+        line.key: AnswerExcerpt(
             stems.get((line.set_id, line.lineage_uuid), banked.get(line.question_uuid)),
             answers.get(line.key),
             erased.get(line.key),
@@ -148,7 +148,7 @@ def read_answer(
     return WholeAnswer(line, question, response, judgements)
 
 
-def _make_line(row: Mapping[Any, Any], marks: tuple[Mark, ...]) -> AnswerLine:
+def _make_line(row: Mapping[Any, Any], marks: tuple[GivenStars, ...]) -> AnswerLine:
     return AnswerLine(
         session_id=row["session_id"],
         seq=row["seq"],
@@ -181,5 +181,5 @@ def _read_question(
     return QuestionContent(BareQuestion.from_row(row), discipline=line.discipline)
 
 
-def _read_marks(rows: list[dict[str, Any]] | None) -> tuple[Mark, ...]:
-    return tuple(Mark(row["judge"], row["stars"]) for row in rows or ())
+def _read_marks(rows: list[dict[str, Any]] | None) -> tuple[GivenStars, ...]:
+    return tuple(GivenStars(row["judge"], row["stars"]) for row in rows or ())

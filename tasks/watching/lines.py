@@ -21,7 +21,7 @@ Key = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class GivenStars:
     """What a judge gave: 0 to 3 stars; null: its reply could not be read."""
 
     judge: str
@@ -54,7 +54,7 @@ class AnswerLine:
     lineage_uuid: str
     discipline: str
     answer_status: str
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[GivenStars, ...] = ()
 
     @property
     def key(self) -> Key:
@@ -94,7 +94,7 @@ class AnswerFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class LinePage:
     """Some of the lines that were found.
 
     Attributes:
@@ -130,12 +130,12 @@ def filter_lines(
     ]
 
 
-def cut_page(found: Sequence[AnswerLine], number: int) -> Page:
+def cut_page(found: Sequence[AnswerLine], number: int) -> LinePage:
     """The page of that number, or the nearest that there is."""
     count = -(-len(found) // ROWS_PER_PAGE) or 1
     number = min(max(number, 1), count)
     start = (number - 1) * ROWS_PER_PAGE
-    return Page(tuple(found[start : start + ROWS_PER_PAGE]), len(found), number, count)
+    return LinePage(tuple(found[start : start + ROWS_PER_PAGE]), len(found), number, count)
 
 
 def _name_stars(stars: int | None) -> str:

@@ -1,4 +1,4 @@
-"""What does a backup of a year cost, first, whole again, and since the last one? Plain and encrypted; checked, and restored.
+"""What does a backup of a year cost, first, whole again, checked and restored; and restic's, of the same folders?
 
 A home of twelve months: 60 candidates sit 300 questions in three styles every month, judged by two judges (1.3 million judged rows), a
 ledger with a call of half a kilobyte for every answer, and a thousand originals of 200 kB. The first backup is made after eleven
@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
@@ -26,7 +27,6 @@ from deployments.home import backup_home, restore_home, verify_backup
 from schemas.settings import Settings
 from tests.benchmarks.history_cost import _History
 from tests.benchmarks.history_rows import land_month
-from warehouse.encryption import add_key
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.homes import check_stores
@@ -42,30 +42,40 @@ def main(candidates: int = 60, questions: int = 300) -> None:
     os.environ["PROCTOR_QUIET"] = "1"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        settings = Settings(home=folder / "home", encryption_key_file=folder / "keys.json")
+        settings = Settings(home=folder / "home")
         history = _History(candidates, questions)
         for number in range(MONTHS - 1):
             _add_month(settings, history, number)
         check_stores(settings)
-        add_key(settings, folder / "keys.json")
-        kinds = (("plain", False), ("encrypted", True))
-        for kind, encrypt in kinds:
-            first = folder / f"{kind}-first"
-            _measure(
-                f"{kind}, first, {MONTHS - 1} months", partial(backup_home, settings, first, encrypt=encrypt)
-            )
+        # One path for all backups, as docs/encryption.md has it: restic then compares with the one before.
+        copy = folder / "copy"
+        variables = {
+            "RESTIC_REPOSITORY": str(folder / "repository"),
+            "RESTIC_PASSWORD": "benchmark",
+            "RESTIC_CACHE_DIR": str(folder / "cache"),
+        }
+        os.environ.update(variables)
+        restic = partial(_run_restic, folder / "repository")
+        restic("init")
+        _measure(f"first, {MONTHS - 1} months", partial(backup_home, settings, copy))
+        _measure("restic backup, first", partial(restic, "backup", str(copy)))
         _add_month(settings, history, MONTHS - 1)
-        for kind, encrypt in kinds:
-            first, whole, since = (folder / f"{kind}-{one}" for one in ("first", "whole", "since"))
-            back_up = partial(backup_home, settings, encrypt=encrypt)
-            _measure(f"{kind}, whole, {MONTHS} months", partial(back_up, whole))
-            shutil.rmtree(whole)
-            _measure(f"{kind}, --since the first", partial(back_up, since, since=first))
-            shutil.rmtree(first)
-            _measure(f"{kind}, --verify", partial(verify_backup, settings, since))
-            target = settings.model_copy(update={"home": folder / "restored"})
-            _measure(f"{kind}, restored", partial(restore_home, target, since))
-            shutil.rmtree(target.home)
+        shutil.rmtree(copy)
+        _measure(f"whole, {MONTHS} months", partial(backup_home, settings, copy))
+        _measure("restic backup, second", partial(restic, "backup", str(copy)))
+        _measure("--verify", partial(verify_backup, copy))
+        _measure("restic check --read-data", partial(restic, "check", "--read-data"))
+        target = settings.model_copy(update={"home": folder / "restored"})
+        _measure("restored", partial(restore_home, target, copy))
+        _measure("restic restore", partial(restic, "restore", "latest", "--target", str(folder / "out")))
+
+
+def _run_restic(repository: Path, *arguments: str) -> dict[str, Any]:
+    """What the repository holds afterwards; nothing where restic is not installed."""
+    if shutil.which("restic") is None:
+        return {}
+    subprocess.run(["restic", "--quiet", *arguments], check=True)
+    return {"byte_count": sum(path.stat().st_size for path in repository.rglob("*") if path.is_file())}
 
 
 def _add_month(settings: Settings, history: _History, number: int) -> None:
@@ -93,13 +103,13 @@ def _add_month(settings: Settings, history: _History, number: int) -> None:
 
 
 def _measure(name: str, work: Callable[[], dict[str, Any]]) -> None:
-    wall, cpu = time.perf_counter(), time.process_time()
+    wall, before = time.perf_counter(), os.times()
     done = work()
-    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    wall, after = time.perf_counter() - wall, os.times()
+    # Own time and that of children: user and system.
+    cpu = sum(after[:4]) - sum(before[:4])
     size = done.get("byte_count")
     written = "" if size is None else f", {size / 1e6:,.0f} MB"
-    if "linked_bytes" in done:
-        written += f", of which written {(size - done['linked_bytes']) / 1e6:,.0f} MB, linked {done['linked_count']:,} files"
     print(f"{name:<28} {cpu:6.2f} CPU s {wall:6.1f} s wall{written}", flush=True)
 
 

@@ -297,6 +297,7 @@ def _plan(size: int, candidates: int = 60) -> dict[str, Any]:
     Its bank version is sealed before, as by the run before it.
     """
     from tasks.exam.month import preview_month, publish_month
+    from tasks.exam.plan import RunWishes
     from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
@@ -308,7 +309,7 @@ def _plan(size: int, candidates: int = 60) -> dict[str, Any]:
         with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
             before_mb, started = _peak_mb(), _clock()
             plan = preview_month(
-                ledger, lake, settings, month="2026-11", candidates=[f"m{n}" for n in range(candidates)]
+                ledger, lake, settings, RunWishes("2026-11", [f"m{n}" for n in range(candidates)])
             )
             assert plan is not None
             previewed = _clock()

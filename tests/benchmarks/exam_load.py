@@ -50,11 +50,11 @@ from warehouse.ledger.exam.closed import read_response_rows
 SERVER = """
 import sys
 from pathlib import Path
-from deployments.http.exam_server import serve_exam
+from deployments.http import Listening, serve_exam
 from tests.tasks.exam.world import make_settings
 # A lease that outlasts a burst, also on a machine that is busy with other work.
 settings = make_settings(Path(sys.argv[1]), exam_database_url=sys.argv[2], lease_s=600)
-serve_exam(settings, "127.0.0.1", int(sys.argv[3]))
+serve_exam(settings, Listening("127.0.0.1", int(sys.argv[3])))
 """
 RESPONSE = "true. Because every power of ten leaves one when it is divided by nine. " * 8
 # More than the servers can take in a second: no session runs out of questions before the time is up.

@@ -21,7 +21,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tasks.gscore import score_file
+from tasks.gscore import FileScoring, score_file
 from tasks.gscore.metrics.batch import score_surface
 from tasks.gscore.metrics.profiles import PROFILES
 from tasks.gscore.metrics.reference import score_surface_by_reference
@@ -112,7 +112,7 @@ def _measure_files(
 
 
 def _score_one_file(path: Path, out: Path) -> None:
-    seconds, _ = _time(lambda: score_file(path, out, "standard"))
+    seconds, _ = _time(lambda: score_file(path, out, FileScoring(profile="standard")))
     # not ru_maxrss: a child begins with its parent's
     status = Path("/proc/self/status").read_text()
     peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))

@@ -26,7 +26,7 @@ import polars as pl
 from sqlalchemy import select, update
 
 from schemas.settings import Settings
-from tasks.exam.plan import BankIndex, RunPlan, index_bank, plan_run, publish_plan
+from tasks.exam.plan import BankIndex, Masks, RunPlan, RunWishes, index_bank, plan_run, publish_plan
 from tasks.exam.plan.drawing import draw_order, draw_set, split_anchors
 from tasks.exam.plan.due import add_months
 from tasks.exam.plan.shares import plan_shares
@@ -192,7 +192,7 @@ def simulate(
         for number in range(months):
             month = add_months(FIRST_MONTH, number)
             before = time.process_time()
-            plan = plan_run(ledger, settings, registry, bank, month=month, is_simulated=False)
+            plan = plan_run(ledger, settings, registry, bank, RunWishes(month, is_simulated=False))
             planned = time.process_time()
             if plan.asked_for:
                 publish_plan(ledger, plan)
@@ -332,8 +332,7 @@ def measure_chance(bank: pl.DataFrame, set_count: int, set_size: int) -> None:
         items = draw_set(
             index,
             split_anchors(shares, 0.0),
-            excluded=index.make_mask(),
-            avoided=index.make_mask(),
+            Masks(excluded=index.make_mask(), avoided=index.make_mask()),
             asked={},
             seed=f"secret {number}".encode(),
             set_id="set",

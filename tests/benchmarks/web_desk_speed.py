@@ -22,12 +22,14 @@ from deployments.auth import Sessions
 from deployments.web import create_app
 from deployments.web.references import make_reference
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
+from schemas.ledger.review import ReviewBatch
 from schemas.settings import Settings
 from tests.benchmarks.measure import Row, print_rows
 from tests.tasks.review.conftest import make_question
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.rows import insert_rows
 from warehouse.ledger.engine.tables import reviews, users
 from warehouse.ledger.review import assigning
 
@@ -97,14 +99,10 @@ def fill(ledger: Ledger, question_count: int) -> list[str]:
             ]
             + [{"user_id": "coordinator", "role": "admin", "is_active": True, "created_at": now}],
         )
-        batch = {
-            "batch_id": BATCH,
-            "status": "open",
-            "review_count": REVIEWS,
-            "created_at": now,
-            "due_at": DUE,
-        }
-        assigning.insert_batch(connection, batch)
+        batch = ReviewBatch(
+            batch_id=BATCH, status="open", review_count=REVIEWS, created_at=now, due_at=DUE, closed_at=None
+        )
+        insert_rows(connection, [batch])
         assigning.insert_questions(connection, items)
         assigning.insert_assignments(connection, assignments)
         decided = [one for place, one in enumerate(assignments) if place < len(assignments) * DECIDED_SHARE]

@@ -268,14 +268,13 @@ import datetime, sys
 from schemas.settings import load_settings
 from schemas.errors import RegistryError
 from tasks.exam.month import publish_month
-from tasks.exam.plan.planning import plan_run
 from tasks.models.registry import read_registry
-from tests.tasks.exam.world import make_bank, DISCIPLINES
+from tests.tasks.exam.world import make_bank, plan_wished, DISCIPLINES
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam.sittings import list_run_ids
 settings = load_settings()
 with open_ledger(settings.ledger_address) as ledger:
-    plan = plan_run(ledger, settings, read_registry(settings.registry_path), make_bank(9), month="2026-11", is_simulated=False)
+    plan = plan_wished(ledger, settings, read_registry(settings.registry_path), make_bank(9), month="2026-11", is_simulated=False)
     try:
         publish_month(ledger, settings, plan)
     except RegistryError as error:

@@ -15,7 +15,7 @@ from typer.testing import Result
 
 from deployments.home import accept_files, check_host, create_home, examine_hosts, list_shared
 from deployments.home.hosts import prepare_host
-from deployments.http import exam_server
+from deployments.http import Listening, exam_server
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.running.flow_runs import sign_landings
@@ -143,11 +143,11 @@ def test_the_exam_api_is_refused_with_keys_of_another_installation_and_asks_for_
     exam = second.model_copy(update={"exam_database_url": first.ledger_url})
     (second.secrets_path / "league").unlink()
     second.registry_path.unlink()
-    exam_server.serve_exam(exam, "127.0.0.1", 8799)
+    exam_server.serve_exam(exam, Listening("127.0.0.1", 8799))
     assert served == [1]
     (second.secrets_path / EXAM_KEYS).unlink()
     with pytest.raises(UsageError, match="would not believe the tokens"):
-        exam_server.serve_exam(exam, "127.0.0.1", 8799)
+        exam_server.serve_exam(exam, Listening("127.0.0.1", 8799))
     assert served == [1]
 
 

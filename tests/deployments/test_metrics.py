@@ -19,10 +19,11 @@ from deployments.http import check_free, render_run_metrics, write_run_metrics
 from deployments.http.access_lines import AccessLines
 from deployments.http.metrics import CallMetrics, open_metrics_server
 from schemas.errors import UsageError
+from schemas.ledger.engine import FlowSchedule
 from schemas.settings import Settings
 from tasks.running import ServerLines
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger.engine.flow_runs import FlowSchedule, begin_flow_run, end_flow_run, write_flow_schedules
+from warehouse.ledger.engine.flow_runs import begin_flow_run, end_flow_run, write_flow_schedules
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -109,9 +110,6 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 def test_runs_are_numbers_of_the_ledger_and_a_missed_one_is_among_them(
     ledger: Ledger, tmp_path: Path
 ) -> None:
-    from sqlalchemy import update
-
-    from warehouse.ledger.engine.tables import flow_schedules
 
     with ledger.write() as connection:
         begin_flow_run(
@@ -119,8 +117,11 @@ def test_runs_are_numbers_of_the_ledger_and_a_missed_one_is_among_them(
             host="here", process_id=1,
         )  # fmt: skip
         end_flow_run(connection, "1", "completed")
-        write_flow_schedules(connection, [FlowSchedule("drift", "drift", "0 6 15 * *", "UTC")])
-        connection.execute(update(flow_schedules).values(deployed_at="2020-01-01T00:00:00.000000+00:00"))
+        deployed_at = "2020-01-01T00:00:00.000000+00:00"
+        drift = FlowSchedule(
+            deployment="drift", flow="drift", cron="0 6 15 * *", timezone="UTC", deployed_at=deployed_at
+        )
+        write_flow_schedules(connection, [drift])
     found = read_samples(render_run_metrics(ledger))
     assert found["proctor_flow_runs_total", ("seal", "completed")] == 1.0
     assert ("proctor_missed_run_due_timestamp_seconds", ("drift",)) in found

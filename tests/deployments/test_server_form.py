@@ -26,7 +26,7 @@ from fastapi.testclient import TestClient
 
 from deployments.cli import app
 from deployments.home import create_home
-from deployments.http import web_server
+from deployments.http import Listening, web_server
 from schemas.settings import HOME_CONTENTS, HOME_MARK, Settings, is_home
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, ObjectStore, start_object_store
@@ -285,7 +285,7 @@ def test_behind_a_proxy_with_tls_the_cookie_travels_over_nothing_else(
     monkeypatch.setattr(web_server, "serve_app", lambda app, *_, **__: served.append(app))
     create_home(settings)
     for proxy in (None, "127.0.0.1"):
-        web_server.serve_web(settings, "127.0.0.1", 8710, proxy=proxy)
+        web_server.serve_web(settings, Listening("127.0.0.1", 8710, proxy=proxy))
     seen = []
     for one in served:
         with TestClient(one):

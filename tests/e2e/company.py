@@ -29,7 +29,7 @@ COMMANDS = (
     "bank stats", "bank diff 1 1", "dedupe run --no-server", "exam plan --month 2027-01", "exam audit", "exam verify",
     "exam database", "exam seal", "exam user list", "exam keys list", "approvals list", "calibrate draw {run} --raters guest-7,guest-8", "calibrate status",
     "drift draw {run}", "drift report", "errors draw {run}", "errors report", "league status",
-    "export leaderboard {run} --output {folder}/board.json", "export citation {run}", "attach python", "encryption status", "import list",
+    "export leaderboard {run} --output {folder}/board.json", "export citation {run}", "attach python", "import list",
     "ingest {paper} --no-server", "augment --no-server", "validate --table responses --no-server", "report --out {folder}/site --no-server",
     "publish {run} --no-server", "judge --no-server", "compact", "backup {folder}/backup", "unparsed export {folder}/unparsed.xlsx",
     "stability {run}", "sql 'select count(*) from responses'", "models batches",

@@ -20,8 +20,10 @@ from deployments.home import create_home
 from deployments.model_server.server import SimulatedServer
 from schemas.settings import Settings, load_settings
 from tasks.exam.month import preview_month, publish_month
+from tasks.exam.plan import RunWishes
 from tasks.exam.public import blinding
 from tasks.review import export_open_batches, read_workbooks, record
+from tests.tasks.exam.world import make_chance
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
@@ -141,7 +143,7 @@ def plan(settings: Settings, exam: Exam, url: str) -> str:
         open_ledger(settings.ledger_address) as ledger,
         open_lake(settings, read_only=True) as lake,
     ):
-        found = preview_month(ledger, lake, settings, month=MONTH, candidates=exam.names, seed=SEED)
+        found = preview_month(ledger, lake, settings, RunWishes(MONTH, exam.names), chance=make_chance(SEED))
         assert found is not None
         return publish_month(ledger, settings, found)
 

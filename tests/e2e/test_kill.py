@@ -37,6 +37,8 @@ def planned(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
     """A home with a published run of a known seed, and the simulated models that answer it."""
     from deployments.demo.simulation import running_models
     from tasks.exam.month import preview_month, publish_month, read_current_bank
+    from tasks.exam.plan import RunWishes
+    from tests.tasks.exam.world import make_chance
     from warehouse.ledger.engine.opening import open_ledger
 
     folder = tmp_path_factory.mktemp("planned") / "home"
@@ -48,10 +50,8 @@ def planned(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ho
                 ledger,
                 lake,
                 settings,
-                month=MONTH,
-                candidates=CANDIDATES,
-                run_id="killed-run",
-                seed="a-known-seed",
+                RunWishes(MONTH, CANDIDATES, run_id="killed-run"),
+                chance=make_chance("a-known-seed"),
             )
             assert plan is not None
             url = models.enter_context(running_models(settings, read_current_bank(lake)))

@@ -134,9 +134,9 @@ def test_the_demo_moves_to_servers_and_back_while_others_write(
             assert writer.is_alive()
             time.sleep(0.05)
         began = time.time()
-        first = served.read_json("backup", str(tmp_path / "second"))
+        served.run("backup", str(tmp_path / "second"))
         ended = time.time()
-        again = served.read_json("backup", str(tmp_path / "third"), "--since", str(tmp_path / "second"))
+        served.run("backup", str(tmp_path / "third"))
         last = time.time()
     finally:
         stopped.set()
@@ -148,7 +148,6 @@ def test_the_demo_moves_to_servers_and_back_while_others_write(
         "catalog": "PostgreSQL",
         "files": "object store",
     }
-    assert again["linked_count"] > first["file_count"] // 2
 
     elsewhere = servers.move(origin, tmp_path / "elsewhere")
     homes = {

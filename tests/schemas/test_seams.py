@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import UsageError
-from schemas.seams import Entry, Seam
+from schemas.seams import Seam, SeamEntry
 
 ROOT = Path(__file__).resolve().parents[2]
 Bring = Callable[..., None]
@@ -49,8 +49,8 @@ def test_what_another_package_brings_is_found_by_its_name_and_listed_after_ours(
     seam = make_seam()
     assert seam.find("one")() == 1
     assert seam.list_entries() == [
-        Entry("ours", "schemas.seams:Seam", "proctor"),
-        Entry("one", "seam_trial:one", "some-package 1.2"),
+        SeamEntry("ours", "schemas.seams:Seam", "proctor"),
+        SeamEntry("one", "seam_trial:one", "some-package 1.2"),
     ]
     assert [entry.name for entry, _ in seam.load_all()] == ["ours", "one"]
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from schemas.settings import Settings
+from tasks.contamination import ReplayRequest
 from tasks.contamination.replay import replay_sources
 from tasks.judging import prelabel_failures
 from tasks.judging.landing import judge_landed
@@ -35,7 +36,9 @@ def main() -> None:
             done = asyncio.run(prelabel_failures(ledger, lake, settings, labeller))
             counts = done["calls"]
         elif what == "replay":
-            summary = asyncio.run(replay_sources(ledger, lake, settings, [make_model()], rest, "r1", size=40))
+            summary = asyncio.run(
+                replay_sources(ledger, lake, settings, ReplayRequest("r1", [make_model()], rest, 40))
+            )
             counts = dict(summary.calls)
         else:
             with Progress("judge: responses") as progress:

@@ -1,4 +1,4 @@
-"""A lake that the first form wrote is opened by this version: nothing is lost, and nothing is said differently."""
+"""A lake that version 0.1.0 wrote is opened by this one: nothing is lost, and nothing is said differently."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ import pytest
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from schemas.tables import TABLES
-from tasks.editions.gates import GATES
-from tasks.editions.publish import Revision, publish_run
 from tests.warehouse.first_form import read_said, unpack_first_home
 from warehouse.lake import Lake, LakeReader, open_lake, run_checks
-from warehouse.lake.migrations import FORM
+from warehouse.lake.form import FORM
 from warehouse.lake.queries import read_queries
 
 ROOT = Path(__file__).parents[2]
@@ -32,13 +30,18 @@ from schemas.settings import Settings
 from warehouse.lake import upgrade
 from warehouse.lake.store import open_lake
 
-whole = upgrade.list_updates
+whole = upgrade.list_missing_definitions
 
-def half(form):
-    yield from whole(form)[:4]
-    os._exit(9)
+def half(connection):
+    found = whole(connection)
+    if not found:
+        return found
+    def give():
+        yield from found[: len(found) // 2]
+        os._exit(9)
+    return give()
 
-upgrade.list_updates = half
+upgrade.list_missing_definitions = half
 open_lake(Settings(home=Path(sys.argv[1])))
 """
 
@@ -55,37 +58,6 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
         yield lake
 
 
-@pytest.fixture(scope="module")
-def published_home(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """The first form's home after its runs were published; its two ratings open no gate."""
-    settings = unpack_first_home(tmp_path_factory.mktemp("published"))
-    asked = Revision(overridden=tuple(GATES), reason="The first form published without gates.")
-    with open_lake(settings) as lake:
-        for run_id in lake.read("unpublished_runs")["run_id"]:
-            publish_run(lake, settings, str(run_id), settings.disciplines, asked)
-    return settings
-
-
-def test_once_published_the_leaderboard_says_what_it_said_value_by_value(published_home: Settings) -> None:
-    with open_lake(published_home, read_only=True) as lake:
-        found = {
-            name: lake.run_named(name).to_dicts()
-            for name in ("leaderboard", "monthly_trend", "sessions_left_out")
-        }
-    for name, rows in found.items():
-        assert len(rows) == len(SAID[name])
-        for row, said in zip(rows, SAID[name], strict=True):
-            assert {key: as_json(row[key]) for key in said} == {
-                key: pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
-                for key, value in said.items()
-            }
-
-
-def test_nothing_is_published_by_opening_a_home(lake: Lake) -> None:
-    assert lake.run_named("leaderboard").is_empty()
-    assert lake.read("unpublished_runs")["run_id"].to_list() == ["sim-2026-10", "sim-2026-11"]
-
-
 def test_every_table_of_the_lake_keeps_its_rows_and_the_checks_pass(lake: Lake) -> None:
     counts = {
         name: lake.query(f'select count(*) from "{name}"').item()
@@ -93,41 +65,22 @@ def test_every_table_of_the_lake_keeps_its_rows_and_the_checks_pass(lake: Lake) 
         if name in SAID["lake_rows"]
     }
     assert counts == SAID["lake_rows"]
+    assert sum(counts.values()) > 5_000
     assert [result.name for result in run_checks(lake) if not result.is_passed] == []
 
 
-def test_units_of_judgements_name_the_version_of_the_prompt_in_every_table(lake: Lake) -> None:
-    rows = lake.query(
-        """
-        select table_name, unit, landing_unit from landings where table_name = 'judgements' or unit like '%/%/%'
-        union all
-        select table_name, unit, landing_unit from quarantine where table_name = 'judgements'
-        """
-    ).rows()
-    judged = lake.query("select distinct session_id, judge from judgements").rows()
-
-    units = {f"{session_id}/{judge}/prompt-1" for session_id, judge in judged}
-    assert {unit for table, unit, _ in rows if table == "judgements"} == units
-    assert {unit for table, unit, _ in rows if table == "llm_calls"} == {
-        unit for unit in units if "/second-judge/" not in unit
-    }
-    assert [row for row in rows if row[2] != f"{row[0]}/{row[1]}"] == []
-    assert set(lake.query("select landing_unit from judgements")["landing_unit"]) == units
-    calls = lake.query("select distinct landing_unit from llm_calls where purpose = 'judge'")["landing_unit"]
-    assert set(calls) == {unit for unit in units if "/second-judge/" not in unit}
+@pytest.mark.parametrize("name", ["leaderboard", "monthly_trend", "sessions_left_out"])
+def test_what_was_published_says_what_it_said_value_by_value(lake: Lake, name: str) -> None:
+    rows = lake.run_named(name).to_dicts()
+    assert len(rows) == len(SAID[name])
+    for row, said in zip(rows, SAID[name], strict=True):
+        assert {key: as_json(row[key]) for key in said} == {
+            key: pytest.approx(value, rel=1e-9) if isinstance(value, float) else value
+            for key, value in said.items()
+        }
 
 
-def test_added_columns_have_their_values_on_old_rows(lake: Lake) -> None:
-    assert lake.query("select distinct prompt_version, occasion from calibration").rows() == [("1", "first")]
-    labels = lake.query(
-        "select is_human, parse_status, prompt_version, raw from error_labels order by is_human"
-    )
-    assert labels.rows() == [(False, "parsed", "1", None), (True, "parsed", None, None)]
-    entry = lake.query("select accessed_at, http_status from access_log order by access_id limit 1").row(0)
-    assert (entry[0].year, entry[1]) == (2026, 200)
-
-
-def test_views_of_the_first_form_are_gone(lake: Lake) -> None:
+def test_its_views_are_those_of_this_version(lake: Lake) -> None:
     views = set(
         lake.query("select view_name from duckdb_views() where database_name = 'exam' and not internal")[
             "view_name"
@@ -143,73 +96,66 @@ def test_opening_again_changes_nothing(settings: Settings) -> None:
         assert lake.query("select max(snapshot_id) from ducklake_snapshots('exam')").item() == first
 
 
-def test_a_reader_brings_the_lake_up_to_date_before_it_reads(settings: Settings) -> None:
+def test_a_reader_alone_reads_it(settings: Settings) -> None:
     with LakeReader(settings) as reader:
-        assert reader.run_named("leaderboard").rows == []
-    with open_lake(settings, read_only=True) as lake:
-        assert lake.read("unpublished_runs")["run_id"].to_list() == ["sim-2026-10", "sim-2026-11"]
-        assert lake.query("select count(*) from judgements").item() == SAID["lake_rows"]["judgements"]
-
-
-def test_a_reader_of_the_published_home_says_what_the_first_form_said(published_home: Settings) -> None:
-    with LakeReader(published_home) as reader:
         models = [record["model"] for record in reader.run_named("leaderboard").as_records()]
     assert models == [row["model"] for row in SAID["leaderboard"]]
 
 
-@pytest.mark.parametrize("door", [LakeReader, lambda settings: open_lake(settings, read_only=True)])
-def test_a_lake_made_before_there_were_editions_is_brought_up_to_date_by_a_reader(
-    tmp_path: Path, door: Callable[[Settings], Any]
-) -> None:
-    settings = Settings(home=tmp_path)
+def test_what_the_contract_has_grown_by_since_is_added_by_the_next_writer(settings: Settings) -> None:
     with open_lake(settings) as lake:
-        for name in ("current_standings", "leaderboards", "current_editions"):
+        lake.connection.execute("DROP VIEW current_standings")
+        lake.connection.execute("DROP TABLE edition_standings")
+    with open_lake(settings) as lake:
+        assert lake.query("SELECT count(*) FROM edition_standings").item() == 0
+        assert lake.query("SELECT count(*) FROM current_standings").item() == 0
+
+
+def test_a_kill_while_definitions_are_added_leaves_the_lake_as_it_was(settings: Settings) -> None:
+    with open_lake(settings) as lake:
+        for name in ("leaderboards", "current_standings"):
             lake.connection.execute(f"DROP VIEW {name}")
-        for name in ("editions", "edition_sessions", "edition_standings"):
-            lake.connection.execute(f"DROP TABLE {name}")
-        # What is a view now was a table then.
-        lake.connection.execute("CREATE TABLE whole_bank AS SELECT *, '1' AS landing_unit FROM bank")
-        lake.connection.execute("DROP VIEW bank")
-        lake.connection.execute("ALTER TABLE whole_bank RENAME TO bank")
-        # What is a table now was computed then.
-        lake.connection.execute("CREATE VIEW edition_sessions AS SELECT * FROM sessions")
-        lake.connection.execute("COMMENT ON TABLE landings IS 'One row per landing: as it was. [form 2]'")
-
-    with door(settings) as reader:
-        reader.query("SELECT edition_id, is_reference FROM edition_sessions JOIN editions USING (edition_id)")
-        assert len(reader.run_named("leaderboard", {}).columns) > 40
-    assert f"[form {FORM}]" in read_form_comment(settings)
-
-
-def test_a_kill_in_the_middle_leaves_the_first_form_whole(settings: Settings) -> None:
     died = subprocess.run([sys.executable, "-c", DIES_HALF_WAY, str(settings.home)], cwd=ROOT, check=False)
     assert died.returncode == 9
-    assert "[form" not in read_form_comment(settings)
+    assert not list_views(settings) & {"leaderboards", "current_standings"}
 
     with open_lake(settings) as lake:
-        assert f"[form {FORM}]" in read_form_comment(settings)
-        assert (
-            lake.query("select count(*) from judgements where landing_unit like '%/prompt-1'").item()
-            == (SAID["lake_rows"]["judgements"])
-        )
-        assert (
-            lake.query("select count(*) from judgements where landing_unit like '%/prompt-1/%'").item() == 0
-        )
+        assert lake.run_named("leaderboard").height == len(SAID["leaderboard"])
 
 
-def test_a_lake_of_a_newer_version_is_refused(settings: Settings) -> None:
+@pytest.mark.parametrize(
+    ("comment", "named"),
+    [
+        ("One row per landing. [lake form 99]", "its rows have form 99"),
+        ("One row per landing. [form 4]", "no form that this version knows"),
+        ("One row per landing.", "no form that this version knows"),
+    ],
+)
+@pytest.mark.parametrize(
+    "door", [open_lake, LakeReader, lambda settings: open_lake(settings, read_only=True)]
+)
+def test_a_lake_of_another_form_is_refused_and_left_as_it_is(
+    settings: Settings, door: Callable[[Settings], Any], comment: str, named: str
+) -> None:
     with open_lake(settings) as lake:
-        lake.connection.execute("COMMENT ON TABLE landings IS 'Something new. [form 99]'")
-    with pytest.raises(StoreError, match="newer version of Proctor"):
-        open_lake(settings)
+        lake.connection.execute(f"COMMENT ON TABLE landings IS '{comment}'")
+    with pytest.raises(StoreError, match=rf"{named}.*reads form {FORM}.*before the first release"):
+        door(settings)
+    assert read_form_comment(settings) == comment
 
 
 def read_form_comment(settings: Settings) -> str:
     with closing(sqlite3.connect(settings.home / "lake" / "catalog.sqlite")) as catalog:
         rows = catalog.execute(
-            "select value from ducklake_tag where end_snapshot is null and value like 'One row per landing:%'"
+            "select value from ducklake_tag where end_snapshot is null and value like 'One row per landing%'"
         ).fetchall()
     return str(rows[0][0])
+
+
+def list_views(settings: Settings) -> set[str]:
+    with closing(sqlite3.connect(settings.home / "lake" / "catalog.sqlite")) as catalog:
+        rows = catalog.execute("select view_name from ducklake_view where end_snapshot is null").fetchall()
+    return {str(name) for (name,) in rows}
 
 
 def as_json(value: object) -> object:

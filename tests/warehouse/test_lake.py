@@ -430,7 +430,7 @@ def test_long_rows_are_packed_in_small_groups_also_in_a_lake_of_an_earlier_versi
         lake.connection.execute(
             "CALL exam.set_option('parquet_row_group_size', '100000', table_name => 'bank_contents')"
         )
-    attach.write_mark(settings, "another version's")
+    attach.write_definition_digest(settings, "another version's")
     with open_lake(settings) as lake:
         assert lake.query(options).rows() == [("main.bank_contents", "16384")]
 

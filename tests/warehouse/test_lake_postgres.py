@@ -38,25 +38,6 @@ def catalog(postgresql: PostgresqlServer) -> str:
     return postgresql.new_catalog()
 
 
-@pytest.mark.long
-def test_an_encrypted_lake_writes_no_plain_file_and_one_that_is_plain_is_not_mixed(
-    catalog: str, tmp_path: Path
-) -> None:
-    plain = Settings(home=tmp_path, lake_catalog=catalog)
-    settings = plain.model_copy(update={"lake_encrypted": True})
-    for _ in range(2):
-        with open_lake(settings) as lake:
-            lake.land("sessions", "a", session_frame(3))
-            lake.land("sessions", "b", session_frame(2, answered_count=4))
-            compact_lake(lake, keep_days=0)
-    with open_lake(plain, read_only=True) as lake:
-        assert lake.query("SELECT count(*) FROM sessions").item() == 5
-    files = list((tmp_path / "lake" / "data").rglob("*.parquet"))
-    assert {path.read_bytes()[:4] for path in files} == {b"PARE"}
-    with open_lake(plain) as lake, pytest.raises(StoreError, match="nothing of it was written"):
-        lake.land("sessions", "c", session_frame(1))
-
-
 def test_a_lake_in_postgresql_lands_reads_compacts_and_reopens(catalog: str, tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, lake_catalog=catalog)
     with open_lake(settings) as lake:

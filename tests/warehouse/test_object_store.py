@@ -16,7 +16,7 @@ from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowle
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, SECRET, ObjectStore, start_object_store
 from tests.warehouse.sample_rows import session_frame
-from warehouse.backup import PlainTarget
+from warehouse.backup import BackupTarget
 from warehouse.lake import Lake, backup_lake, compact_lake, open_lake, restore_lake
 
 pytestmark = pytest.mark.service
@@ -99,7 +99,7 @@ def test_a_backup_moves_between_the_store_and_an_embedded_lake(
     assert any(key.endswith(".parquet") for key in store.list_keys(f"{tmp_path.name}-elsewhere/"))
 
 
-class Compacting(PlainTarget):
+class Compacting(BackupTarget):
     """A backup's folder that is compacted under it: after the first file every other one of the lake is merged and removed."""
 
     def __init__(self, folder: Path, lake: Lake) -> None:

@@ -139,4 +139,4 @@ def test_a_mark_that_cannot_be_kept_is_done_without(settings: Settings) -> None:
         catalog.execute("DELETE FROM ducklake_metadata WHERE key LIKE 'proctor_%'")
         catalog.commit()
     open_lake(settings).close()
-    assert attach.read_mark(settings) is not None
+    assert attach.read_definition_digest(settings) is not None

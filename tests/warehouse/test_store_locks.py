@@ -16,7 +16,12 @@ import pytest
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, backup_lake, catalog_door, catalog_path, find_file_faults, open_lake
-from warehouse.lake.attach import read_mark, read_stored_comment, remember_data_path, write_mark
+from warehouse.lake.attach import (
+    read_definition_digest,
+    read_stored_comment,
+    remember_data_path,
+    write_definition_digest,
+)
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_exam_database, open_ledger
 from warehouse.ledger.trust.users import add_user, list_users
@@ -105,7 +110,7 @@ def ask_in_every_way(settings: Settings, lake: Lake, folder: Path) -> None:
     list_store_faults(settings, is_thorough=True)
     find_file_faults(settings)
     read_stored_comment(settings, "landings")
-    write_mark(settings, read_mark(settings) or "mark")
+    write_definition_digest(settings, read_definition_digest(settings) or "mark")
     remember_data_path(settings)
     open_lake(settings, read_only=True).close()
     open_lake(settings).close()

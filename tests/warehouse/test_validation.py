@@ -12,9 +12,9 @@ from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
 from schemas.tables import TABLES
 from warehouse.lake import find_suite_refusals
 from warehouse.lake.suite import build_suite
-from warehouse.lake.validation import Refusal, find_refusals
+from warehouse.lake.validation import RefusedRow, find_refusals
 
-Find = Callable[[Table, pl.DataFrame], list[Refusal]]
+Find = Callable[[Table, pl.DataFrame], list[RefusedRow]]
 
 SHELF = Table(
     name="shelf",
@@ -101,16 +101,16 @@ def test_every_rule_names_the_rows_that_break_it_by_position(find: Find) -> None
         {"copy": 1, "language": "fr"},
     )
     assert find(SHELF, frame) == [
-        Refusal(1, "required: book_id"),
-        Refusal(2, "pattern: book_id"),
-        Refusal(3, "range: copy"),
-        Refusal(4, "allowed: language"),
-        Refusal(4, "range: price_usd"),
-        Refusal(5, "required: copy"),
-        Refusal(5, "required: is_lent"),
-        Refusal(6, "unique: book_id, copy"),
-        Refusal(7, "allowed: language"),
-        Refusal(7, "unique: book_id, copy"),
+        RefusedRow(1, "required: book_id"),
+        RefusedRow(2, "pattern: book_id"),
+        RefusedRow(3, "range: copy"),
+        RefusedRow(4, "allowed: language"),
+        RefusedRow(4, "range: price_usd"),
+        RefusedRow(5, "required: copy"),
+        RefusedRow(5, "required: is_lent"),
+        RefusedRow(6, "unique: book_id, copy"),
+        RefusedRow(7, "allowed: language"),
+        RefusedRow(7, "unique: book_id, copy"),
     ]
 
 

@@ -1,7 +1,6 @@
 """What a backup holds: `backup.json`, written last, lists every file by path, length and SHA-256.
 
-While a backup is made its folder holds `UNFINISHED.txt` and no `backup.json`: what a kill leaves is never taken for a backup. The
-list is plain in an encrypted backup as well, where it names the encrypted files alone, so that they can be checked without a key.
+While a backup is made its folder holds `UNFINISHED.txt` and no `backup.json`: what a kill leaves is never taken for a backup.
 """
 
 from __future__ import annotations
@@ -13,12 +12,14 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from schemas.errors import StoreError, UsageError
-from warehouse.encryption import Measure, read_blocks, write_whole
+from warehouse.backup.files import hash_file, write_whole
 from warehouse.stores.files import flush_path
 
 NAME: Final = "backup.json"
 UNFINISHED: Final = "UNFINISHED.txt"
-FORM: Final = 1
+FORM: Final = 2
+# What Proctor encrypted by itself, in form 1: a whole backup, or the archive in a plain one.
+_ENCRYPTED: Final = ("manifest.enc", "archive/.encrypted")
 _MOST_NAMED: Final = 3
 
 
@@ -30,13 +31,11 @@ class ListedFile:
         path: below the backup's folder.
         size: bytes.
         sha256: in hex.
-        modified_ns: when its original was modified, in ns of Unix time; 0 for what was made for the backup.
     """
 
     path: str
     size: int
     sha256: str
-    modified_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,6 @@ class BackupManifest:
         installation_id: whose it is; null for a home that was given no id yet.
         begun_at, finished_at: UTC as ISO text; what the stores held between the two is what the backup holds.
         proctor_version: of the Proctor that made it.
-        key_id: the key that it is encrypted with; null for a plain one.
-        since: the backup that unchanged files were linked from; null for none. It is not needed to restore this one.
         stores: what was copied, by part: `ledger: PostgreSQL`.
         folders: every folder, also empty ones, in an order in which they can be made.
         files: every file but this one.
@@ -60,8 +57,6 @@ class BackupManifest:
     begun_at: str
     finished_at: str
     proctor_version: str
-    key_id: str | None
-    since: str | None
     stores: Mapping[str, str]
     folders: tuple[str, ...]
     files: tuple[ListedFile, ...]
@@ -97,14 +92,19 @@ def finish_backup(folder: Path, manifest: BackupManifest) -> None:
     flush_path(folder)
 
 
-def read_manifest(folder: Path) -> BackupManifest | None:
-    """What the backup in a folder says that it holds; null for one of a version that wrote no list.
+def read_manifest(folder: Path) -> BackupManifest:
+    """What the backup in a folder says that it holds.
 
-    Raises StoreError for one that was not finished, or whose list cannot be read, UsageError where there is no such folder.
+    Raises StoreError for one that was not finished, is of another form, or whose list cannot be read, UsageError for what is no backup.
     """
     if not folder.is_dir():
         raise UsageError(
             f"{folder} is not a backup: there is no such folder. Name what `proctor backup` wrote."
+        )
+    if any((folder / name).exists() for name in _ENCRYPTED):
+        raise StoreError(
+            f"The backup in {folder} was encrypted by an earlier version of Proctor, and this one has no keys. Restore it with that "
+            "version, then `proctor encryption off`, and make a backup again: see docs/encryption.md."
         )
     path = folder / NAME
     if not path.exists():
@@ -113,7 +113,7 @@ def read_manifest(folder: Path) -> BackupManifest | None:
                 f"The backup in {folder} was not finished: it was interrupted, or is still being made. Use another backup; if no "
                 "`proctor backup` is running, delete this one and make it again."
             )
-        return None
+        raise UsageError(f"{folder} is not a backup: it holds no {NAME}. Name what `proctor backup` wrote.")
     try:
         content = json.loads(path.read_bytes())
         form = content.pop("form")
@@ -129,7 +129,7 @@ def read_manifest(folder: Path) -> BackupManifest | None:
             f"{path} is damaged ({type(error).__name__}): what the backup must hold is not known. Take another copy of it."
         ) from None
     raise StoreError(
-        f"The backup in {folder} was written by a later version of Proctor. Restore it with that one."
+        f"The backup in {folder} was written by another version of Proctor (form {form}, not {FORM}). Restore it with that one."
     )
 
 
@@ -169,15 +169,6 @@ def describe_differences(folder: Path, found: list[str]) -> str:
 def list_files(folder: Path) -> Iterable[str]:
     """Every file below a folder by its path in it, in order."""
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
-
-
-def hash_file(path: Path) -> str:
-    """SHA-256 of a file, in hex."""
-    measure = Measure()
-    with path.open("rb") as file:
-        for _ in measure.pass_on(read_blocks(file)):
-            pass
-    return measure.sha256
 
 
 def _check_inside(text: str) -> None:

@@ -16,9 +16,6 @@ from .attach import catalog_path as catalog_path
 # Write the installation into a SQLite catalog, in the place of one that it names. Raises StoreError.
 from .attach import give_catalog_id as give_catalog_id
 
-# Whether a SQLite catalog says that the lake's Parquet files are encrypted, with keys that it holds.
-from .attach import is_lake_encrypted as is_lake_encrypted
-
 # Whether the catalog lives in PostgreSQL, which needs no lock round its writers.
 from .attach import is_postgres as is_postgres
 
@@ -97,7 +94,7 @@ from .locks import LOCK_TIMEOUT_S as LOCK_TIMEOUT_S
 # A landing that the catalog does not know.
 from .lost_landings import LostLanding as LostLanding
 
-# What lost snapshots landed, in order, as far as files say; nothing for an encrypted lake, whose catalog had the keys.
+# What lost snapshots landed, in order, as far as files say.
 from .lost_landings import find_lost_landings as find_lost_landings
 
 # Land what was lost, moment by moment; returns how many landings. Those whose rows are gone are passed over.
@@ -107,13 +104,13 @@ from .lost_landings import land_again as land_again
 from .maintenance import compact_lake as compact_lake
 
 # Whether the rows of a table name their month.
-from .pieces import has_months as has_months
+from .stretches import has_months as has_months
 
-# Pieces that cover the table (or one month of it) once, of about `rows` rows; a larger unit is a piece by itself.
-from .pieces import list_pieces as list_pieces
+# Stretches that cover the table (or one month of it) once, of about `rows` rows; a larger unit is one by itself.
+from .stretches import list_stretches as list_stretches
 
-# The rows of one piece after the other, with the columns that rules name.
-from .pieces import read_pieces as read_pieces
+# The rows of one stretch after the other, with the columns that rules name.
+from .stretches import read_stretches as read_stretches
 
 # What lands within the block, coroutines included, is landed by this flow run; None means by none.
 from .provenance import landing_provenance as landing_provenance
@@ -188,21 +185,20 @@ __all__ = [
     "has_data_files",
     "has_months",
     "hash_rows",
-    "is_lake_encrypted",
     "is_postgres",
     "is_remote",
     "land_again",
     "landing_provenance",
     "list_checks",
-    "list_pieces",
     "list_runnable_queries",
+    "list_stretches",
     "open_lake",
     "purge_catalog",
     "purge_files",
     "queries",
     "read_code_version",
-    "read_pieces",
     "read_server_id",
+    "read_stretches",
     "read_unit",
     "render_attach_script",
     "render_lines",

@@ -55,17 +55,14 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
         check_exists(catalog)
     else:
         _create_folders(catalog, data)
-    # DuckDB alone can only decrypt; httpfs brings the means to encrypt.
-    encrypts = not read_only and _encrypts(settings)
-    needs_httpfs = is_remote(data) or encrypts
-    extensions = ["ducklake", _catalog_extension(catalog), *(["httpfs"] if needs_httpfs else [])]
+    extensions = ["ducklake", _catalog_extension(catalog), *(["httpfs"] if is_remote(data) else [])]
     leave_to_duckdb()
     connection = connect_duckdb(settings.home, trusted=all(find_extension(name) for name in extensions))
     try:
         load_extensions(connection, extensions)
         if is_remote(data):
             create_s3_secret(connection, os.environ)
-        statement = _attach_statement(catalog, data, read_only=read_only, encrypts=encrypts)
+        statement = _attach_statement(catalog, data, read_only=read_only)
         retry_opening(lambda: connection.execute(statement))
         connection.execute(f"USE {ALIAS}")
         if is_postgres(catalog) and home_id is not None:
@@ -86,11 +83,6 @@ def attach_lake(settings: Settings, *, read_only: bool) -> duckdb.DuckDBPyConnec
                 "PROCTOR_LAKE_DATA, and that the server answers."
                 if read_only or is_postgres(catalog)
                 else "Check that the folder of PROCTOR_HOME can be written, or restore the catalog from a backup."
-            )
-            + (
-                " A lake is encrypted as it is made: is PROCTOR_LAKE_ENCRYPTED set as then?"
-                if encrypts
-                else ""
             )
         ) from None
     return connection
@@ -134,22 +126,6 @@ def _absolute(catalog: str) -> str:
 def is_initialised(settings: Settings) -> bool:
     """Whether there is a catalog; PostgreSQL is left to create its own under its own locks."""
     return is_postgres(settings.catalog_address) or _stored_data_path(settings.catalog_address) is not None
-
-
-def is_lake_encrypted(settings: Settings) -> bool:
-    """Whether a SQLite catalog says that the lake's Parquet files are encrypted, with keys that it holds."""
-    return (
-        _read_catalog(settings.catalog_address, "SELECT value FROM ducklake_metadata WHERE key = 'encrypted'")
-        == "true"
-    )
-
-
-def _encrypts(settings: Settings) -> bool:
-    """Whether Parquet files are to be written encrypted: as the catalog says, or the settings where there is none yet."""
-    catalog = settings.catalog_address
-    if is_postgres(catalog) or _stored_data_path(catalog) is None:
-        return settings.lake_encrypted
-    return is_lake_encrypted(settings)
 
 
 def has_moved(settings: Settings) -> bool:
@@ -209,8 +185,8 @@ def read_stored_comment(settings: Settings, table: str) -> str | None:
     )
 
 
-def read_mark(settings: Settings) -> str | None:
-    """What `write_mark` noted in a SQLite catalog; null as soon as anything was defined, altered or dropped after it."""
+def read_definition_digest(settings: Settings) -> str | None:
+    """What `write_definition_digest` noted in a SQLite catalog; null as soon as anything was defined, altered or dropped after it."""
     return _read_catalog(
         settings.catalog_address,
         f"""
@@ -224,7 +200,7 @@ def read_mark(settings: Settings) -> str | None:
     )
 
 
-def write_mark(settings: Settings, mark: str) -> None:
+def write_definition_digest(settings: Settings, mark: str) -> None:
     """Note something about the tables and views of a SQLite catalog as they are now; not noted where it cannot be."""
     with suppress(sqlite3.Error):
         change_catalog(
@@ -286,13 +262,12 @@ def _catalog_extension(catalog: str) -> str:
     return "postgres_scanner" if is_postgres(catalog) else "sqlite_scanner"
 
 
-def _attach_statement(catalog: str, data: str, *, read_only: bool, encrypts: bool = False) -> str:
+def _attach_statement(catalog: str, data: str, *, read_only: bool) -> str:
     options = [
         f"DATA_PATH {quote_text(_data_location(data))}",
         "OVERRIDE_DATA_PATH true",
         "DATA_INLINING_ROW_LIMIT 0",
         *(["READ_ONLY"] if read_only else []),
-        *(["ENCRYPTED"] if encrypts else []),
         *([] if is_postgres(catalog) else [f"META_BUSY_TIMEOUT {BUSY_TIMEOUT_MS}"]),
     ]
     return f"ATTACH {quote_text('ducklake:' + catalog)} AS {ALIAS} ({', '.join(options)})"

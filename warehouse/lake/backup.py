@@ -4,39 +4,32 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import GivenSettings, Settings
 from schemas.tables import TABLES
-from warehouse.backup import BackupTarget, PlainTarget
+from warehouse.backup import BackupTarget
 from warehouse.lake.attach import (
     attach_lake,
     catalog_path,
-    give_catalog_id,
-    is_lake_encrypted,
     is_postgres,
     is_remote,
-    read_stored_comment,
     remember_data_path,
 )
 from warehouse.lake.catalog_copy import check_empty_catalog, copy_server_catalog, fill_server_catalog
 from warehouse.lake.catalog_door import change_catalog
 from warehouse.lake.locks import hold_writer_lock
-from warehouse.lake.migrations import describe_form
 from warehouse.lake.quoting import quote_name
 from warehouse.lake.remote_files import FileGone, FileStore, LakeFile, give_files, list_lake_files
 from warehouse.lake.store import Lake, open_lake
-from warehouse.stores.files import read_installation_id, remove_mark
-from warehouse.stores.installation import catalog_file
+from warehouse.stores.files import remove_acknowledged_commit
 
 # Copies of a catalog, each with the files that it names, before a missing file counts as lost.
 _TRIES: Final = 3
-# Where the lake of a backup of an earlier form is brought up to date.
-_STAGED: Final = ".restoring-lake"
 
 
 def backup_lake(lake: Lake, dest: Path, target: BackupTarget | None = None) -> dict[str, Any]:
@@ -51,11 +44,11 @@ def backup_lake(lake: Lake, dest: Path, target: BackupTarget | None = None) -> d
         raise UsageError(f"{dest} is not empty; name a new folder for the lake's backup.")
     dest.mkdir(parents=True, exist_ok=True)
     settings, catalog = lake.settings, dest / "catalog.sqlite"
-    name, target = ("lake/data", target) if target is not None else ("data", PlainTarget(dest))
+    name, target = ("lake/data", target) if target is not None else ("data", BackupTarget(dest))
     if not is_postgres(settings.catalog_address) and not is_remote(settings.data_address):
         with hold_writer_lock(settings, lake.lock_timeout_s):
             _copy_catalog(catalog_path(settings.catalog_address), catalog)
-            target.add_tree(Path(settings.data_address), name, is_fixed=True)
+            target.add_tree(Path(settings.data_address), name)
         return {"folder": str(dest), "row_count": _count_rows(lake)}
     for attempt in range(1, _TRIES + 1):
         if is_postgres(settings.catalog_address):
@@ -87,12 +80,10 @@ def _copy_remote(settings: Settings, catalog: Path, name: str, target: BackupTar
 
 def restore_lake(settings: Settings, src: Path) -> dict[str, Any]:
     """Put the backup in `src` where settings say the lake lies; raises UsageError where one already has rows."""
-    source = _backup_settings(src)
     if not (src / "catalog.sqlite").exists() or not (src / "data").is_dir():
         raise UsageError(f"{src} is not a backup of a lake: it holds no catalog.sqlite and data/.")
-    encrypts = settings.lake_encrypted and not is_lake_encrypted(source)
     if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
-        if encrypts or not _fill_server(settings, src):
+        if not _fill_server(settings, src):
             return _restore_tables(src, settings)
         with open_lake(_as_new(settings)) as lake:
             return {"row_count": _count_rows(lake)}
@@ -102,11 +93,8 @@ def restore_lake(settings: Settings, src: Path) -> dict[str, Any]:
             raise UsageError(
                 f"There is already a lake at {catalog}; a backup is restored into an empty PROCTOR_HOME."
             )
-        if not encrypts:
-            _copy_files(src, catalog, data)
-            remember_data_path(settings)
-    if encrypts:
-        return _encrypt_lake(src, settings)
+        _copy_files(src, catalog, data)
+        remember_data_path(settings)
     with open_lake(settings) as lake:
         return {"row_count": _count_rows(lake)}
 
@@ -117,7 +105,7 @@ def _copy_files(src: Path, catalog: Path, data: Path) -> None:
     partial = catalog.with_suffix(".partial")
     _copy_catalog(src / "catalog.sqlite", partial)
     # What was acknowledged of a catalog that lay here before is not to be looked for in this one.
-    remove_mark(catalog)
+    remove_acknowledged_commit(catalog)
     partial.rename(catalog)
 
 
@@ -142,7 +130,7 @@ def _fill_server(settings: Settings, src: Path) -> bool:
     with closing(sqlite3.connect(partial, isolation_level=None)) as connection:
         # These files were not put there: no snapshot needs them.
         connection.execute("DELETE FROM ducklake_files_scheduled_for_deletion")
-    remove_mark(catalog)
+    remove_acknowledged_commit(catalog)
     partial.rename(catalog)
     remember_data_path(settings)
     return True
@@ -173,8 +161,7 @@ def _as_new(settings: Settings) -> Settings:
 def _restore_tables(src: Path, settings: Settings) -> dict[str, Any]:
     """Copy a lake row by row into the empty one that settings name."""
     with (
-        _current_form(src, settings) as source,
-        open_lake(source, read_only=True) as backup,
+        open_lake(_backup_settings(src), read_only=True) as backup,
         open_lake(settings) as lake,
     ):
         if _count_rows(lake):
@@ -182,34 +169,6 @@ def _restore_tables(src: Path, settings: Settings) -> dict[str, Any]:
                 "The lake that settings name already has rows; a backup is restored into an empty one."
             )
         return {"row_count": _copy_tables(backup, lake)}
-
-
-@contextmanager
-def _current_form(src: Path, settings: Settings) -> Iterator[Settings]:
-    """The lake of a backup as this version reads it; one of an earlier form is copied first, so that the backup stays as it is."""
-    source = _backup_settings(src)
-    comment = read_stored_comment(source, "landings") or ""
-    if describe_form() in comment:
-        yield source
-        return
-    staging = settings.home / _STAGED
-    shutil.rmtree(staging, ignore_errors=True)
-    shutil.copytree(src / "data", staging / "data")
-    _copy_catalog(src / "catalog.sqlite", staging / "catalog.sqlite")
-    try:
-        yield _backup_settings(staging)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
-def _encrypt_lake(src: Path, settings: Settings) -> dict[str, Any]:
-    """Copy a plain lake row by row into a new one with encrypted files, of the same installation; its history stays behind."""
-    held = catalog_file(_backup_settings(src).catalog_address)
-    installation_id = None if held is None else read_installation_id(held)
-    restored = _restore_tables(src, settings)
-    if installation_id is not None:
-        give_catalog_id(settings, installation_id)
-    return restored
 
 
 def _count_rows(lake: Lake) -> int:

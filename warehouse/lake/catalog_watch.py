@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.lake.attach import ALIAS, catalog_path, is_postgres
-from warehouse.stores.files import WAY_BACK, identify_file, write_mark
+from warehouse.stores.files import WAY_BACK, identify_file, write_acknowledged_commit
 
 if TYPE_CHECKING:
     import duckdb
@@ -41,7 +41,7 @@ class CatalogWatch:
         # All rows are fetched: a result that is not read to its end keeps the catalog's file open, and its log in use.
         rows = self._connection.execute(f"FROM ducklake_last_committed_snapshot('{ALIAS}')").fetchall()
         if rows and rows[0][0] is not None:
-            write_mark(self._path, int(rows[0][0]))
+            write_acknowledged_commit(self._path, int(rows[0][0]))
 
     def _look(self) -> tuple[int, int] | None:
         return None if self._path is None else identify_file(self._path)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from warehouse.lake.attach import catalog_path, is_lake_encrypted, is_postgres, is_remote
+from warehouse.lake.attach import catalog_path, is_postgres, is_remote
 from warehouse.lake.catalog_door import list_catalog
 from warehouse.lake.connecting import connect_duckdb
 from warehouse.lake.quoting import quote_text
-from warehouse.stores.files import DATA_FILE_REMEDY, Fault, flush_path
+from warehouse.stores.files import DATA_FILE_REMEDY, StoreFault, flush_path
 
 # Of every file that the present state of the lake rests on: where it lies, below which folders, how long it is.
 _FILES = """
@@ -92,7 +92,7 @@ class NewFiles:
         return found
 
 
-def find_file_faults(settings: Settings) -> list[Fault]:
+def find_file_faults(settings: Settings) -> list[StoreFault]:
     """Files that the catalog names and that are not there, or not of its length; a lake on a server is not looked at."""
     if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
         return []
@@ -101,16 +101,12 @@ def find_file_faults(settings: Settings) -> list[Fault]:
     return faults and _compare_files(settings)
 
 
-def find_garbled_files(settings: Settings, tables: Iterable[str]) -> list[Fault]:
+def find_garbled_files(settings: Settings, tables: Iterable[str]) -> list[StoreFault]:
     """Files of these tables that cannot be read to their end, whatever their length; every byte of them is read.
 
-    Nothing for a lake on a server or in an object store, and for an encrypted one, whose files only the lake itself can read.
+    Nothing for a lake on a server or in an object store.
     """
-    if (
-        is_postgres(settings.catalog_address)
-        or is_remote(settings.data_address)
-        or is_lake_encrypted(settings)
-    ):
+    if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
         return []
     import duckdb
 
@@ -129,7 +125,7 @@ def find_garbled_files(settings: Settings, tables: Iterable[str]) -> list[Fault]
                 ).fetchall()
             except duckdb.Error:
                 finding = f"is damaged: it cannot be read to its end; rows of {table} are in it"
-                faults.append(Fault("data file", str(place), finding, DATA_FILE_REMEDY))
+                faults.append(StoreFault("data file", str(place), finding, DATA_FILE_REMEDY))
     return faults
 
 
@@ -153,7 +149,7 @@ def _list_named_files(settings: Settings) -> list[tuple[str, str, int]]:
         return []
 
 
-def _compare_files(settings: Settings) -> list[Fault]:
+def _compare_files(settings: Settings) -> list[StoreFault]:
     folder = Path(settings.data_address).resolve()
     faults = []
     for table, path, size in _list_named_files(settings):
@@ -162,12 +158,14 @@ def _compare_files(settings: Settings) -> list[Fault]:
             found = place.stat().st_size
         except OSError:
             faults.append(
-                Fault("data file", str(place), f"is missing: rows of {table} are in it", DATA_FILE_REMEDY)
+                StoreFault(
+                    "data file", str(place), f"is missing: rows of {table} are in it", DATA_FILE_REMEDY
+                )
             )
             continue
         if found != size:
             faults.append(
-                Fault(
+                StoreFault(
                     "data file",
                     str(place),
                     f"is damaged: it has {found:,} bytes of {size:,}; rows of {table} are in it",

@@ -9,8 +9,8 @@ from schemas.errors import StoreError
 from schemas.settings import Settings
 from schemas.table import DUCKDB_TYPES, Column, Table
 from schemas.tables import TABLES
-from warehouse.lake.attach import ALIAS, is_postgres, read_mark, write_mark
-from warehouse.lake.migrations import describe_form
+from warehouse.lake.attach import ALIAS, is_postgres, read_definition_digest, write_definition_digest
+from warehouse.lake.form import describe_form
 from warehouse.lake.queries import Query, order_by_dependency, read_queries
 from warehouse.lake.quoting import quote_name, quote_text
 
@@ -46,13 +46,13 @@ def has_every_definition(settings: Settings) -> bool:
     """
     if is_postgres(settings.catalog_address):
         return False
-    return read_mark(settings) == _contract_digest()
+    return read_definition_digest(settings) == _contract_digest()
 
 
 def remember_definitions(settings: Settings) -> None:
     """Note in a SQLite catalog that it has this contract, as long as nothing is redefined."""
     if not is_postgres(settings.catalog_address):
-        write_mark(settings, _contract_digest())
+        write_definition_digest(settings, _contract_digest())
 
 
 def list_missing_definitions(connection: duckdb.DuckDBPyConnection) -> list[str]:

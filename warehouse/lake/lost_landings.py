@@ -61,7 +61,7 @@ class LostLanding:
 
 
 def find_lost_landings(lake: Lake) -> list[LostLanding]:
-    """What lost snapshots landed, in order, as far as files say; nothing for an encrypted lake, whose catalog had the keys."""
+    """What lost snapshots landed, in order, as far as files say."""
     newest = lake.query("SELECT max(landed_at) AS newest FROM landings").item()
     files = {name: list(_list_unnamed(lake, name)) for name in TABLES}
     rows = [row for frame in _read_each(lake, files["landings"]) for row in frame.to_dicts()]

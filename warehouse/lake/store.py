@@ -71,9 +71,8 @@ class _Landed(NamedTuple):
 def open_lake(settings: Settings, read_only: bool = False, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> Lake:
     """Open the lake; for writing, create it or bring its tables and views up to date first.
 
-    A writer waits up to `lock_timeout_s` for another one. Readers never wait, but for the first opening of a lake that an
-    earlier version wrote. Raises StoreError when there is no lake to read, when it cannot be opened, or when another
-    writer holds it too long.
+    A writer waits up to `lock_timeout_s` for another one; readers never wait. Raises StoreError when there is no lake to read,
+    when it cannot be opened or has another form, or when another writer holds it too long.
     """
     return until_there(
         lambda: _open_lake(settings, read_only, lock_timeout_s),
@@ -89,7 +88,7 @@ def _open_lake(settings: Settings, read_only: bool, lock_timeout_s: float) -> La
     if is_shared():
         connection = connect_shared(settings, lambda: _attach_for_writing(settings, lock_timeout_s))
     elif read_only:
-        connection = attach_for_reading(settings, lock_timeout_s)
+        connection = attach_for_reading(settings)
     else:
         connection = _attach_for_writing(settings, lock_timeout_s)
     return Lake(settings, connection, is_read_only=read_only, lock_timeout_s=lock_timeout_s)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from schemas.errors import ContractError
 from schemas.rules import Allowed, Pattern, Range, Required, Rule, Unique, list_rule_columns, list_rules
 from schemas.table import LANDING_UNIT, Table
-from warehouse.lake.validation import Refusal
+from warehouse.lake.validation import RefusedRow
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +33,7 @@ def build_suite(table: Table) -> Any:
     )
 
 
-def find_suite_refusals(table: Table, frame: pl.DataFrame) -> list[Refusal]:
+def find_suite_refusals(table: Table, frame: pl.DataFrame) -> list[RefusedRow]:
     """What `find_refusals` finds, found by Great Expectations. `frame` needs only the columns that rules name.
 
     Raises ContractError when a rule cannot be evaluated. Neither result nor error holds a value of the frame.
@@ -52,11 +52,11 @@ def find_suite_refusals(table: Table, frame: pl.DataFrame) -> list[Refusal]:
             name=f"{table.name}_failing", expectations=[c.to_domain_obj() for c in failing]
         )
         outcome = batch.validate(suite, result_format={"result_format": "COMPLETE"})
-    refusals: set[Refusal] = set()
+    refusals: set[RefusedRow] = set()
     for result in outcome.results:
         if not result.success:
             rule = result.expectation_config.meta["rule"]
-            refusals |= {Refusal(position, rule) for position in _positions(table, rule, result, frame)}
+            refusals |= {RefusedRow(position, rule) for position in _positions(table, rule, result, frame)}
     return sorted(refusals, key=lambda refusal: (refusal.position, refusal.rule))
 
 

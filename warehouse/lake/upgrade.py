@@ -1,4 +1,4 @@
-"""Bring a lake that an earlier version wrote to this version's contract and form, before anything else is done with it."""
+"""Bring a lake to this version's contract before anything else is done with it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import random
 import time
 from typing import TYPE_CHECKING
 
-from schemas.errors import StoreError
 from schemas.settings import Settings
 from warehouse.lake.attach import attach_lake, has_moved, is_postgres, remember_data_path
 from warehouse.lake.data_files import NewFiles
@@ -18,43 +17,29 @@ from warehouse.lake.definitions import (
 )
 from warehouse.lake.empty_tables import note_empty_tables
 from warehouse.lake.faults import CONFLICT_TRIES, is_conflict, translate_error
-from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_writer_lock
-from warehouse.lake.migrations import FORM, has_older_form, list_renames, list_updates, read_form
+from warehouse.lake.form import check_form
+from warehouse.lake.locks import hold_writer_lock
 from warehouse.lake.statements import roll_back
 
 if TYPE_CHECKING:
     import duckdb
 
 
-def attach_for_reading(
-    settings: Settings, lock_timeout_s: float = LOCK_TIMEOUT_S
-) -> duckdb.DuckDBPyConnection:
-    """A read-only connection; a lake that an earlier version wrote is brought up to date before."""
+def attach_for_reading(settings: Settings) -> duckdb.DuckDBPyConnection:
+    """A read-only connection to a lake of this version's form."""
     connection = attach_lake(settings, read_only=True)
     try:
-        if not has_older_form(settings, connection):
-            return connection
+        check_form(settings, connection)
     except BaseException:
         connection.close()
         raise
-    connection.close()
-    try:
-        writing = attach_lake(settings, read_only=False)
-        try:
-            bring_up_to_date(settings, writing, lock_timeout_s)
-        finally:
-            writing.close()
-    except StoreError as error:
-        raise StoreError(
-            f"The lake was written by an earlier version of Proctor and must be brought up to date before it is read: {error}"
-        ) from None
-    return attach_lake(settings, read_only=True)
+    return connection
 
 
 def bring_up_to_date(
     settings: Settings, connection: duckdb.DuckDBPyConnection, lock_timeout_s: float
 ) -> None:
-    """Create what this version's contract has and the lake lacks, and bring its rows to this version's form.
+    """Create what this version's contract has and the lake lacks.
 
     All in one transaction; takes the writer lock only if there is something to do.
     """
@@ -63,22 +48,20 @@ def bring_up_to_date(
     if not has_moved(settings):
         if has_every_definition(settings):
             return
+        check_form(settings, connection)
         if not list_missing_definitions(connection) and not list_missing_packings(connection):
             remember_definitions(settings)
             return
+    else:
+        check_form(settings, connection)
     for attempt in range(1, CONFLICT_TRIES + 1):
         with hold_writer_lock(settings, lock_timeout_s):
             remember_data_path(settings)
             files = NewFiles(settings)
             connection.execute("BEGIN")
             try:
-                # Read again: another process may have done it while this one waited.
-                form = read_form(connection) or FORM
-                for statement in list_renames(form):
-                    connection.execute(statement)
+                # Looked up again: another process may have made them while this one waited.
                 for statement in list_missing_definitions(connection):
-                    connection.execute(statement)
-                for statement in list_updates(form):
                     connection.execute(statement)
                 files.flush()
                 connection.execute("COMMIT")

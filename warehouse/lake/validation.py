@@ -17,14 +17,14 @@ from schemas.table import Table
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RefusedRow:
     """A row that breaks a rule: its position in the frame, from 0, and the rule's name."""
 
     position: int
     rule: str
 
 
-def find_refusals(table: Table, frame: pl.DataFrame) -> list[Refusal]:
+def find_refusals(table: Table, frame: pl.DataFrame) -> list[RefusedRow]:
     """The rows of `frame` (own columns and `landing_unit`) that break a rule, once per rule, in order of position.
 
     A key is unique within a landing: its first row stays, later ones are refused. Raises ContractError when a rule
@@ -40,7 +40,7 @@ def find_refusals(table: Table, frame: pl.DataFrame) -> list[Refusal]:
             f"Rule {_find_faulty(rules, frame).name!r} of table {table.name} could not be evaluated. Check the column's "
             "type and rules in schemas/; a pattern has neither look-around nor references back."
         ) from None
-    refusals = [Refusal(position, mark.name) for mark in marks for position in mark.arg_true()]
+    refusals = [RefusedRow(position, mark.name) for mark in marks for position in mark.arg_true()]
     return sorted(refusals, key=lambda refusal: (refusal.position, refusal.rule))
 
 

@@ -50,8 +50,8 @@ _LOST: Final = (
 )
 # A file of the lake is written once: the one of that name in any backup is the same file.
 DATA_FILE_REMEDY: Final = (
-    "Put the file back, or copy the one of the same name from any backup that has it (lake/data/… there; proctor restore unpacks an "
-    f"encrypted one): a file of the lake is never changed after it is written. {_RESTORE}"
+    "Put the file back, or copy the one of the same name from any backup that has it (lake/data/… there): a file "
+    f"of the lake is never changed after it is written. {_RESTORE}"
 )
 # Less than this is no room: SQLite's index of a log alone takes 32 KiB.
 _LEAST_ROOM_BYTES: Final = 256 * 1024
@@ -88,7 +88,7 @@ class StoreFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class StoreFault:
     """What is wrong with a store.
 
     Attributes:
@@ -111,7 +111,7 @@ class Fault:
 
 def find_store_fault(
     file: StoreFile, installation_id: str | None, *, is_thorough: bool = False
-) -> Fault | None:
+) -> StoreFault | None:
     """What is wrong with a file; null for one that is fine, or that was not made yet.
 
     Args:
@@ -120,7 +120,7 @@ def find_store_fault(
         is_thorough: whether every page is read, too.
     """
     log = Path(f"{file.path}-wal")
-    marked = read_mark(file.path)
+    marked = read_acknowledged_commit(file.path)
     if not file.path.exists():
         if installation_id is None and marked is None and not log.exists():
             return None
@@ -215,7 +215,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     )
 
 
-def read_mark(path: Path) -> int | None:
+def read_acknowledged_commit(path: Path) -> int | None:
     """The number of the last commit of the file `path` that was acknowledged; null where none was noted."""
     try:
         return int(_mark_path(path).read_text())
@@ -223,7 +223,7 @@ def read_mark(path: Path) -> int | None:
         return None
 
 
-def write_mark(path: Path, count: int) -> None:
+def write_acknowledged_commit(path: Path, count: int) -> None:
     """Note a commit of the file `path` as acknowledged; a mark that cannot be written only guards less."""
     if path in _PARDONED:
         return
@@ -237,7 +237,7 @@ def write_mark(path: Path, count: int) -> None:
         return
 
 
-def remove_mark(path: Path) -> None:
+def remove_acknowledged_commit(path: Path) -> None:
     """Forget what was acknowledged of a file that is put back from a backup."""
     _mark_path(path).unlink(missing_ok=True)
 
@@ -330,8 +330,8 @@ def flush_path(path: Path) -> None:
         os.close(descriptor)
 
 
-def _fault(file: StoreFile, finding: str, remedy: str) -> Fault:
-    return Fault(file.name, str(file.path), finding, remedy)
+def _fault(file: StoreFile, finding: str, remedy: str) -> StoreFault:
+    return StoreFault(file.name, str(file.path), finding, remedy)
 
 
 def _read_value(connection: sqlite3.Connection, sql: str) -> object:

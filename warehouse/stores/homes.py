@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from warehouse.stores.files import Fault, StoreFile, find_store_fault, read_installation_id
+from warehouse.stores.files import StoreFault, StoreFile, find_store_fault, read_installation_id
 from warehouse.stores.installation import (
     catalog_file,
     exam_file,
@@ -19,6 +19,8 @@ from warehouse.stores.installation import (
 )
 
 _MOST_NAMED = 3
+# In an archive that a version before the first release encrypted by itself.
+_ENCRYPTED = ".encrypted"
 
 
 def check_stores(settings: Settings) -> None:
@@ -33,7 +35,7 @@ def check_stores(settings: Settings) -> None:
         adopt_stores(settings)
 
 
-def list_store_faults(settings: Settings, *, is_thorough: bool = False) -> list[Fault]:
+def list_store_faults(settings: Settings, *, is_thorough: bool = False) -> list[StoreFault]:
     """What is wrong with the files of the stores, as far as they are files here; `is_thorough` reads every page of them."""
     from warehouse.lake import find_file_faults, has_data_files
 
@@ -41,7 +43,7 @@ def list_store_faults(settings: Settings, *, is_thorough: bool = False) -> list[
     files = _list_files(settings)
     held = [found for file in files if (found := read_installation_id(file)) is not None]
     known = home_id or (held[0] if held else None)
-    faults: list[Fault] = []
+    faults: list[StoreFault] = []
     for file in files:
         # Before all have the id, one that lacks it may be about to be given it; one that is missing was there.
         expected = (
@@ -51,13 +53,20 @@ def list_store_faults(settings: Settings, *, is_thorough: bool = False) -> list[
             faults.append(fault)
     if not faults and len(set(held)) > 1:
         faults.append(
-            Fault("ledger", str(files[0].path), "and the catalog belong to different installations")
+            StoreFault("ledger", str(files[0].path), "and the catalog belong to different installations")
         )
     catalog = catalog_file(settings.catalog_address)
     if catalog is not None and str(catalog.path) not in {fault.path for fault in faults}:
         if not catalog.path.exists() and has_data_files(settings):
-            faults.append(Fault(catalog.name, str(catalog.path), "is missing, although there are data files"))
+            faults.append(
+                StoreFault(catalog.name, str(catalog.path), "is missing, although there are data files")
+            )
         faults += find_file_faults(settings)
+    if (mark := settings.archive_dir / _ENCRYPTED).exists():
+        remedy = "With that version: `proctor encryption off`; this one has no keys (docs/encryption.md)."
+        faults.append(
+            StoreFault("archive", str(mark), "says that an earlier version of Proctor encrypted it", remedy)
+        )
     return faults
 
 
@@ -143,7 +152,7 @@ def _give_server_id(settings: Settings, installation_id: str, *, may_join: bool)
             )
 
 
-def _describe(faults: Sequence[Fault]) -> str:
+def _describe(faults: Sequence[StoreFault]) -> str:
     named = "; ".join(f"the {fault}" for fault in faults[:_MOST_NAMED])
     more = f"; and {len(faults) - _MOST_NAMED} more" if len(faults) > _MOST_NAMED else ""
     return f"{named[0].upper()}{named[1:]}{more}."

@@ -23,8 +23,8 @@ from warehouse.ledger.engine.sides import find_ledger_file
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from schemas.ledger.engine import NotedFile
     from warehouse.ledger.engine.ledger import Ledger
-    from warehouse.ledger.engine.shared_files import NotedFile
 
 EXAM_KEYS: Final = "exam-keys.json"
 REGISTRY: Final = "models.yaml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -16,6 +17,7 @@ from deployments.command_line import (
     print_result,
     print_rows,
     run_shell,
+    with_option_groups,
     write_frame,
     write_rows,
 )
@@ -46,6 +48,20 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(shell)
 
 
+@dataclass(frozen=True)
+class ShownAs:
+    """In which form rows are shown, and where."""
+
+    format: Annotated[str, typer.Option("--format", help="table, csv, json, parquet or xlsx.")] = ""
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the rows to this file; its ending says the format."),
+    ] = None
+    wide: Annotated[bool, typer.Option("--wide", help="Every column in full, also on a terminal.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False
+
+
+@with_option_groups
 def sql(
     query: Annotated[
         str, typer.Argument(help="Name of an analysis, or a statement in quotes. Empty: list them.")
@@ -63,13 +79,8 @@ def sql(
             "--explain", help="Show the SQL with its parameters filled in, as any DuckDB client runs it."
         ),
     ] = False,
-    format: Annotated[str, typer.Option("--format", help="table, csv, json, parquet or xlsx.")] = "",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write the rows to this file; its ending says the format."),
-    ] = None,
-    wide: Annotated[bool, typer.Option("--wide", help="Every column in full, also on a terminal.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    *,
+    shown_as: ShownAs,
 ) -> None:
     """Run a named analysis or any SELECT over the lake, read-only, while flows may write.
 
@@ -83,7 +94,8 @@ def sql(
 
     Example: proctor sql "select discipline, count(*) from bank group by all" --format csv
     """
-    format = _choose_format("json" if as_json else format, output)
+    output = shown_as.output
+    format = _choose_format("json" if shown_as.as_json else shown_as.format, output)
     if not query:
         _list_queries(format, output)
         return
@@ -116,7 +128,7 @@ def sql(
             rows = run_statement(reader, query) if is_statement else reader.run_named(query, given)
         is_empty = not rows.rows
         if output is None:
-            print_rows(rows, format=format, is_wide=wide, shown=asked.shown, way_to_all="--wide")
+            print_rows(rows, format=format, is_wide=shown_as.wide, shown=asked.shown, way_to_all="--wide")
         else:
             write_rows(rows, output)
     if output is not None:

@@ -11,6 +11,7 @@ from deployments.auth import check_password
 from deployments.command_line import print_records, print_result
 from deployments.commands.options import AsJson
 from schemas.errors import ExamError, UsageError
+from schemas.ledger.trust import Approval
 from schemas.settings import load_settings
 from tasks.exam.log import note_keys, open_signer
 from tasks.exam.public import keep_public_log
@@ -18,7 +19,7 @@ from tasks.running import approvals as deciding
 from tasks.running.approvals import name_state
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import approvals, users
-from warehouse.ledger.trust.approvals import Approval, list_approvals, read_approval
+from warehouse.ledger.trust.approvals import list_approvals, read_approval
 
 approvals_app = typer.Typer(no_args_is_help=True, help="What needs a second person (PROCTOR_TWO_PERSONS).")
 Number = Annotated[int, typer.Argument(help="Number of the request.", metavar="REQUEST")]

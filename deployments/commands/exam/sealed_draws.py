@@ -6,17 +6,9 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
-from deployments.commands.exam.evaluate import (
-    Bridge,
-    Candidates,
-    DrawSize,
-    Outside,
-    RenewReference,
-    Repetition,
-    RunName,
-)
-from deployments.commands.options import AsJson, Month, read_month, split_names
+from deployments.command_line import print_result, with_option_groups
+from deployments.commands.exam.run_options import RunOptions
+from deployments.commands.options import AsJson
 from schemas.settings import load_settings
 from tasks.exam.public import add_share, commit_run, draw_run
 from warehouse.lake import open_lake
@@ -30,19 +22,13 @@ def add_draw_commands(app: typer.Typer) -> None:
     app.command()(draw)
 
 
+@with_option_groups
 def commit(
     beacon: Annotated[
         str,
         typer.Option("--beacon", help="The public value that is still to come: its source, round and date."),
     ],
-    month: Month = "",
-    candidates: Candidates = "",
-    outside: Outside = "",
-    run_id: RunName = "",
-    repetition: Repetition = "",
-    draw_size: DrawSize = 0,
-    renew_reference: RenewReference = False,
-    bridge: Bridge = True,
+    wished: RunOptions,
     again: Annotated[
         str, typer.Option("--again", help="Why a run that is committed to is committed to anew; published.")
     ] = "",
@@ -60,16 +46,9 @@ def commit(
             ledger,
             lake,
             settings,
-            month=read_month(month),
+            wished.read(),
             source=beacon,
             again=again or None,
-            candidates=split_names(candidates),
-            outside=split_names(outside) or (),
-            run_id=run_id or None,
-            repetition=repetition or None,
-            draw=draw_size,
-            is_reference_renewed=renew_reference,
-            is_bridging=bridge,
         )
     if found is None:
         print_result({}, as_json=as_json, lines=["Nobody is due this month; name candidates."])

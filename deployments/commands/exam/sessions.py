@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_note, print_records, print_result
+from deployments.command_line import print_note, print_records, print_result, with_option_groups
 from deployments.commands.checks import check_run
 from deployments.commands.exam.database import database
-from deployments.commands.exam.evaluate import (
-    Bridge,
-    Candidates,
-    DrawSize,
-    Outside,
-    RenewReference,
-    Repetition,
-    RunName,
-    preview,
-)
+from deployments.commands.exam.evaluate import preview
 from deployments.commands.exam.keys import keys_app
 from deployments.commands.exam.log import add_log_commands
 from deployments.commands.exam.plans import render_plan, render_watch
+from deployments.commands.exam.run_options import RunOptions
 from deployments.commands.exam.seal import seal
 from deployments.commands.exam.sealed_draws import add_draw_commands
 from deployments.commands.exam.sit import sit
 from deployments.commands.exam.trace import trace
 from deployments.commands.exam.users import user_app
-from deployments.commands.options import AnyRun, AsJson, Month, read_month, split_names
+from deployments.commands.options import AnyRun, AsJson, read_month
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
 from tasks.exam import force_close
@@ -65,17 +55,8 @@ def add_commands(app: typer.Typer) -> None:
 
 
 @exam_app.command()
-def plan(
-    month: Month = "",
-    candidates: Candidates = "",
-    outside: Outside = "",
-    run_id: RunName = "",
-    repetition: Repetition = "",
-    draw: DrawSize = 0,
-    renew_reference: RenewReference = False,
-    bridge: Bridge = True,
-    as_json: AsJson = False,
-) -> None:
+@with_option_groups
+def plan(wished: RunOptions, as_json: AsJson = False) -> None:
     """Show what a run would be: who is due and why, sets, sessions, calls, cost, and how long the bank lasts.
 
     Changes nothing. A candidate that the bank cannot serve is refused alone, with the numbers by discipline; exit code 3 when
@@ -83,45 +64,36 @@ def plan(
 
     Example: proctor exam plan --month 2026-12
     """
-    summary = preview(
-        read_month(month),
-        candidates,
-        outside=split_names(outside),
-        run_id=run_id,
-        repetition=repetition,
-        renew_reference=renew_reference,
-        bridge=bridge,
-        draw=draw,
-    )
-    watch = _estimate_watch(read_month(month))
+    summary = preview(wished.read())
+    watch = _estimate_watch(read_month(wished.month))
     print_result(
         {} if summary is None else {**summary, "anchors": watch},
         as_json=as_json,
         lines=[*render_plan(summary), *render_watch(watch)],
-        then=_name_next(
-            summary,
-            {
-                "--month": month,
-                "--candidates": candidates,
-                "--outside": outside,
-                "--run": run_id,
-                "--repetition": repetition,
-                "--draw": str(draw or ""),
-            },
-            (["--renew-reference"] if renew_reference else []) + ([] if bridge else ["--no-bridge"]),
-        ),
+        then=_name_next(summary, wished),
     )
     if summary is not None and not summary["candidates"]:
         raise typer.Exit(3)
 
 
-def _name_next(summary: dict[str, Any] | None, given: Mapping[str, str], flags: list[str]) -> str:
+def _name_next(summary: dict[str, Any] | None, wished: RunOptions) -> str:
     """What follows a plan: letting exactly this plan run, or, where nobody is due, naming somebody."""
     if summary is None:
         return "proctor models shows who is registered"
     if not summary["candidates"]:
         return ""
+    given = {
+        "--month": wished.month,
+        "--candidates": wished.candidates,
+        "--outside": wished.outside,
+        "--run": wished.run_id,
+        "--repetition": wished.repetition,
+        "--draw": str(wished.draw or ""),
+    }
     options = [part for name, value in given.items() if value for part in (name, value)]
+    flags = (["--renew-reference"] if wished.renew_reference else []) + (
+        [] if wished.bridge else ["--no-bridge"]
+    )
     return shlex.join(["proctor", "evaluate", *options, *flags])
 
 
@@ -294,21 +266,11 @@ def serve(
 
     Example: proctor exam serve --port 8700
     """
-    from deployments.http import check_free, leave_secrets_behind, serve_exam
+    from deployments.http import Listening, check_free, leave_secrets_behind, serve_exam
 
-    for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
-        if file and not Path(file).is_file():
-            raise UsageError(f"The file {file} of {option} does not exist.")
+    listening = Listening(host, port, certificate or None, certificate_key or None, proxy or None, metrics)
+    listening.check_files()
     settings = load_settings()
     check_free("The exam API", host, port)
     leave_secrets_behind(settings)
-    serve_exam(
-        settings,
-        host,
-        port,
-        certificate=certificate or None,
-        key=certificate_key or None,
-        has_docs=docs,
-        proxy=proxy or None,
-        metrics_port=metrics,
-    )
+    serve_exam(settings, listening, has_docs=docs)

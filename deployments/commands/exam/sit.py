@@ -6,16 +6,16 @@ import asyncio
 import json
 import os
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_note, print_result, render_duration
+from deployments.command_line import print_note, print_result, render_duration, with_option_groups
 from deployments.commands.checks import check_registry, check_run
 from deployments.commands.exam.evaluate import render_exam
-from deployments.commands.options import AsJson, NoServer
+from deployments.commands.options import FlowOptions
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -38,48 +38,70 @@ _TOKEN_VARIABLE = "PROCTOR_EXAM_TOKEN"  # noqa: S105 - the name of a variable
 _PASSWORD_VARIABLE = "PROCTOR_EXAM_PASSWORD"  # noqa: S105 - the name of a variable
 
 
+@dataclass(frozen=True)
+class SeatOptions:
+    """Whose session it is, and what shows it."""
+
+    session_id: Annotated[
+        str, typer.Option("--session", help="Session; `practice` for public questions. Default: the token's.")
+    ] = ""
+    token_file: Annotated[
+        Path | None,
+        typer.Option("--token-file", help=f"File with the token. Default: the variable {_TOKEN_VARIABLE}."),
+    ] = None
+    user_id: Annotated[
+        str, typer.Option("--user", help=f"Ask for tokens as this user; password in {_PASSWORD_VARIABLE}.")
+    ] = ""
+
+
+@dataclass(frozen=True)
+class AnswererOptions:
+    """Who answers: a model at an address, one of the registry, or a program."""
+
+    endpoint: Annotated[
+        str, typer.Option("--endpoint", help="OpenAI-compatible address of the model, with /v1.")
+    ] = ""
+    model: Annotated[
+        str, typer.Option("--model", help="Model at the endpoint; without --endpoint, one of the registry.")
+    ] = ""
+    key_variable: Annotated[
+        str, typer.Option("--key-variable", help="Variable with the endpoint's API key.")
+    ] = ""
+    parameters: Annotated[
+        str, typer.Option("--parameters", help="JSON that goes into every request, e.g. max_tokens.")
+    ] = ""
+    command: Annotated[
+        str, typer.Option("--command", help="Program that answers: question as JSON in, answer as text out.")
+    ] = ""
+
+
+@dataclass(frozen=True)
+class SittingOptions:
+    """How a session is sat: what signs the answers, where they are kept, how long to wait."""
+
+    key: Annotated[
+        Path | None, typer.Option("--key", help="Ed25519 private key (PEM) that signs every answer.")
+    ] = None
+    state: Annotated[
+        Path | None, typer.Option("--state", help="Folder of the sitting. Default: proctor-exam/SESSION.")
+    ] = None
+    timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds a model may think.")] = 1800.0
+    patience_s: Annotated[
+        float, typer.Option("--patience", min=0, help="Seconds to wait for a server that is away.")
+    ] = 3600.0
+
+
+@with_option_groups
 def sit(
     run_id: Annotated[str, typer.Argument(help="The run; none with --url.")] = "",
     url: Annotated[
         str, typer.Option("--url", help="Exam API to sit a session at, with a model of one's own.")
     ] = "",
-    session_id: Annotated[
-        str, typer.Option("--session", help="Session; `practice` for public questions. Default: the token's.")
-    ] = "",
-    token_file: Annotated[
-        Path | None,
-        typer.Option("--token-file", help=f"File with the token. Default: the variable {_TOKEN_VARIABLE}."),
-    ] = None,
-    user_id: Annotated[
-        str, typer.Option("--user", help=f"Ask for tokens as this user; password in {_PASSWORD_VARIABLE}.")
-    ] = "",
-    endpoint: Annotated[
-        str, typer.Option("--endpoint", help="OpenAI-compatible address of the model, with /v1.")
-    ] = "",
-    model: Annotated[
-        str, typer.Option("--model", help="Model at the endpoint; without --endpoint, one of the registry.")
-    ] = "",
-    key_variable: Annotated[
-        str, typer.Option("--key-variable", help="Variable with the endpoint's API key.")
-    ] = "",
-    parameters: Annotated[
-        str, typer.Option("--parameters", help="JSON that goes into every request, e.g. max_tokens.")
-    ] = "",
-    command: Annotated[
-        str, typer.Option("--command", help="Program that answers: question as JSON in, answer as text out.")
-    ] = "",
-    key: Annotated[
-        Path | None, typer.Option("--key", help="Ed25519 private key (PEM) that signs every answer.")
-    ] = None,
-    state: Annotated[
-        Path | None, typer.Option("--state", help="Folder of the sitting. Default: proctor-exam/SESSION.")
-    ] = None,
-    timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds a model may think.")] = 1800.0,
-    patience_s: Annotated[
-        float, typer.Option("--patience", min=0, help="Seconds to wait for a server that is away.")
-    ] = 3600.0,
-    no_server: NoServer = False,
-    as_json: AsJson = False,
+    *,
+    seat: SeatOptions,
+    who: AnswererOptions,
+    sitting: SittingOptions,
+    how: FlowOptions,
 ) -> None:
     """Continue a planned run in house; with --url, sit one session as an outside candidate.
 
@@ -91,78 +113,72 @@ def sit(
     if bool(run_id) == bool(url):
         raise UsageError("Name a run to continue in house, or give --url to sit a session over HTTP.")
     if not url:
-        _sit_in_house(run_id, no_server=no_server, as_json=as_json)
+        _sit_in_house(run_id, how)
         return
-    if sum(map(bool, (endpoint or model, command))) != 1:
+    if sum(map(bool, (who.endpoint or who.model, who.command))) != 1:
         raise UsageError(
             "Say who answers: --endpoint ADDRESS --model NAME, --model NAME of the registry, or --command PROGRAM."
         )
-    answerer = _make_answerer(endpoint, model, key_variable, parameters, command, timeout_s)
-    report = asyncio.run(
-        _sit_over_http(url, session_id, token_file, user_id, answerer, key, state, patience_s)
-    )
-    _print_report(report, as_json=as_json)
+    answerer = _make_answerer(who, sitting.timeout_s)
+    report = asyncio.run(_sit_over_http(url, seat, answerer, sitting))
+    _print_report(report, as_json=how.as_json)
     if not report.is_finished:
         raise typer.Exit(1)
 
 
-def _sit_in_house(run_id: str, *, no_server: bool, as_json: bool) -> None:
+def _sit_in_house(run_id: str, how: FlowOptions) -> None:
     check_registry()
     check_run(run_id)
-    result = run_flow("evaluate", without_server=no_server, run_id=run_id)
+    result = run_flow("evaluate", without_server=how.no_server, run_id=run_id)
     then = f"proctor {'exam sit' if result['open_sessions'] else 'judge --run'} {run_id}"
-    print_result(result, as_json=as_json, lines=render_exam(result), then=then)
+    print_result(result, as_json=how.as_json, lines=render_exam(result), then=then)
     if result["open_sessions"]:
         raise typer.Exit(1)
 
 
-def _make_answerer(
-    endpoint: str, model: str, key_variable: str, parameters: str, command: str, timeout_s: float
-) -> EndpointAnswerer | CommandAnswerer:
-    if command:
-        return CommandAnswerer(command)
+def _make_answerer(who: AnswererOptions, timeout_s: float) -> EndpointAnswerer | CommandAnswerer:
+    if who.command:
+        return CommandAnswerer(who.command)
     try:
-        chosen = json.loads(parameters or "{}")
+        chosen = json.loads(who.parameters or "{}")
         if not isinstance(chosen, dict):
             raise ValueError
     except ValueError:
         raise UsageError("--parameters is one JSON object, for example '{\"max_tokens\": 4096}'.") from None
-    if not model:
+    if not who.model:
         raise UsageError("--endpoint needs --model: the name that is sent to it.")
-    if endpoint:
+    if who.endpoint:
         return EndpointAnswerer(
-            make_own_model(model, endpoint, key_variable or None, chosen), timeout_s=timeout_s
+            make_own_model(who.model, who.endpoint, who.key_variable or None, chosen), timeout_s=timeout_s
         )
-    found = read_registry(load_settings().registry_path).get(model)
+    found = read_registry(load_settings().registry_path).get(who.model)
     return EndpointAnswerer(replace(found, parameters={**found.parameters, **chosen}), timeout_s=timeout_s)
 
 
 async def _sit_over_http(
     url: str,
-    session_id: str,
-    token_file: Path | None,
-    user_id: str,
+    seat: SeatOptions,
     answerer: EndpointAnswerer | CommandAnswerer,
-    key: Path | None,
-    state: Path | None,
-    patience_s: float,
+    sitting: SittingOptions,
 ) -> OutsideReport:
     credentials = Credentials(
         token=os.environ.get(_TOKEN_VARIABLE, ""),
-        token_file=token_file,
-        user_id=user_id,
+        token_file=seat.token_file,
+        user_id=seat.user_id,
         password=os.environ.get(_PASSWORD_VARIABLE, ""),
     )
-    if not (credentials.token or token_file or (user_id and credentials.password)):
+    if not (credentials.token or seat.token_file or (seat.user_id and credentials.password)):
         raise UsageError(
             f"There is no token: set {_TOKEN_VARIABLE}, name a --token-file, or give --user with {_PASSWORD_VARIABLE} set."
         )
-    signing = None if key is None else read_signing_key(key)
+    signing = None if sitting.key is None else read_signing_key(sitting.key)
     advice = "When it is back, run this command again: it continues where it stopped."
     try:
-        async with HttpCaller(url, patience_s=patience_s, longest_wait_s=30.0, advice=advice) as caller:
-            chosen = session_id or await credentials.find_session(caller)
-            folder = state or Path("proctor-exam") / "".join(
+        async with HttpCaller(
+            url, patience_s=sitting.patience_s, longest_wait_s=30.0, advice=advice
+        ) as caller:
+            chosen = seat.session_id or await credentials.find_session(caller)
+            folder = sitting.state or Path("proctor-exam") / "".join(
                 c if c.isalnum() or c in "-_" else "_" for c in chosen
             )
             with SittingState(folder, url, chosen) as kept:

@@ -9,15 +9,16 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from deployments.command_line import print_frame, print_note, print_result
+from deployments.command_line import print_frame, print_note, print_result, with_option_groups
 from deployments.commands.checks import check_registry
 from deployments.commands.gscore.score import Embedding, Profile, Several
-from deployments.commands.options import AsJson, NoServer, split_names
+from deployments.commands.options import AsJson, FlowOptions, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.gscore import (
     PUBLISHED_COUNT,
+    Scoring,
     answer_and_land,
     compute_sample_agreement,
     draw_sample,
@@ -188,10 +189,7 @@ def score(
             settings,
             model,
             references,
-            profile=profile,
-            embedding=embedding,
-            several=several,  # type: ignore[arg-type]  # checked there
-            run_id=run_id,
+            Scoring(profile=profile, embedding=embedding, several=several, run_id=run_id),
             progress=progress.reach,
         )
     if summary.message:
@@ -217,6 +215,7 @@ def score(
 
 
 @cgeval_app.command()
+@with_option_groups
 def run(
     models: Models,
     references: References,
@@ -224,8 +223,8 @@ def run(
     embedding: Embedding = "",
     several: Several = "best",
     run_id: CgevalRun = "cgeval",
-    no_server: NoServer = False,
-    as_json: AsJson = False,
+    *,
+    how: FlowOptions,
 ) -> None:
     """All of it as one flow: every model answers, is scored, and the report is written. It resumes where it stopped.
 
@@ -241,7 +240,7 @@ def run(
         raise UsageError(f"The file {references} of --references does not exist.")
     result = run_flow(
         "gscore",
-        without_server=no_server,
+        without_server=how.no_server,
         models=names,
         references=str(references.resolve()),
         profile=profile,
@@ -249,7 +248,7 @@ def run(
         several=several,
         run_id=run_id,
     )
-    print_result(result, as_json=as_json, then="proctor sql gscore_by_category")
+    print_result(result, as_json=how.as_json, then="proctor sql gscore_by_category")
     if any(one["answered"] < one["questions"] for one in result["answered"]):
         raise typer.Exit(1)
 

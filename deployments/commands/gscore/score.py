@@ -10,7 +10,7 @@ import typer
 from deployments.command_line import print_note, print_result
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
-from tasks.gscore import score_file
+from tasks.gscore import FileScoring, score_file
 from tasks.running import Progress, open_cluster
 
 Profile = Annotated[str, typer.Option("--profile", help="cgeval-paper or standard.")]
@@ -58,10 +58,8 @@ def gscore(
         result = score_file(
             file,
             target,
-            profile,
-            name,
-            lambda done, total: progress.reach(done, total),
-            metrics=metrics or (),
+            FileScoring(profile=profile, model=name, metrics=metrics or ()),
+            progress=progress.reach,
         )
     if result.message:
         print_note(result.message)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line import print_result, with_option_groups
 from deployments.commands.checks import check_run
 from deployments.commands.options import AsJson, NoServer, split_names
 from deployments.flow_runs import run_flow
@@ -49,24 +49,44 @@ def add_commands(app: typer.Typer) -> None:
     app.add_typer(calibrate_app, name="calibrate")
 
 
-@calibrate_app.command()
-def draw(
-    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A judged run.")],
+@dataclass(frozen=True)
+class DrawOptions:
+    """What is drawn for a round, and who rates it."""
+
     raters: Annotated[
         str, typer.Option("--raters", help="Users who rate, comma separated; two rate every response.")
-    ],
+    ]
     size: Annotated[
         int,
         typer.Option("--size", help="Responses to draw. Default: as many as a judge needs to be believed."),
-    ] = 0,
-    number: Annotated[int, typer.Option("--round", help="Round, from 1; there are to be two.")] = 1,
+    ] = 0
+    number: Annotated[int, typer.Option("--round", help="Round, from 1; there are to be two.")] = 1
     occasion: Annotated[
         str, typer.Option("--occasion", help="`first`, or the month of a later calibration.")
-    ] = "first",
+    ] = "first"
     styles: Annotated[
         str, typer.Option("--styles", help="Only these prompt styles, comma separated. Default: all.")
-    ] = "",
-    seed: Annotated[str, typer.Option("--seed", help="Another seed, another draw.")] = "",
+    ] = ""
+    seed: Annotated[str, typer.Option("--seed", help="Another seed, another draw.")] = ""
+
+    def read(self, run_id: str, usual_size: int) -> DrawRequest:
+        """The draw of a run; `usual_size` responses where no size is given."""
+        return DrawRequest(
+            run_id=run_id,
+            occasion=self.occasion,
+            round=self.number,
+            size=self.size or usual_size,
+            raters=split_names(self.raters) or [],
+            styles=split_names(self.styles) or (),
+            seed=self.seed,
+        )
+
+
+@calibrate_app.command()
+@with_option_groups
+def draw(
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A judged run.")],
+    wanted: DrawOptions,
     as_json: AsJson = False,
 ) -> None:
     """Draw responses for people to rate: as many of each candidate, disciplines and stars in their shares.
@@ -79,29 +99,20 @@ def draw(
     """
     check_run(run_id)
     settings = load_settings()
-    names = split_names(raters) or []
-    request = DrawRequest(
-        run_id=run_id,
-        occasion=occasion,
-        round=number,
-        size=size or settings.judge_ratings_gate,
-        raters=names,
-        styles=split_names(styles) or (),
-        seed=seed,
-    )
+    request = wanted.read(run_id, settings.judge_ratings_gate)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         drawn = draw_calibration(ledger, lake, request)
     print_result(
         {
-            "occasion": occasion,
-            "round": number,
+            "occasion": request.occasion,
+            "round": request.round,
             "responses": drawn.height,
             "candidates": drawn["model"].n_unique(),
             "disciplines": drawn["discipline"].n_unique(),
-            "raters": sorted(names),
+            "raters": sorted(request.raters),
         },
         as_json=as_json,
-        then=f"proctor calibrate export {names[0]}.xlsx --user {names[0]}, and for every rater",
+        then=f"proctor calibrate export {request.raters[0]}.xlsx --user {request.raters[0]}, and for every rater",
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line import print_result, with_option_groups
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -15,31 +16,44 @@ from tasks.league.statistics import ImportRequest, import_scores
 from warehouse.lake import open_lake
 
 
-def import_league(
-    files: Annotated[list[Path], typer.Argument(help="Workbooks (.xlsx), CSV or Parquet files of scores.")],
+@dataclass(frozen=True)
+class ImportOptions:
+    """What the files do not say of their scores."""
+
     league_id: Annotated[
         str, typer.Option("--league", help="Name of the league that they become, or are added to.")
-    ],
+    ]
     domain: Annotated[
         str, typer.Option("--domain", help="Domain of scores whose file has no column for it.")
-    ] = "",
+    ] = ""
     run_type: Annotated[
         str, typer.Option("--run-type", help="full, or without_reference: judged without reference answers.")
-    ] = "full",
+    ] = "full"
     scale: Annotated[
         str,
         typer.Option("--scale", help="borda (0 to n - 2) or points (0 to 100). Default: borda with ranks."),
-    ] = "",
+    ] = ""
     family: Annotated[
         list[str] | None,
         typer.Option("--family", help="Candidates of one family, as NAME=MODEL,MODEL; may be repeated."),
-    ] = None,
+    ] = None
     rename: Annotated[
         list[str] | None,
         typer.Option(
             "--rename", help="A candidate's name in the files and in the league, as OLD=NEW; may be repeated."
         ),
-    ] = None,
+    ] = None
+
+    def read(self) -> ImportRequest:
+        """The request; raises UsageError for a name that is given twice or in another form."""
+        families, names = _read_families(self.family or []), _read_names(self.rename or [])
+        return ImportRequest(self.league_id, self.domain, self.run_type, self.scale, families, names)
+
+
+@with_option_groups
+def import_league(
+    files: Annotated[list[Path], typer.Argument(help="Workbooks (.xlsx), CSV or Parquet files of scores.")],
+    asked: ImportOptions,
     as_json: AsJson = False,
 ) -> None:
     """Read the raw scores of a league that was made elsewhere, so that `proctor league report` gives its statistics.
@@ -52,9 +66,7 @@ def import_league(
 
     Example: proctor import league score.xlsx --league lol --domain programming --family "OpenAI=gpt-4.1,o1,o3-mini"
     """
-    request = ImportRequest(
-        league_id, domain, run_type, scale, _read_families(family or []), _read_names(rename or [])
-    )
+    request = asked.read()
     with open_lake(load_settings()) as lake:
         found = import_scores(lake, files, request)
     print_result(

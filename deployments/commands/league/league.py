@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_records, print_result
+from deployments.command_line import print_records, print_result, with_option_groups
 from deployments.commands.league.people import validate_app
 from deployments.commands.league.report import report
-from deployments.commands.league.rules import build_rules
-from deployments.commands.options import AsJson, NoServer, split_names
+from deployments.commands.league.rules import Candidates, Domains, RuleOptions, build_rules
+from deployments.commands.options import AsJson, FlowOptions, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.league import (
+    EntryRequest,
     check_rules,
     claim_league,
     enter_candidate,
-    find_claim,
+    find_league,
     list_topics,
     name_season,
     preview_league,
@@ -41,65 +41,31 @@ league_app = typer.Typer(
 LeagueId = Annotated[
     str, typer.Argument(help="Id of the league: letters, digits, dots, hyphens, underscores.")
 ]
-Candidates = Annotated[
-    str,
-    typer.Option(
-        "--candidates", help="Models of the registry, comma separated, in the order of their turns."
-    ),
-]
-Domains = Annotated[
-    str,
-    typer.Option(
-        "--domain",
-        help="Domains, comma separated: mathematics, programming, law, or the path of a .yaml file.",
-    ),
-]
-Runs = Annotated[int | None, typer.Option("--runs", min=1, help="Independent runs. Default: 5.")]
-Temperature = Annotated[
-    float | None, typer.Option("--temperature", min=0, help="Temperature of all calls. Default: 1.")
-]
-Language = Annotated[str, typer.Option("--language", help="Language of the prompts, en or zh. Default: en.")]
-Season = Annotated[
-    str,
-    typer.Option("--season", help="Season whose topics are set, for example 2026-Q4. Default: no topics."),
-]
-Benchmarks = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--benchmark", help="File of known questions that new ones must not be near; may be repeated."
-    ),
-]
-Embedding = Annotated[
-    str, typer.Option("--embedding", help="Embedding model (name or folder) for similarity. Default: none.")
-]
-Consistency = Annotated[
-    int | None,
-    typer.Option(
-        "--self-consistency", min=0, help="Times an asker solves its own question again. Default: 0."
-    ),
-]
-Published = Annotated[
-    bool | None,
-    typer.Option(
-        "--published", help="Three people are to judge each question before the league is published."
-    ),
-]
-RunsCode = Annotated[
-    bool | None,
-    typer.Option("--run-code", help="Run programs in the sandbox (docs/league.md says its limits)."),
-]
-OpenNetwork = Annotated[
-    bool | None,
-    typer.Option(
-        "--open-network", help="Run programs even where the machine cannot take the network from them."
-    ),
-]
 WithoutReference = Annotated[
     bool,
     typer.Option(
         "--without-reference", help="Judge the finished rounds again without the reference answers."
     ),
 ]
+Budget = Annotated[
+    float | None,
+    typer.Option("--budget", min=0, help="USD that the league may cost. Default: PROCTOR_BUDGET_USD."),
+]
+VoidFailed = Annotated[
+    bool,
+    typer.Option(
+        "--void-failed", help="Take calls that fail for good as void instead of leaving rounds open."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class PlayOptions:
+    """How a league is played: what it may cost, and what becomes of calls that fail."""
+
+    without_reference: WithoutReference = False
+    budget: Budget = None
+    void_failed: VoidFailed = False
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -110,19 +76,12 @@ def add_commands(app: typer.Typer) -> None:
 
 
 @league_app.command()
+@with_option_groups
 def plan(
     candidates: Candidates,
     domains: Domains = "mathematics",
-    runs: Runs = None,
-    temperature: Temperature = None,
-    language: Language = "",
-    season: Season = "",
-    benchmarks: Benchmarks = None,
-    embedding: Embedding = "",
-    self_consistency: Consistency = None,
-    published: Published = None,
-    run_code: RunsCode = None,
-    open_network: OpenNetwork = None,
+    *,
+    options: RuleOptions,
     without_reference: WithoutReference = False,
     as_json: AsJson = False,
 ) -> None:
@@ -133,10 +92,7 @@ def plan(
 
     Example: proctor league plan --candidates sim-example,sim-example-2,sim-example-3 --domain mathematics,programming
     """
-    rules = build_rules(
-        candidates, domains, runs, temperature, language, season, benchmarks, embedding, self_consistency,
-        published, run_code, open_network,
-    )  # fmt: skip
+    rules = build_rules(candidates, domains, options)
     models = check_rules(rules, read_registry(load_settings().registry_path))
     _print_rows(
         [asdict(one) for one in preview_league(rules, models, with_reference=not without_reference)], as_json
@@ -144,33 +100,15 @@ def plan(
 
 
 @league_app.command()
+@with_option_groups
 def run(
     league_id: LeagueId,
     candidates: Candidates = "",
     domains: Domains = "",
-    runs: Runs = None,
-    temperature: Temperature = None,
-    language: Language = "",
-    season: Season = "",
-    benchmarks: Benchmarks = None,
-    embedding: Embedding = "",
-    self_consistency: Consistency = None,
-    published: Published = None,
-    run_code: RunsCode = None,
-    open_network: OpenNetwork = None,
-    without_reference: WithoutReference = False,
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget", min=0, help="USD that the league may cost. Default: PROCTOR_BUDGET_USD."),
-    ] = None,
-    void_failed: Annotated[
-        bool,
-        typer.Option(
-            "--void-failed", help="Take calls that fail for good as void instead of leaving rounds open."
-        ),
-    ] = False,
-    no_server: NoServer = False,
-    as_json: AsJson = False,
+    *,
+    options: RuleOptions,
+    play: PlayOptions,
+    how: FlowOptions,
 ) -> None:
     """Play a league to its end. The first time its rules are claimed under its id; later its id alone continues it.
 
@@ -180,28 +118,25 @@ def run(
     Example: proctor league run autumn --candidates sim-example,sim-example-2,sim-example-3 --domain mathematics --runs 1
     """
     settings = load_settings()
-    given = (
-        candidates, domains, runs, temperature, language, season, benchmarks, embedding, self_consistency,
-        published, run_code, open_network,
-    )  # fmt: skip
     with open_lake(settings) as lake:
-        claimed = find_claim(lake, settings, league_id)
+        claimed = find_league(lake, settings, league_id)
         if claimed is None and not candidates:
             raise UsageError(
                 f"League {league_id!r} is not claimed yet. Name its candidates with --candidates and its domains with --domain."
             )
-        if claimed is None or any(value not in (None, "") for value in given):
-            rules = build_rules(*given, defaults=None if claimed is None else claimed.rules)
+        if claimed is None or candidates or domains or options.is_given:
+            defaults = None if claimed is None else claimed.rules
+            rules = build_rules(candidates, domains, options, defaults)
             claim_league(lake, settings, read_registry(settings.registry_path), league_id, rules)
     result = run_flow(
         "league",
-        without_server=no_server,
+        without_server=how.no_server,
         league_id=league_id,
-        run_type="without_reference" if without_reference else "full",
-        budget_usd=budget,
-        voids_failures=void_failed,
+        run_type="without_reference" if play.without_reference else "full",
+        budget_usd=play.budget,
+        voids_failures=play.void_failed,
     )
-    print_result(result, as_json=as_json, then=f"proctor league status {league_id}")
+    print_result(result, as_json=how.as_json, then=f"proctor league status {league_id}")
     if result["open_rounds"]:
         raise typer.Exit(1)
 
@@ -252,10 +187,7 @@ def enter(
         str, typer.Option("--candidate", help="The model that enters; it is none of the league's.")
     ],
     matches: Annotated[int, typer.Option("--matches", min=1, help="Matches in each domain.")] = 60,
-    budget: Annotated[
-        float | None,
-        typer.Option("--budget", min=0, help="USD that the league may cost. Default: PROCTOR_BUDGET_USD."),
-    ] = None,
+    budget: Budget = None,
     as_json: AsJson = False,
 ) -> None:
     """Let a new candidate enter a finished league by matches, without playing it again.
@@ -278,9 +210,7 @@ def enter(
                 lake,
                 settings,
                 league_id,
-                candidate,
-                matches,
-                budget_usd=budget,
+                EntryRequest(candidate, matches, budget),
                 progress=progress.reach,
             )
         )

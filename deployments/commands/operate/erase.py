@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_note, print_result
+from deployments.command_line import print_note, print_result, with_option_groups
 from deployments.commands.options import AsJson, read_month
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.operations.erasure import (
-    RunPlan,
+    RunErasure,
     Scope,
     check_may_erase,
     erase_texts,
@@ -47,21 +47,29 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(erase)
 
 
-def erase(
-    month: Annotated[str, typer.Option("--month", help="Texts of this month, YYYY-MM.")] = "",
-    model: Annotated[
-        str, typer.Option("--model", help="Texts of this candidate, which takes them back.")
-    ] = "",
+@dataclass(frozen=True)
+class ErasureOptions:
+    """Which texts are erased."""
+
+    month: Annotated[str, typer.Option("--month", help="Texts of this month, YYYY-MM.")] = ""
+    model: Annotated[str, typer.Option("--model", help="Texts of this candidate, which takes them back.")] = (
+        ""
+    )
     policy: Annotated[
         bool, typer.Option("--policy", help="Texts that PROCTOR_KEEP_RAW_MONTHS no longer keeps.")
-    ] = False,
+    ] = False
     again: Annotated[
         bool,
         typer.Option(
             "--again",
             help="Finish what was begun, and erase again what a restored lake has brought back; nothing new.",
         ),
-    ] = False,
+    ] = False
+
+
+@with_option_groups
+def erase(
+    wanted: ErasureOptions,
     yes: Annotated[bool, typer.Option("--yes", help="Do it. Without this it is only shown.")] = False,
     reason: Annotated[str, typer.Option("--reason", help="Why; it is kept for ever.")] = "",
     user_id: Annotated[str, typer.Option("--as", help="Who erases: an admin.")] = "",
@@ -76,13 +84,13 @@ def erase(
     Example: proctor erase --model my-model --reason "the owner asked for it" --as cora --yes
     """
     settings = load_settings()
-    named = bool(month or model)
-    if policy + again + named != 1:
+    named = bool(wanted.month or wanted.model)
+    if wanted.policy + wanted.again + named != 1:
         raise UsageError("Name what is to be erased: --month, --model or both, or --policy, or --again.")
-    if again:
+    if wanted.again:
         _finish(user_id, yes=yes, as_json=as_json)
         return
-    if policy:
+    if wanted.policy:
         if settings.keep_raw_months is None:
             raise UsageError(
                 "There is no policy: PROCTOR_KEEP_RAW_MONTHS is not set, and texts are kept for ever."
@@ -90,7 +98,7 @@ def erase(
         with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
             scope = Scope(run_ids=find_due_runs(lake, settings, read_policy_time(ledger, lake, settings)))
     else:
-        scope = Scope(month=read_month(month) if month else None, model=model or None)
+        scope = Scope(month=read_month(wanted.month) if wanted.month else None, model=wanted.model or None)
     if yes:
         _erase(scope, reason, user_id, as_json=as_json)
     else:
@@ -117,7 +125,7 @@ def _show(scope: Any, *, as_json: bool) -> None:
     )
 
 
-def _describe(plans: Sequence[RunPlan]) -> list[str]:
+def _describe(plans: Sequence[RunErasure]) -> list[str]:
     lines = []
     for plan in plans:
         lines.append(

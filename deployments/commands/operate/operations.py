@@ -156,32 +156,18 @@ def backup(
     folder: Annotated[
         Path, typer.Argument(help="New folder for the copy; with --verify one that was written.")
     ],
-    encrypt: Annotated[
-        bool | None,
-        typer.Option(
-            "--encrypt/--plain", help="Encrypt the copy, or do not. Default: encrypt where a key is set."
-        ),
-    ] = None,
-    since: Annotated[
-        Path | None,
-        typer.Option(
-            help="An earlier backup on the same file system: files that have not changed are linked, not copied.",
-        ),
-    ] = None,
     verify: Annotated[
         bool,
         typer.Option("--verify", help="Copy nothing: compare every file of a backup with the list in it."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Copy ledger, lake, archive and secrets, consistently, while flows may run; encrypted where a key is set.
+    """Copy ledger, lake, archive and secrets, consistently, while flows may run.
 
     Example: proctor backup /backups/2026-11-21
     """
     if verify:
-        if encrypt is not None or since is not None:
-            raise UsageError("--verify writes nothing: give it no other option.")
-        found = verify_backup(load_settings(), folder)
+        found = verify_backup(folder)
         is_whole = not found["differences"]
         print_result(
             found,
@@ -193,7 +179,7 @@ def backup(
         if not is_whole:
             raise typer.Exit(1)
         return
-    copied = backup_home(load_settings(), folder, encrypt=encrypt, since=since)
+    copied = backup_home(load_settings(), folder)
     print_result(copied, as_json=as_json, then=f"PROCTOR_HOME=NEW proctor restore {folder} tries it out")
 
 
@@ -201,7 +187,7 @@ def restore(
     folder: Annotated[Path, typer.Argument(help="Folder that `proctor backup` wrote.")],
     as_json: AsJson = False,
 ) -> None:
-    """Put a backup into an empty PROCTOR_HOME. An encrypted one needs the key that it was made with.
+    """Put a backup into an empty PROCTOR_HOME, checked whole before anything of it is put in place.
 
     Example: PROCTOR_HOME=/srv/proctor proctor restore /backups/2026-11-21
     """

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from deployments.commands.options import AsJson
 from deployments.flow_runs import leave_keys_behind
-from schemas.errors import UsageError
 from schemas.settings import load_settings
 
 # Imported within the function: what brings FastAPI. Neither the help nor a wrong option waits for it.
@@ -46,21 +44,11 @@ def web(
 
     Example: proctor web --port 8710
     """
-    from deployments.http import serve_web
+    from deployments.http import Listening, serve_web
 
-    for option, file in (("--certificate", certificate), ("--certificate-key", certificate_key)):
-        if file and not Path(file).is_file():
-            raise UsageError(f"The file {file} of {option} does not exist.")
+    listening = Listening(host, port, certificate or None, certificate_key or None, proxy or None, metrics)
+    listening.check_files()
     settings = load_settings()
     # Whoever breaks into the pages finds no key of a model.
     leave_keys_behind(settings)
-    serve_web(
-        settings,
-        host,
-        port,
-        certificate=certificate or None,
-        key=certificate_key or None,
-        proxy=proxy or None,
-        as_json=as_json,
-        metrics_port=metrics,
-    )
+    serve_web(settings, listening, as_json=as_json)

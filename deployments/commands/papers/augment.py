@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_note, print_result, render_entries
+from deployments.command_line import print_note, print_result, render_entries, with_option_groups
 from deployments.commands.checks import check_registry
-from deployments.commands.options import AsJson, NoServer, split_names
+from deployments.commands.options import FlowOptions, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -26,6 +26,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(augment)
 
 
+@with_option_groups
 def augment(
     generator: Annotated[
         str,
@@ -54,8 +55,8 @@ def augment(
         bool, typer.Option("--estimate", help="Show what the model's variants would cost, and write nothing.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before calls are paid for.")] = False,
-    no_server: NoServer = False,
-    as_json: AsJson = False,
+    *,
+    how: FlowOptions,
 ) -> None:
     """Make variants of every accepted question that has none yet; by template it is part of the review gate's flow.
 
@@ -74,14 +75,14 @@ def augment(
         check_registry([generator])
         estimate = _estimate(generator, names, batch_id, budget_usd)
         if is_estimate:
-            print_result(estimate["estimate"], as_json=as_json)
+            print_result(estimate["estimate"], as_json=how.as_json)
             return
-        _ask(estimate, yes=yes, as_json=as_json)
+        _ask(estimate, yes=yes, as_json=how.as_json)
     elif is_estimate:
         raise typer.BadParameter("Templates cost nothing; name a model with --with.", param_hint="--estimate")
     result = run_flow(
         "augment",
-        without_server=no_server,
+        without_server=how.no_server,
         generator=generator,
         methods=names or None,
         batch_id=batch_id,
@@ -89,7 +90,7 @@ def augment(
     )
     print_result(
         result | {name: value for name, value in estimate.items() if name == "estimate"},
-        as_json=as_json,
+        as_json=how.as_json,
         lines=render_entries(result),
         then=_name_next_step(result),
     )

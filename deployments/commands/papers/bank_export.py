@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line import print_result, with_option_groups
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 
 
+@dataclass(frozen=True)
+class SliceOptions:
+    """Which questions leave."""
+
+    discipline: Annotated[str, typer.Option("--discipline", help="Only this discipline.")] = ""
+    question_type: Annotated[str, typer.Option("--type", help="Only this type.")] = ""
+    language: Annotated[str, typer.Option("--language", help="Only zh or en.")] = ""
+    size: Annotated[int, typer.Option("--size", min=0, help="At most so many, drawn. Default: all.")] = 0
+    seed: Annotated[str, typer.Option("--seed", help="Fixes the draw.")] = "slice"
+
+
+@with_option_groups
 def export_bank(
     out: Annotated[
         Path, typer.Argument(help="The file; for inspect and lm-eval a folder, which names the task.")
@@ -20,11 +33,8 @@ def export_bank(
     form: Annotated[
         str, typer.Option("--format", help="parquet, jsonl, inspect, lm-eval or record.")
     ] = "parquet",
-    discipline: Annotated[str, typer.Option("--discipline", help="Only this discipline.")] = "",
-    question_type: Annotated[str, typer.Option("--type", help="Only this type.")] = "",
-    language: Annotated[str, typer.Option("--language", help="Only zh or en.")] = "",
-    size: Annotated[int, typer.Option("--size", min=0, help="At most so many, drawn. Default: all.")] = 0,
-    seed: Annotated[str, typer.Option("--seed", help="Fixes the draw.")] = "slice",
+    *,
+    which: SliceOptions,
     with_answers: Annotated[
         bool, typer.Option("--with-answers", help="With keys and explanations; needs --as.")
     ] = False,
@@ -61,7 +71,7 @@ def export_bank(
         raise UsageError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
     if run_id and form != "record":
         raise UsageError("--run goes with --format record: other forms hold no responses.")
-    wanted = Slice(discipline, question_type, language, size, seed)
+    wanted = Slice(which.discipline, which.question_type, which.language, which.size, which.seed)
     wanted.check()
     settings = load_settings()
     if with_answers or run_id:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_result
-from deployments.commands.options import AsJson, NoServer
+from deployments.command_line import print_result, with_option_groups
+from deployments.commands.options import FlowOptions
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -32,19 +33,39 @@ def add_commands(app: typer.Typer) -> None:
     app.command()(ingest)
 
 
-def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Papers, or folders of papers.")],
+@dataclass(frozen=True)
+class ReadingOptions:
+    """What is known of the papers before they are read."""
+
     discipline_map: Annotated[
         Path | None,
         typer.Option("--discipline-map", help="YAML: part or pattern of a path → discipline."),
-    ] = None,
+    ] = None
     mapping_file: Annotated[
         Path | None, typer.Option("--map", help="YAML: what the columns of unknown spreadsheets hold.")
-    ] = None,
+    ] = None
     source_kind: Annotated[
         str, typer.Option("--source-kind", help="undergraduate_final, postgraduate_entrance or other.")
-    ] = "",
-    no_ocr: Annotated[bool, typer.Option("--no-ocr", help="Leave scanned pages unread.")] = False,
+    ] = ""
+    no_ocr: Annotated[bool, typer.Option("--no-ocr", help="Leave scanned pages unread.")] = False
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """Whether one paper is only looked at, and where the page about it goes."""
+
+    check: Annotated[
+        bool, typer.Option("--check", help="Land nothing: write a page that shows how one paper is read.")
+    ] = False
+    out: Annotated[
+        Path | None, typer.Option("--out", help="With --check: the page. Default: in PROCTOR_HOME/checks.")
+    ] = None
+
+
+@with_option_groups
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Papers, or folders of papers.")],
+    reading: ReadingOptions,
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, max=256, help="Documents read at once.")
     ] = None,
@@ -59,14 +80,9 @@ def ingest(
     again: Annotated[
         bool, typer.Option("--again", help="Read documents again that are landed already.")
     ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Land nothing: write a page that shows how one paper is read.")
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="With --check: the page. Default: in PROCTOR_HOME/checks.")
-    ] = None,
-    no_server: NoServer = False,
-    as_json: AsJson = False,
+    *,
+    checking: CheckOptions,
+    how: FlowOptions,
 ) -> None:
     """Read exam papers (Excel, Word, PDF, text) into documents and questions; then they wait for review.
 
@@ -77,28 +93,30 @@ def ingest(
     """
     # What is wrong with the command is reported before a server is started.
     list_sources(paths)
-    options = make_options(discipline_map, mapping_file, source_kind or None, use_ocr=not no_ocr)
+    options = make_options(
+        reading.discipline_map, reading.mapping_file, reading.source_kind or None, use_ocr=not reading.no_ocr
+    )
     if assist:
         _check_model(assist)
-    if check:
-        _check(paths, options, assist, out, as_json=as_json)
+    if checking.check:
+        _check(paths, options, assist, checking.out, as_json=how.as_json)
         return
-    if out is not None:
+    if checking.out is not None:
         raise UsageError("--out belongs to --check. Add --check, or leave --out away.")
     result = None if again or assist else _find_nothing_new(paths, options)
     result = result or run_flow(
         "ingest",
-        without_server=no_server,
+        without_server=how.no_server,
         paths=[str(path.resolve()) for path in paths],
         again=again,
-        discipline_map=str(discipline_map.resolve()) if discipline_map else None,
-        mapping_file=str(mapping_file.resolve()) if mapping_file else None,
-        source_kind=source_kind or None,
-        use_ocr=not no_ocr,
+        discipline_map=str(reading.discipline_map.resolve()) if reading.discipline_map else None,
+        mapping_file=str(reading.mapping_file.resolve()) if reading.mapping_file else None,
+        source_kind=reading.source_kind or None,
+        use_ocr=not reading.no_ocr,
         workers=workers,
         assist=assist or None,
     )
-    print_result(result, as_json=as_json, lines=_describe(result), then=_find_next(result))
+    print_result(result, as_json=how.as_json, lines=_describe(result), then=_find_next(result))
     if any(problem["status"] not in ("no_questions",) for problem in result["problems"]):
         raise typer.Exit(1)
 

@@ -20,6 +20,7 @@ from schemas.settings import load_settings
 from tasks.review import (
     LANGUAGES,
     AssignmentSummary,
+    AssignmentTerms,
     BatchProgress,
     Workload,
     assign_batch,
@@ -92,9 +93,7 @@ def assign(
             None,
             settings,
             now_text(),
-            again=again,
-            all_or_nothing=all_or_nothing,
-            gold=gold,
+            AssignmentTerms(again=again, all_or_nothing=all_or_nothing, gold=gold),
         )
     print_result(asdict(summary), as_json=as_json, lines=_describe_assignment(summary, share))
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.bank.augment.model_variants import PURPOSE, WrittenVariants, write_variants
+from tasks.bank.augment.model_variants import PURPOSE, Writing, WrittenVariants, write_variants
 from tasks.bank.augment.requests import PROMPT_VERSION
 from tasks.models import ModelClient, RegisteredModel, check_callable, open_budget, read_call_frames
 from tasks.questions import draw_share
@@ -125,9 +125,7 @@ async def _write(
                 model,
                 batch.originals,
                 batch.method,
-                run_id=run_id,
-                unit=batch.name,
-                now=datetime.now(UTC),
+                Writing(run_id=run_id, unit=batch.name, now=datetime.now(UTC)),
                 advance=progress.advance,
             )
             return written, client.counts

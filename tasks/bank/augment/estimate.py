@@ -10,8 +10,8 @@ from typing import Any
 
 from tasks.bank.augment.drafting import list_unwritten
 from tasks.bank.augment.model_variants import TRIES
-from tasks.bank.augment.pieces import Piece, list_pieces
 from tasks.bank.augment.requests import build_messages
+from tasks.bank.augment.writing_tasks import WritingTask, list_writing_tasks
 from tasks.models import RegisteredModel, compute_cost
 from warehouse.lake import Lake
 
@@ -92,19 +92,19 @@ def estimate_writing(
     """
     found = []
     for unwritten in list_unwritten(lake, model, methods, batch_id):
-        pieces = list_pieces(unwritten.originals, unwritten.method)
+        tasks = list_writing_tasks(unwritten.originals, unwritten.method)
         sent = sum(
-            _count_tokens(json.dumps(build_messages(unwritten.method, **piece.fields), ensure_ascii=False))
-            for piece in pieces
+            _count_tokens(json.dumps(build_messages(unwritten.method, **task.fields), ensure_ascii=False))
+            for task in tasks
         )
-        returned = sum(_count_returned(piece, unwritten.method) for piece in pieces)
+        returned = sum(_count_returned(task, unwritten.method) for task in tasks)
         if model.mode == "thinking":
             returned = round(returned * _THINKING_FACTOR)
         found.append(
             BatchEstimate(
                 batch_id=unwritten.batch_id,
                 method=unwritten.method,
-                calls=len(pieces),
+                calls=len(tasks),
                 input_tokens=sent,
                 output_tokens=returned,
                 cost_usd=compute_cost(model, sent, returned),
@@ -113,14 +113,14 @@ def estimate_writing(
     return WritingEstimate(tuple(found))
 
 
-def _count_returned(piece: Piece, method: str) -> int:
+def _count_returned(task: WritingTask, method: str) -> int:
     """Tokens of the reply that is hoped for: about as long as what it says in other words."""
     if method != "material_to_true_false":
-        return _FRAME_TOKENS + sum(_count_tokens(str(text)) for text in piece.fields.values())
-    material = str(piece.fields["material"])
+        return _FRAME_TOKENS + sum(_count_tokens(str(text)) for text in task.fields.values())
+    material = str(task.fields["material"])
     sentences = max(1, sum(bool(text.strip()) for text in _SENTENCE.split(material)))
     each = _FRAME_TOKENS + _STATEMENT_TOKENS + _count_tokens(material) // sentences
-    return _FRAME_TOKENS + int(piece.fields["count"]) * each
+    return _FRAME_TOKENS + int(task.fields["count"]) * each
 
 
 def _count_tokens(text: str) -> int:

@@ -12,7 +12,15 @@ from datetime import datetime
 
 from tasks.bank.augment.option_references import names_an_option, refers_to_other_options
 from tasks.bank.augment.wording import is_unfinished
-from tasks.questions import TEMPLATE, Question, QuestionContent, Variant, count_blanks, make_variant
+from tasks.questions import (
+    TEMPLATE,
+    Question,
+    QuestionContent,
+    Variant,
+    VariantOrigin,
+    count_blanks,
+    make_variant,
+)
 
 METHOD = "free_response"
 PROMPT_VERSION = "free-response/1"
@@ -58,10 +66,7 @@ def make_free_response(question: Question, made_at: datetime) -> Variant | None:
     return make_variant(
         question,
         freed,
-        method=METHOD,
-        generator=TEMPLATE,
-        prompt_version=PROMPT_VERSION,
-        made_at=made_at,
+        VariantOrigin(method=METHOD, generator=TEMPLATE, prompt_version=PROMPT_VERSION, made_at=made_at),
     )
 
 

@@ -17,7 +17,6 @@ import polars as pl
 
 from schemas.errors import ProctorError
 from schemas.tables import get_table
-from tasks.bank.augment.pieces import STATEMENTS_PER_MATERIAL, Piece, list_pieces
 from tasks.bank.augment.quarantine import build_refused_reply, build_refused_variant
 from tasks.bank.augment.requests import PROMPT_VERSION, Statement, build_messages, build_reply_schema
 from tasks.bank.augment.true_false import build_variants_frame, state_as_true_or_false
@@ -29,6 +28,7 @@ from tasks.bank.augment.variant_rules import (
     find_broken_support_rules,
     has_both_truths,
 )
+from tasks.bank.augment.writing_tasks import STATEMENTS_PER_MATERIAL, WritingTask, list_writing_tasks
 from tasks.models import CallFailed, CallRequest, ModelClient, parse_json_object
 from tasks.questions import (
     Option,
@@ -36,6 +36,7 @@ from tasks.questions import (
     QuestionContent,
     ReviewedQuestion,
     Variant,
+    VariantOrigin,
     find_doubts,
     make_variant,
 )
@@ -78,15 +79,28 @@ class WrittenVariants:
     fallback_count: int
 
 
+@dataclass(frozen=True)
+class Writing:
+    """What a model's calls are for.
+
+    Attributes:
+        run_id: what they count for in the budget.
+        unit: what they are landed with.
+        now: when the variants are made; a question's own `decided_at` goes before.
+    """
+
+    run_id: str
+    unit: str
+    now: datetime
+
+
 async def write_variants(
     client: ModelClient,
     model: RegisteredModel,
     questions: pl.DataFrame,
     method: str,
+    writing: Writing,
     *,
-    run_id: str,
-    unit: str,
-    now: datetime,
     statement_count: int = STATEMENTS_PER_MATERIAL,
     advance: Callable[[int], None] = lambda _: None,
 ) -> WrittenVariants:
@@ -101,9 +115,7 @@ async def write_variants(
         model: the generator.
         questions: rows of `review_decisions`, accepted ones.
         method: what to write.
-        run_id: what the calls count for in the budget.
-        unit: what the calls are landed with.
-        now: when the variants are made; a question's own `decided_at` goes before.
+        writing: what the calls are for.
         statement_count: statements asked for per material.
         advance: told of pieces of work as they are done.
 
@@ -111,9 +123,10 @@ async def write_variants(
         VariantsIncomplete: calls failed; what was paid is replayed next time.
         BudgetError: from the client.
     """
-    writer = _Writer(client, model, run_id, unit, now)
+    writer = _Writer(client, model, writing)
     work: list[Callable[[], Coroutine[None, None, list[Variant]]]] = [
-        partial(writer.write, piece, method) for piece in list_pieces(questions, method, statement_count)
+        partial(writer.write, piece, method)
+        for piece in list_writing_tasks(questions, method, statement_count)
     ]
     groups = await _gather(work, advance)
     quarantine = get_table("quarantine").frame(writer.refused)
@@ -128,23 +141,21 @@ async def write_variants(
 class _Writer:
     """The calls to the generator, and what was refused of their replies."""
 
-    def __init__(
-        self, client: ModelClient, model: RegisteredModel, run_id: str, unit: str, now: datetime
-    ) -> None:
+    def __init__(self, client: ModelClient, model: RegisteredModel, writing: Writing) -> None:
         self.client = client
         self.model = model
-        self.run_id = run_id
-        self.unit = unit
-        self.now = now
+        self.run_id = writing.run_id
+        self.unit = writing.unit
+        self.now = writing.now
         self.refused: list[dict[str, object]] = []
 
-    async def write(self, piece: Piece, method: str) -> list[Variant]:
+    async def write(self, piece: WritingTask, method: str) -> list[Variant]:
         """What one method makes of a piece of work."""
         if piece.option is not None:
             return await self._rewrite(piece, piece.option)
         return await (self._state if method == "material_to_true_false" else self._paraphrase)(piece)
 
-    async def _rewrite(self, piece: Piece, option: Option) -> list[Variant]:
+    async def _rewrite(self, piece: WritingTask, option: Option) -> list[Variant]:
         """The option as a statement; none where the model's does not pass."""
         parent, content = piece.parent, piece.parent.content
         for attempt in range(TRIES):
@@ -164,7 +175,7 @@ class _Writer:
                 return [variant]
         return []
 
-    async def _state(self, piece: Piece) -> list[Variant]:
+    async def _state(self, piece: WritingTask) -> list[Variant]:
         """True/false statements about the parent's material, each with the sentence that supports it."""
         parent, count = piece.parent, int(piece.fields["count"])
         material = str(piece.fields["material"])
@@ -189,7 +200,7 @@ class _Writer:
                 self._refuse(unexplained, variant, [BOTH_TRUTHS_ARE_STATED])
         return []
 
-    async def _paraphrase(self, piece: Piece) -> list[Variant]:
+    async def _paraphrase(self, piece: WritingTask) -> list[Variant]:
         """The question in other words; none when the model's words do not pass."""
         parent, content = piece.parent, piece.parent.content
         for attempt in range(TRIES):
@@ -215,15 +226,19 @@ class _Writer:
         return make_variant(
             parent.question,
             content,
-            method=method,
-            generator=self.model.name,
-            prompt_version=PROMPT_VERSION,
-            made_at=parent.decided_at or self.now,
+            VariantOrigin(
+                method=method,
+                generator=self.model.name,
+                prompt_version=PROMPT_VERSION,
+                made_at=parent.decided_at or self.now,
+            ),
             option_label=option_label,
             support=support,
         )
 
-    async def _ask(self, parent: Question, task: str, attempt: int, piece: Piece) -> dict[str, object] | None:
+    async def _ask(
+        self, parent: Question, task: str, attempt: int, piece: WritingTask
+    ) -> dict[str, object] | None:
         """The reply's JSON object; null where there is none in the form that was asked for, which is then refused."""
         reply = await self.client.complete(
             self.model,

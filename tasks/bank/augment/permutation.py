@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from tasks.bank.augment.option_references import names_an_option, refers_to_other_options
-from tasks.questions import TEMPLATE, Option, Question, Variant, draw_order, make_variant
+from tasks.questions import TEMPLATE, Option, Question, Variant, VariantOrigin, draw_order, make_variant
 
 METHOD = "permuted_options"
 PROMPT_VERSION = "permuted-options/1"
@@ -42,10 +42,7 @@ def make_permuted_variant(question: Question, made_at: datetime) -> Variant | No
     return make_variant(
         question,
         permuted,
-        method=METHOD,
-        generator=TEMPLATE,
-        prompt_version=PROMPT_VERSION,
-        made_at=made_at,
+        VariantOrigin(method=METHOD, generator=TEMPLATE, prompt_version=PROMPT_VERSION, made_at=made_at),
     )
 
 

@@ -71,7 +71,7 @@ class Duplicate:
 
 
 @dataclass(frozen=True)
-class Decision:
+class DedupeOutcome:
     """What becomes of arrivals, by place: which are kept, which duplicates were found, and which lineages go as a whole."""
 
     kept: NDArray[np.int64]
@@ -128,7 +128,7 @@ def rank_by_preference(entries: pl.DataFrame) -> pl.DataFrame:
     ).sort(_PREFERENCE_NAMES, maintain_order=True)
 
 
-def decide(ranked: pl.DataFrame, likeness: Likeness) -> Decision:
+def decide(ranked: pl.DataFrame, likeness: Likeness) -> DedupeOutcome:
     """Which of the entries (`rank_by_preference`) stay; places are those in order of preference."""
     import numpy as np
 
@@ -208,7 +208,7 @@ def decide(ranked: pl.DataFrame, likeness: Likeness) -> Decision:
         for start in range(0, len(matches), _MATCHES_AT_ONCE)
         for duplicate in _give_reasons(ranked, matches[start : start + _MATCHES_AT_ONCE], likeness.answers)
     ]
-    return Decision(np.flatnonzero(kept), found, frozenset(dropped))
+    return DedupeOutcome(np.flatnonzero(kept), found, frozenset(dropped))
 
 
 def _rank_match(match: _Match) -> tuple[float, int, str]:

@@ -11,7 +11,7 @@ import polars as pl
 
 from schemas.errors import GateError
 from schemas.tables import get_table
-from tasks.bank.dedupe.duplicates import Decision, decide, rank_by_preference
+from tasks.bank.dedupe.duplicates import DedupeOutcome, decide, rank_by_preference
 from tasks.bank.dedupe.index import compute_signatures, frame_signatures
 from tasks.bank.dedupe.likeness import KnownBank, find_likeness
 from tasks.bank.dedupe.wanted import Wanted, list_wanted
@@ -178,7 +178,7 @@ def _frame_exits(
     leaving: pl.DataFrame,
     entering: pl.DataFrame,
     ranked: pl.DataFrame,
-    decision: Decision,
+    decision: DedupeOutcome,
     wanted: Wanted,
     retired: Collection[str],
 ) -> pl.DataFrame:
@@ -209,7 +209,7 @@ def _frame_exits(
 
 
 def _frame_duplicates(
-    version: int, ranked: pl.DataFrame, decision: Decision, elsewhere: Sequence[dict[str, object]]
+    version: int, ranked: pl.DataFrame, decision: DedupeOutcome, elsewhere: Sequence[dict[str, object]]
 ) -> pl.DataFrame:
     places = [duplicate.place for duplicate in decision.found]
     dropped = ranked[places].select("question_uuid", "document_id").rows() if places else []

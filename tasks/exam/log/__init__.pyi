@@ -62,11 +62,11 @@ from .story import read_language as read_language
 from .story import tell_run as tell_run
 
 # Something that is not as it was written.
-from .words import Finding as Finding
+from .words import LogFinding as LogFinding
 
 __all__ = [
-    "Finding",
     "HeadKeeper",
+    "LogFinding",
     "LogSigner",
     "check_log",
     "check_receipt",

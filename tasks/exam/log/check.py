@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from schemas.ledger.trust import Erasure, SignedHead
 from schemas.settings import Settings
 from tasks.exam.log.heads import (
     LOG_KEY_ACTIONS,
@@ -20,14 +21,13 @@ from tasks.exam.log.heads import (
 )
 from tasks.exam.log.signing import describe_head, is_signed, name_key_file, name_place, open_signer
 from tasks.exam.log.state import find_state_faults
-from tasks.exam.log.words import Finding
+from tasks.exam.log.words import LogFinding
 from tasks.exam.protocol import open_keys
 from warehouse.ledger.engine.chain import BEGIN, FIRST_HASH, compute_entry_hash
 from warehouse.ledger.engine.digests import digest_text
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import access
-from warehouse.ledger.trust.access import SignedHead
-from warehouse.ledger.trust.erasures import Erasure, list_erasures
+from warehouse.ledger.trust.erasures import list_erasures
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -52,7 +52,7 @@ class LogReport:
     head: str
     signed_count: int
     unsigned_count: int
-    findings: tuple[Finding, ...]
+    findings: tuple[LogFinding, ...]
     erasures: tuple[Erasure, ...] = ()
 
 
@@ -74,7 +74,7 @@ def check_home(connection: Connection, settings: Settings) -> LogReport:
 def check_ledger(connection: Connection, kept: Mapping[int, SignedHead] | None = None) -> LogReport:
     """The same without a home: what the ledger alone, and heads that were `kept` elsewhere, show."""
     findings = [
-        Finding("entry_unchained", f"row {number}", "it has no place in the chain")
+        LogFinding("entry_unchained", f"row {number}", "it has no place in the chain")
         for number in access.list_unchained(connection)
     ]
     heads = {head.number: head for head in access.iter_signed_heads(connection)}
@@ -100,7 +100,7 @@ class _ChainCheck:
     def __init__(self, heads: Mapping[int, SignedHead], kept: Mapping[int, SignedHead]) -> None:
         self._heads = heads
         self._kept = kept
-        self.findings: list[Finding] = []
+        self.findings: list[LogFinding] = []
         self.last_number = 0
         self.last_hash = FIRST_HASH
 
@@ -129,7 +129,7 @@ class _ChainCheck:
                 self._note("signed_head_replaced", f"the head at entry {row.target} was signed again", number)
         self.last_number, self.last_hash = number, entry_hash
 
-    def finish(self, head: access.Head) -> list[Finding]:
+    def finish(self, head: access.Head) -> list[LogFinding]:
         """What is found at the end."""
         if (head.number, head.entry_hash) != (self.last_number, self.last_hash if head.number else ""):
             is_empty = head.number == 0 and self.last_number == 0
@@ -145,26 +145,26 @@ class _ChainCheck:
         return self.findings
 
     def _note(self, name: str, reason: str, number: int) -> None:
-        self.findings.append(Finding(name, f"entry {number}", reason, number))
+        self.findings.append(LogFinding(name, f"entry {number}", reason, number))
 
 
-def _check_signatures(connection: Connection, heads: Mapping[int, SignedHead]) -> Iterator[Finding]:
+def _check_signatures(connection: Connection, heads: Mapping[int, SignedHead]) -> Iterator[LogFinding]:
     keys = {key.key_id: key.public_key for key in access.list_log_keys(connection)}
     for head in heads.values():
         signed = describe_head(head.number, head.entry_hash, head.key_id, head.signed_at)
         if not is_signed(keys.get(head.key_id, ""), head.signature, signed):
-            yield Finding(
+            yield LogFinding(
                 "signature_wrong", f"entry {head.number}", f"the signature of key {head.key_id} is not good"
             )
 
 
 def _check_kept(
     settings: Settings, heads: Mapping[int, SignedHead], kept: list[SignedHead | None]
-) -> Iterator[Finding]:
+) -> Iterator[LogFinding]:
     """The file of heads against the ledger: it has every head that this home signed, before the ledger has it."""
     file = name_heads_file(settings).name
     if None in kept:
-        yield Finding("kept_heads_damaged", file, f"{kept.count(None)} lines are no signed heads")
+        yield LogFinding("kept_heads_damaged", file, f"{kept.count(None)} lines are no signed heads")
     known = {head.number: head for head in kept if head is not None}
     if not name_key_file(settings).exists():
         return
@@ -173,7 +173,7 @@ def _check_kept(
         head.number for head in heads.values() if head.key_id == own.key_id and head.number not in known
     ]
     if missing:
-        yield Finding(
+        yield LogFinding(
             "kept_heads_missing",
             file,
             f"{len(missing)} heads are not in it, the first of entry {min(missing)}",
@@ -181,10 +181,10 @@ def _check_kept(
     for number, head in known.items():
         found = heads.get(number)
         if found is not None and found != head:
-            yield Finding("kept_head_differs", f"entry {number}", "the ledger has another signed head")
+            yield LogFinding("kept_head_differs", f"entry {number}", "the ledger has another signed head")
 
 
-def _check_keys(connection: Connection, settings: Settings) -> Iterator[Finding]:
+def _check_keys(connection: Connection, settings: Settings) -> Iterator[LogFinding]:
     """Whether the keys of this home are those that the log names."""
     place = name_place(settings)
     for key in access.list_log_keys(connection):
@@ -194,9 +194,9 @@ def _check_keys(connection: Connection, settings: Settings) -> Iterator[Finding]
             if row.target == f"{key.key_id} {key.place}"
         ]
         if not any(row.digest == digest_text(key.public_key) for row in entries):
-            yield Finding("log_key_unknown", f"key {key.key_id}", "no entry says that it was added")
+            yield LogFinding("log_key_unknown", f"key {key.key_id}", "no entry says that it was added")
         elif entries[-1].code == REPLACED:
-            yield Finding(
+            yield LogFinding(
                 "log_key_replaced",
                 f"key {key.key_id}",
                 "it took the place of another without a command (`proctor exam keys confirm` if that was you)",
@@ -208,11 +208,11 @@ def _check_keys(connection: Connection, settings: Settings) -> Iterator[Finding]
         return
     last = max(token_entries, key=lambda row: row.number)
     if not open_keys(settings).path.exists():
-        yield Finding("token_keys_missing", "exam-keys.json", "the file that the log names is gone")
+        yield LogFinding("token_keys_missing", "exam-keys.json", "the file that the log names is gone")
         return
     present = describe_token_keys("", open_keys(settings).refresh(), place)
     if (last.target, last.digest) != (present.target, present.digest):
-        yield Finding(
+        yield LogFinding(
             "token_keys_replaced",
             "exam-keys.json",
             "its key is not the one that the log names (`proctor exam keys confirm` if that was you)",

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from schemas.ledger.trust import LogKey, SignedHead
 from schemas.settings import Settings
 from tasks.exam.log.signing import LogSigner, describe_head, open_signer
 from tasks.exam.protocol import KeySet, open_keys
@@ -21,7 +22,6 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.public_log import KEY, add_public_entry
 from warehouse.ledger.trust import access
-from warehouse.ledger.trust.access import LogKey, SignedHead
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -81,7 +81,13 @@ def _write_head(connection: Connection, signer: LogSigner, path: Path) -> bool:
         return False
     signed_at = now_text()
     signature = signer.sign(describe_head(head.number, head.entry_hash, signer.key_id, signed_at))
-    signed = SignedHead(head.number, head.entry_hash, signer.key_id, signed_at, signature)
+    signed = SignedHead(
+        number=head.number,
+        entry_hash=head.entry_hash,
+        key_id=signer.key_id,
+        signed_at=signed_at,
+        signature=signature,
+    )
     if not access.write_signed_head(connection, signed):
         return False
     _append_heads(path, [signed])
@@ -104,7 +110,7 @@ def copy_heads(ledger: Ledger, settings: Settings) -> int:
 
 
 def _append_heads(path: Path, heads: Sequence[SignedHead]) -> None:
-    text = "".join(json.dumps(head._asdict(), separators=(",", ":")) + "\n" for head in heads)
+    text = "".join(json.dumps(head.as_values(), separators=(",", ":")) + "\n" for head in heads)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     # One call: of two processes that append at once, each writes whole lines.
@@ -142,10 +148,10 @@ def note_keys(ledger: Ledger, settings: Settings, signer: LogSigner) -> None:
     keys = open_keys(settings).read()
     with ledger.write() as connection:
         is_replaced = any(key.place == signer.place for key in access.list_log_keys(connection))
-        added = access.write_log_key(
-            connection, LogKey(signer.key_id, signer.public_key, signer.place), now_text()
+        key = LogKey(
+            key_id=signer.key_id, public_key=signer.public_key, place=signer.place, added_at=now_text()
         )
-        if not added:
+        if not access.write_log_key(connection, key):
             return
         add_public_entry(connection, KEY, {"key": signer.key_id, "public_key": signer.public_key})
         code = REPLACED if is_replaced else None

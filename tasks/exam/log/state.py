@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from schemas.ledger.trust import ErasedAnswer
 from schemas.vocabulary import GIVEN_STATUSES
-from tasks.exam.log.words import Finding
+from tasks.exam.log.words import LogFinding
 from warehouse.ledger.engine import digests
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.exam.tokens import digest_end
@@ -24,7 +25,7 @@ _DRAWS: Final = ("draw_set", "draw_key")
 _ENDS_KEPT_S: Final = 365 * 86_400
 
 
-def find_state_faults(connection: Connection) -> Iterator[Finding]:
+def find_state_faults(connection: Connection) -> Iterator[LogFinding]:
     """Every difference, by name."""
     yield from _check_runs(connection)
     yield from _check_sets(connection)
@@ -41,66 +42,66 @@ def _read_last(connection: Connection, actions: tuple[str, ...]) -> dict[tuple[s
     return {(row.action, row.target): row for row in access.iter_targets(connection, actions)}
 
 
-def _check_runs(connection: Connection) -> Iterator[Finding]:
+def _check_runs(connection: Connection) -> Iterator[LogFinding]:
     planned = _read_last(connection, _PLANS)
     closings = _read_last(connection, ("close_run",))
     found = {row.run_id: row for row in sealed_state.list_runs(connection)}
     for action, run_id in planned:
         if action == "plan_run" and run_id not in found:
-            yield Finding("run_missing", f"run {run_id}", "it was planned and is not there")
+            yield LogFinding("run_missing", f"run {run_id}", "it was planned and is not there")
     for run_id, run in found.items():
         where = f"run {run_id}"
         entry = planned.get(("plan_run", run_id))
         if entry is None:
-            yield Finding("run_added", where, "no entry says that it was planned")
+            yield LogFinding("run_added", where, "no entry says that it was planned")
             continue
         if digests.read_run_digest(connection, run_id) != entry.digest:
-            yield Finding("plan_changed", where, "its plan, month, budget or size is not what was planned")
+            yield LogFinding("plan_changed", where, "its plan, month, budget or size is not what was planned")
         seed = planned.get(("plan_seed", run_id))
         if seed is None or digests.digest_text(run.seed or "") != seed.digest:
-            yield Finding("seed_changed", where, "its seed is not the one that it was planned with")
+            yield LogFinding("seed_changed", where, "its seed is not the one that it was planned with")
         closing = closings.get(("close_run", run_id))
         if (run.status == "closed") != (closing is not None) or (
             closing is not None and digests.digest_text(run.closed_at or "") != closing.digest
         ):
-            yield Finding(
+            yield LogFinding(
                 "run_state_changed", where, f"it is {run.status}, and the log says otherwise, or another time"
             )
 
 
-def _check_sets(connection: Connection) -> Iterator[Finding]:
+def _check_sets(connection: Connection) -> Iterator[LogFinding]:
     drawn = _read_last(connection, _DRAWS)
     keys = sealed_state.list_draw_keys(connection)
     for set_id, key in keys.items():
         where = f"set {set_id}"
         entry = drawn.get(("draw_set", set_id))
         if entry is None:
-            yield Finding("set_added", where, "no entry says that it was drawn")
+            yield LogFinding("set_added", where, "no entry says that it was drawn")
             continue
         if digests.read_set_digest(connection, set_id) != entry.digest:
-            yield Finding(
+            yield LogFinding(
                 "drawn_content_changed", where, "its questions or their contents are not those drawn"
             )
         if digests.digest_text(key) != drawn[("draw_key", set_id)].digest:
-            yield Finding("draw_key_changed", where, "its key is not the one that it was drawn with")
+            yield LogFinding("draw_key_changed", where, "its key is not the one that it was drawn with")
     for action, set_id in drawn:
         if action == "draw_set" and set_id not in keys:
-            yield Finding("set_missing", f"set {set_id}", "it was drawn and is not there")
+            yield LogFinding("set_missing", f"set {set_id}", "it was drawn and is not there")
 
 
-def _check_erasures(connection: Connection) -> Iterator[Finding]:
+def _check_erasures(connection: Connection) -> Iterator[LogFinding]:
     """Whether every erasure is one that an entry names, and keeps the hashes that it then kept."""
     entries = _read_last(connection, (erasures.ERASE,))
     found = {erasure.erasure_id: erasure for erasure in erasures.list_erasures(connection)}
     for name, erasure in found.items():
         entry = entries.get((erasures.ERASE, name))
         if entry is None:
-            yield Finding("erasure_added", f"erasure {name}", "no entry says that anything was erased")
+            yield LogFinding("erasure_added", f"erasure {name}", "no entry says that anything was erased")
         elif (
             erasures.digest_erasure(erasure, erasures.iter_erased(connection, name)) != entry.digest
             or erasure.digest != entry.digest
         ):
-            yield Finding(
+            yield LogFinding(
                 "erasure_changed",
                 f"erasure {name}",
                 "who erased, when, why or what, or a hash of it, is not what was written",
@@ -108,12 +109,12 @@ def _check_erasures(connection: Connection) -> Iterator[Finding]:
             )
     for action, name in entries:
         if action == erasures.ERASE and name not in found:
-            yield Finding(
+            yield LogFinding(
                 "erasure_missing", f"erasure {name}", "the log knows it", entries[(action, name)].number
             )
 
 
-def _check_sessions(connection: Connection) -> Iterator[Finding]:
+def _check_sessions(connection: Connection) -> Iterator[LogFinding]:
     found = sealed_state.list_sessions(connection)
     # Of an erasure that no entry names nothing is believed: its answers are then held to their texts, which are gone.
     known = {name for action, name in _read_last(connection, (erasures.ERASE,)) if action == erasures.ERASE}
@@ -123,36 +124,38 @@ def _check_sessions(connection: Connection) -> Iterator[Finding]:
     names = {row.session_id for row in found}
     for row in access.iter_targets(connection, ("plan_session",)):
         if row.session_id not in names:
-            yield Finding("session_missing", f"session {row.session_id}", "it was planned and is not there")
+            yield LogFinding(
+                "session_missing", f"session {row.session_id}", "it was planned and is not there"
+            )
     for session in found:
         yield from _check_session(connection, session, is_erased=session.session_id in erased)
 
 
-def _check_session(connection: Connection, session: Row[Any], *, is_erased: bool) -> Iterator[Finding]:
+def _check_session(connection: Connection, session: Row[Any], *, is_erased: bool) -> Iterator[LogFinding]:
     where = f"session {session.session_id}"
     entries = access.read_session_entries(connection, session.session_id)
     allowed = [row for row in entries if row.http_status == 200 and row.number is not None]
     last: dict[str, Row[Any]] = {row.action: row for row in allowed}
     plan = last.get("plan_session")
     if plan is None:
-        yield Finding("session_added", where, "no entry says that it was planned")
+        yield LogFinding("session_added", where, "no entry says that it was planned")
     elif digests.read_order_digest(connection, session.session_id) != plan.digest:
-        yield Finding(
+        yield LogFinding(
             "session_changed", where, "whose it is, or the order of its questions, is not as planned"
         )
     deadline = last.get("set_deadline")
     if plan is not None and session.deadline_at != (None if deadline is None else deadline.target):
-        yield Finding("deadline_changed", where, "its deadline is not the one that was set")
+        yield LogFinding("deadline_changed", where, "its deadline is not the one that was set")
     closing = last.get("close")
     if closing is not None or plan is not None:
         if (session.status == "closed") != (closing is not None):
-            yield Finding(
+            yield LogFinding(
                 "session_state_changed", where, f"it is {session.status}, and the log says otherwise"
             )
         elif closing is not None and (
             digests.read_closing_digest(connection, session.session_id) != closing.digest
         ):
-            yield Finding(
+            yield LogFinding(
                 "closing_changed",
                 where,
                 "its times, counts or reason of closing are not those of its closing",
@@ -167,8 +170,8 @@ def _check_answers(
     session: Row[Any],
     where: str,
     allowed: list[Row[Any]],
-    erased: Mapping[int, tuple[str, erasures.ErasedAnswer]],
-) -> Iterator[Finding]:
+    erased: Mapping[int, ErasedAnswer],
+) -> Iterator[LogFinding]:
     answers = {row.seq: row for row in allowed if row.action in _ANSWERS}
     unsealed = count = 0
     for row in sealed_state.iter_responses(connection, session.session_id):
@@ -177,44 +180,46 @@ def _check_answers(
         place = f"{where}, question {row.seq}"
         kept = erased.get(row.seq)
         if kept is not None:
-            yield from _check_erased(row, entry, kept[1], place)
+            yield from _check_erased(row, entry, kept, place)
         if entry is None:
             unsealed += row.answer_status in GIVEN_STATUSES
             continue
         if kept is not None:
             continue
         if digests.digest_text(row.response) != entry.answer_hash:
-            yield Finding("answer_changed", place, "the answer is not the one that was given", entry.number)
+            yield LogFinding(
+                "answer_changed", place, "the answer is not the one that was given", entry.number
+            )
         elif digests.digest_response(row._asdict()) != entry.digest:
-            yield Finding(
+            yield LogFinding(
                 "answer_account_changed",
                 place,
                 "its status, time or account is not what it was when the answer was stored",
                 entry.number,
             )
     for seq, entry in answers.items():
-        yield Finding("answer_missing", f"{where}, question {seq}", "it was answered", entry.number)
+        yield LogFinding("answer_missing", f"{where}, question {seq}", "it was answered", entry.number)
     if unsealed:
-        yield Finding("answer_added", where, f"{unsealed} answers have no entry")
+        yield LogFinding("answer_added", where, f"{unsealed} answers have no entry")
     if count != session.answered_count and session.status != "planned":
-        yield Finding(
+        yield LogFinding(
             "answer_count_changed", where, f"it counts {session.answered_count} answers and has {count}"
         )
 
 
 def _check_erased(
-    row: Row[Any], entry: Row[Any] | None, kept: erasures.ErasedAnswer, place: str
-) -> Iterator[Finding]:
+    row: Row[Any], entry: Row[Any] | None, kept: ErasedAnswer, place: str
+) -> Iterator[LogFinding]:
     """An answer whose text was erased: it has none again, and what is kept beside it is what was kept."""
     number = None if entry is None else entry.number
     if row.response or row.reasoning is not None:
-        yield Finding("answer_restored", place, "its text was erased, and there is one again", number)
+        yield LogFinding("answer_restored", place, "its text was erased, and there is one again", number)
     elif entry is not None and kept.answer_hash != entry.answer_hash:
-        yield Finding(
+        yield LogFinding(
             "answer_changed", place, "what was erased is not the answer that was given", entry.number
         )
     elif digests.digest_response(row._asdict()) != kept.kept_digest:
-        yield Finding(
+        yield LogFinding(
             "answer_account_changed",
             place,
             "its status, time or account is not what it was when its text was erased",
@@ -224,12 +229,12 @@ def _check_erased(
 
 def _check_deliveries(
     connection: Connection, session_id: str, where: str, allowed: list[Row[Any]]
-) -> Iterator[Finding]:
+) -> Iterator[LogFinding]:
     written = dict(_parse_delivery(row.target) for row in allowed if row.seq is not None and row.target)
     kept = sealed_state.list_deliveries(connection, session_id)
     for seq in sorted({*written, *kept}):
         if written.get(seq) != kept.get(seq):
-            yield Finding(
+            yield LogFinding(
                 "delivery_changed",
                 f"{where}, question {seq}",
                 "when it was handed out is not what the log says",
@@ -241,17 +246,17 @@ def _parse_delivery(target: str) -> tuple[int, str]:
     return int(seq), at
 
 
-def _check_users(connection: Connection) -> Iterator[Finding]:
+def _check_users(connection: Connection) -> Iterator[LogFinding]:
     last = {row.target: row for row in _sort_by_number(connection, seals.USER_ACTIONS)}
     found = dict(digests.read_user_digests(connection))
     for user_id in sorted({*last, *found}):
         where = f"user {user_id}"
         if user_id not in found:
-            yield Finding("user_missing", where, "the log knows this user")
+            yield LogFinding("user_missing", where, "the log knows this user")
         elif user_id not in last:
-            yield Finding("user_added", where, "no entry says that this user was added")
+            yield LogFinding("user_added", where, "no entry says that this user was added")
         elif found[user_id] != last[user_id].digest:
-            yield Finding(
+            yield LogFinding(
                 "user_changed",
                 where,
                 "role, limit, password, key or admission is not what a command or an admin set",
@@ -264,16 +269,16 @@ def _sort_by_number(connection: Connection, actions: tuple[str, ...]) -> list[Ro
     return sorted(access.iter_targets(connection, actions), key=lambda row: int(row.number))
 
 
-def _check_limits(connection: Connection) -> Iterator[Finding]:
+def _check_limits(connection: Connection) -> Iterator[LogFinding]:
     last = _read_last(connection, ("limit_organisation",))
     for name, limit in sealed_state.list_limits(connection).items():
         entry = last.get(("limit_organisation", name))
         is_as_set = limit is None if entry is None else digests.compute_digest(limit) == entry.digest
         if not is_as_set:
-            yield Finding("limit_changed", f"organisation {name}", "its limit is not one that was set")
+            yield LogFinding("limit_changed", f"organisation {name}", "its limit is not one that was set")
 
 
-def _check_budgets(connection: Connection) -> Iterator[Finding]:
+def _check_budgets(connection: Connection) -> Iterator[LogFinding]:
     written: dict[str, Counter[str]] = {}
     for row in access.iter_targets(connection, ("raise_budget",)):
         written.setdefault(row.target, Counter())[row.digest] += 1
@@ -283,13 +288,13 @@ def _check_budgets(connection: Connection) -> Iterator[Finding]:
         if counts[digest]:
             counts[digest] -= 1
         else:
-            yield Finding("budget_changed", f"run {limit.run_id}", "it has a limit that no entry sets")
+            yield LogFinding("budget_changed", f"run {limit.run_id}", "it has a limit that no entry sets")
     for run_id, counts in written.items():
         if counts.total():
-            yield Finding("budget_changed", f"run {run_id}", "a limit that was set is gone or changed")
+            yield LogFinding("budget_changed", f"run {run_id}", "a limit that was set is gone or changed")
 
 
-def _check_ends(connection: Connection) -> Iterator[Finding]:
+def _check_ends(connection: Connection) -> Iterator[LogFinding]:
     ends = sealed_state.list_ends(connection)
     oldest = write_moment(time.time() - _ENDS_KEPT_S)
     last = {(row.code, row.target): row for row in _sort_by_number(connection, ("end_token",))}
@@ -298,6 +303,6 @@ def _check_ends(connection: Connection) -> Iterator[Finding]:
             continue
         until = ends.get((kind, name))
         if until is None or digest_end(kind, name, until) != row.digest:
-            yield Finding(
+            yield LogFinding(
                 "token_end_removed", f"{kind} {name}", "its end is not the one that was written", row.number
             )

@@ -20,7 +20,7 @@ _LONGEST_TIME: Final = 19
 
 
 @dataclass(frozen=True)
-class Told:
+class StorySentence:
     """One sentence of a story.
 
     Attributes:
@@ -66,7 +66,7 @@ class Story:
     """A run: what happened, and where its sessions stand."""
 
     run_id: str
-    events: tuple[Told, ...]
+    events: tuple[StorySentence, ...]
     sessions: tuple[SessionTold, ...]
 
 
@@ -77,7 +77,7 @@ def tell_run(connection: Connection, run_id: str, language: Language = "en") -> 
     rows = sittings.list_sessions(connection, run_id=run_id)
     reasons = {row["session_id"]: row["close_reason"] for row in rows}
     counts = access.count_steps(connection, run_id)
-    events: list[Told] = []
+    events: list[StorySentence] = []
     for row in access.read_run_entries(connection, run_id):
         if row.action in _UNTOLD:
             continue
@@ -109,7 +109,9 @@ def tell_run(connection: Connection, run_id: str, language: Language = "en") -> 
     return Story(run_id, tuple(events), tuple(sessions))
 
 
-def _tell(row: Row[Any], reasons: dict[str, str | None], session_count: int, language: Language) -> Told:
+def _tell(
+    row: Row[Any], reasons: dict[str, str | None], session_count: int, language: Language
+) -> StorySentence:
     words = SENTENCES[language]
     kind: str = "refused" if row.http_status != 200 else row.action
     if kind == "close" and row.code is not None:
@@ -130,7 +132,7 @@ def _tell(row: Row[Any], reasons: dict[str, str | None], session_count: int, lan
     )
     if row.address:
         sentence += words["from"].format(address=row.address)
-    return Told(
+    return StorySentence(
         row.number,
         row.accessed_at,
         row.action,
@@ -144,17 +146,17 @@ def _tell(row: Row[Any], reasons: dict[str, str | None], session_count: int, lan
     )
 
 
-def _is_same(one: Told, other: Told) -> bool:
+def _is_same(one: StorySentence, other: StorySentence) -> bool:
     names = ("action", "by", "session_id", "code", "target", "address")
     return all(getattr(one, name) == getattr(other, name) for name in names)
 
 
-def _repeat(first: Told, again: Told, language: Language) -> Told:
+def _repeat(first: StorySentence, again: StorySentence, language: Language) -> StorySentence:
     """The first of several alike, with their number."""
     count = first.count + 1
     plain = first.sentence if first.count == 1 else first.sentence.rsplit("  ×", 1)[0]
-    values = {name: getattr(first, name) for name in Told.__dataclass_fields__}
-    return Told(**{**values, "count": count, "sentence": f"{plain}  ×{count}"})
+    values = {name: getattr(first, name) for name in StorySentence.__dataclass_fields__}
+    return StorySentence(**{**values, "count": count, "sentence": f"{plain}  ×{count}"})
 
 
 def read_language(text: str) -> Literal["en", "zh"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Finding(NamedTuple):
+class LogFinding(NamedTuple):
     """Something that is not as it was written.
 
     Attributes:

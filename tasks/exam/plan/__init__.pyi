@@ -23,7 +23,7 @@ from .due import read_schedule as read_schedule
 from .packed import Hashes as Hashes
 
 # UUID → its place among UUIDs that are all different.
-from .packed import Places as Places
+from .packed import UuidPlaces as UuidPlaces
 
 # UUIDs as 16 bytes each, in the order of their texts; raises ContractError for what is none as the contract writes it.
 from .packed import pack_uuids as pack_uuids
@@ -64,17 +64,29 @@ from .run_plan import parse_published as parse_published
 # The plan of a published run; raises UsageError when there is none of that name.
 from .run_plan import read_plan as read_plan
 
+# What is wished of a run; what is not said is as the settings and the month have it.
+from .wishes import RunWishes as RunWishes
+
+# Whether a run is one of simulated candidates: as wished, as those named are, else only where there are no real ones.
+from .planning import choose_kind as choose_kind
+
+# Masks over the lineages of a bank version, bool each.
+from .drawing import Masks as Masks
+
 __all__ = [
     "Allotment",
     "BankIndex",
     "Chance",
     "DrawnQuestion",
     "Hashes",
-    "Places",
+    "Masks",
     "PlanRequest",
     "RunPlan",
+    "RunWishes",
+    "UuidPlaces",
     "check_same_run",
     "check_served",
+    "choose_kind",
     "compute_plan",
     "describe_model",
     "index_bank",

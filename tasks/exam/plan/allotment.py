@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.exam.plan.fingerprint import list_changes
-from tasks.exam.plan.request import KnownSet, LedgerState, PlanRequest, Sitter, Sitting
+from tasks.exam.plan.request import KnownSet, LedgerState, PastSitting, PlanRequest, Sitter
 from tasks.exam.plan.shares import Shortfall, describe_shortfalls
 from tasks.exam.plan.sharing import DrawnSet, distribute_sets
 
@@ -93,7 +93,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Renewal:
+class SetRenewal:
     """A reference that answers sets again which it has answered before.
 
     Attributes:
@@ -138,7 +138,7 @@ class Allotment:
     reference_claims: list[tuple[str, str]] = field(default_factory=list)
     sessions: list[PlannedSession] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
-    renewed: list[Renewal] = field(default_factory=list)
+    renewed: list[SetRenewal] = field(default_factory=list)
     left: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
@@ -218,14 +218,16 @@ def _add_reference_sittings(
     request: PlanRequest, state: LedgerState, used: Sequence[KnownSet], allotment: Allotment
 ) -> None:
     """The reference answers every set once per style; a sitting it has serves as long as nothing has changed since."""
-    served = {Sitting(session.model, session.set_id, session.prompt_style) for session in allotment.sessions}
+    served = {
+        PastSitting(session.model, session.set_id, session.prompt_style) for session in allotment.sessions
+    }
     claimed = set(allotment.claims)
     for sitter in request.references:
         again: set[str] = set()
         changed: dict[str, None] = {}
         for taken in used:
             for style in request.styles:
-                sitting = Sitting(sitter.model, taken.set_id, style)
+                sitting = PastSitting(sitter.model, taken.set_id, style)
                 if sitting in served:
                     continue
                 if sitting in state.sittings:
@@ -240,7 +242,7 @@ def _add_reference_sittings(
                     claimed.add(claim)
                     allotment.reference_claims.append(claim)
         if again:
-            allotment.renewed.append(Renewal(sitter.model, len(again), tuple(changed)))
+            allotment.renewed.append(SetRenewal(sitter.model, len(again), tuple(changed)))
 
 
 def _count_left(

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from schemas.errors import ContractError, GateError
-from tasks.exam.plan.packed import Codes, Hashes, Lists, Places, Uuids, pack_uuids
+from tasks.exam.plan.packed import Codes, Hashes, Lists, UuidPlaces, Uuids, pack_uuids
 from tasks.exam.public import BankRows, FrameRows, lineage_name
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class BankIndex:
 
     bank_version: int
     lineage_uuids: Uuids
-    positions: Places
+    positions: UuidPlaces
     spans: Mapping[str, tuple[int, int]]
     question_uuids: Uuids
     questions: Lists[str]
@@ -166,7 +166,7 @@ class _Reading:
         return BankIndex(
             bank_version=int(self._versions.pop()),
             lineage_uuids=uuids,
-            positions=Places(uuids),
+            positions=UuidPlaces(uuids),
             spans=spans,
             question_uuids=questions,
             questions=Lists(offsets, questions),

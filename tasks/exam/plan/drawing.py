@@ -71,13 +71,26 @@ def make_set_key(seed: bytes, set_id: str) -> bytes:
     return digest("proctor set", seed, set_id)
 
 
+@dataclass(frozen=True)
+class Masks:
+    """Masks over the lineages of a bank version, bool each.
+
+    Attributes:
+        excluded: those that are never drawn.
+        avoided: those that are drawn only where a discipline has no others, beside the anchors.
+        rested: those that are drawn only where a discipline has none but these, avoided ones included; they are no anchors.
+    """
+
+    excluded: NDArray[np.bool_]
+    avoided: NDArray[np.bool_]
+    rested: NDArray[np.bool_] | None = None
+
+
 def draw_set(
     index: BankIndex,
     shares: Sequence[DisciplineShare],
+    masks: Masks,
     *,
-    excluded: NDArray[np.bool_],
-    avoided: NDArray[np.bool_],
-    rested: NDArray[np.bool_] | None = None,
     asked: Mapping[int, str],
     seed: bytes,
     set_id: str,
@@ -87,10 +100,7 @@ def draw_set(
     Args:
         index: the bank version.
         shares: lineages to draw by discipline; each has as many that are not excluded.
-        excluded: mask of lineages that are never drawn.
-        avoided: mask of lineages that are drawn only where a discipline has no others, beside the anchors.
-        rested: mask of lineages that are drawn only where a discipline has none but these, avoided ones included; they are no
-            anchors, as `asked` lacks them.
+        masks: lineages that are not drawn, or only where there are no others.
         asked: position of a lineage that others have answered → the question that they answered, which has a slot.
         seed: the run's seed.
         set_id: the set.
@@ -100,7 +110,7 @@ def draw_set(
     drawn: list[DrawnQuestion] = []
     for discipline, count, anchor_count in shares:
         first, end = index.spans[discipline]
-        allowed: list[int] = (np.flatnonzero(~excluded[first:end]) + first).tolist()
+        allowed: list[int] = (np.flatnonzero(~masks.excluded[first:end]) + first).tolist()
         known = [position for position in allowed if position in asked] if anchor_count else []
         anchors = _take_lowest(index, known, anchor_count, anchor_key)
         taken = set(anchors)
@@ -112,7 +122,9 @@ def draw_set(
                     index.lineage_uuids[position], asked[position], discipline, position, slot, is_anchor=True
                 )
             )
-        for position in _draw_positions(index, others, count - len(anchors), (avoided, rested), key):
+        for position in _draw_positions(
+            index, others, count - len(anchors), (masks.avoided, masks.rested), key
+        ):
             slots = index.list_slots(position)
             slot = int.from_bytes(make_ticket(slot_key, index.names[position])[:8], "big") % len(slots)
             drawn.append(

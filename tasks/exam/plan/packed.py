@@ -92,7 +92,7 @@ class Uuids(_Fixed[str]):
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-class Places(Mapping[str, int]):
+class UuidPlaces(Mapping[str, int]):
     """UUID → its place among UUIDs that are all different."""
 
     def __init__(self, uuids: Uuids) -> None:

@@ -7,7 +7,6 @@ session (SPEC §5.1).
 
 from __future__ import annotations
 
-import hashlib
 import re
 import secrets
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from schemas.errors import GateError, StoreError, UsageError
+from schemas.errors import GateError, RegistryError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.plan.allotment import Allotment, Refusal, allot_sets
 from tasks.exam.plan.bank_index import index_bank
@@ -31,6 +30,7 @@ from tasks.exam.plan.request import Chance, PlanRequest, Sitter
 from tasks.exam.plan.run_plan import RunPlan, parse_published
 from tasks.exam.plan.shares import plan_shares
 from tasks.exam.plan.state import read_state
+from tasks.exam.plan.wishes import RunWishes
 from tasks.exam.public import BankRows, FrameRows, find_blinding_fault, read_blinding_secret
 from tasks.models import collect_owners
 from warehouse.ledger.engine.ledger import Ledger
@@ -52,47 +52,32 @@ def plan_run(
     settings: Settings,
     registry: Registry,
     bank: pl.DataFrame | BankRows,
+    wishes: RunWishes,
     *,
-    month: str,
-    is_simulated: bool,
-    run_id: str | None = None,
-    repetition: str | None = None,
-    candidates: Sequence[str] | None = None,
-    outside: Sequence[str] = (),
-    policy: str | None = None,
-    seed: str | None = None,
     chance: Chance | None = None,
-    estimate: TokenEstimate | None = None,
     judge_prompt: str | None = None,
-    is_reference_renewed: bool = False,
-    is_bridging: bool = True,
 ) -> RunPlan:
     """Preview a run; nothing is written.
 
     Args:
         ledger: where sets, claims and earlier sittings are read.
-        settings: set size, disciplines, styles, repeats, policy, intervals, limits.
+        settings: set size, disciplines, styles, repeats, policy, intervals, limits; of a fresh draw those that it is shaped to.
         registry: the models and their organisations.
         bank: one version of the bank, or where it is read.
-        month: YYYY-MM.
-        is_simulated: whether the run is a simulation; simulated and real models cannot sit one run.
-        run_id: name of the run; a published one is returned as it is. Default: the month's own run.
-        repetition: name of a further run of the month, whose id is then the month's and this name.
-        candidates: registry names; default those that are due.
-        outside: candidates that sit through the exam API with their own client; these make `unique` the default policy.
-        policy: `shared` or `unique`; default the setting.
-        seed: a text that the operator's share follows from, for tests; default a fresh secret.
-        chance: what the seed is mixed from, where the run is or was committed to before it is drawn.
-        estimate: tokens per question, for the cost.
+        wishes: which run it is and who sits it; a run that is published is returned as it is.
+        chance: what the seed is mixed from, where the run is or was committed to before it is drawn; default a fresh secret.
         judge_prompt: version of the judge's prompt, on which the reference's sittings depend, too.
-        is_reference_renewed: let the reference answer again every set of the run that it has answered.
-        is_bridging: let a former reference sit this run too when the reference has changed.
 
     Raises:
         GateError: the reference has reached a limit, or the former one is not registered; or the run waits for its draw.
+        RegistryError: real and simulated candidates are named together.
         UsageError: a parameter is wrong, or the run is published with other candidates.
     """
-    run_id, repetition = name_run(month, is_simulated=is_simulated, run_id=run_id, repetition=repetition)
+    month, candidates, outside = wishes.month, wishes.candidates, wishes.outside
+    is_simulated = choose_kind(registry, wishes)
+    run_id, repetition = name_run(
+        month, is_simulated=is_simulated, run_id=wishes.run_id, repetition=wishes.repetition
+    )
     names = None if candidates is None else [*dict.fromkeys([*candidates, *outside])]
     with ledger.read() as connection:
         published = ledger_exam.read_run(connection, run_id)
@@ -118,7 +103,7 @@ def plan_run(
     with ledger.read() as connection:
         bridged = (
             find_former_reference(connection, registry, reference, is_simulated=is_simulated)
-            if is_bridging
+            if wishes.is_bridging
             else None
         )
         organisations, aliases = _name_organisations(connection, registry, is_simulated=is_simulated)
@@ -127,14 +112,14 @@ def plan_run(
             raise StoreError(lost)
     references = [model for model in (reference, bridged) if model is not None]
     _check_kinds([*sitters, *references], is_simulated=is_simulated)
-    chosen_policy = policy or ("unique" if outside else settings.set_policy)
-    if chosen_policy not in ("shared", "unique"):
-        raise UsageError(f"Set policy {chosen_policy!r} is unknown. Use `shared` or `unique`.")
+    policy = "unique" if outside else settings.set_policy
+    if policy not in ("shared", "unique"):
+        raise UsageError(f"Set policy {policy!r} is unknown. Use `shared` or `unique`.")
     if not settings.prompt_styles or not settings.disciplines:
         raise UsageError(
             "A run needs at least one prompt style and one discipline; see PROCTOR_PROMPT_STYLES."
         )
-    chance = chance or Chance(hashlib.sha256(seed.encode()).digest() if seed else secrets.token_bytes(32))
+    chance = chance or Chance(secrets.token_bytes(32))
     rows = FrameRows(bank) if isinstance(bank, pl.DataFrame) else bank
     index = index_bank(rows, settings.disciplines, read_blinding_secret(settings))
 
@@ -163,7 +148,7 @@ def plan_run(
         ),
         set_size=settings.set_size,
         anchor_share=settings.anchor_share,
-        policy=chosen_policy,
+        policy=policy,
         set_groups=settings.set_groups,
         rest_months=settings.rest_months,
         rest_exposed=settings.rest_exposed,
@@ -177,17 +162,35 @@ def plan_run(
         schedule=schedule,
         outside=frozenset(outside),
         is_simulated=is_simulated,
-        is_reference_renewed=is_reference_renewed,
+        is_reference_renewed=wishes.is_reference_renewed,
         pending_window=settings.pending_window,
         budget_usd=settings.budget_usd,
         approval_days=settings.approval_days if "plan" in settings.two_persons else None,
         chance=chance,
         public=settings.public_dir,
-        estimate=estimate or TokenEstimate(),
+        estimate=TokenEstimate(),
         planned_on=chance.committed_at or datetime.now(UTC),
     )
     with ledger.read() as connection:
         return compute_plan(connection, request)[0]
+
+
+def choose_kind(registry: Registry, wishes: RunWishes) -> bool:
+    """Whether a run is one of simulated candidates: as wished, as those named are, else only where there are no real ones.
+
+    Raises RegistryError where real and simulated candidates are named together.
+    """
+    if wishes.is_simulated is not None:
+        return wishes.is_simulated
+    if wishes.candidates is None and not wishes.outside:
+        return not any(not model.is_simulated for model in registry.candidates())
+    names = [*(wishes.candidates or ()), *wishes.outside]
+    kinds = {registry.get(name).is_simulated for name in names}
+    if len(kinds) > 1:
+        raise RegistryError(
+            f"Real and simulated candidates cannot sit one run ({', '.join(names)}); examine them in two runs."
+        )
+    return kinds.pop() if kinds else False
 
 
 def name_run(

@@ -163,7 +163,7 @@ class PlanRequest:
         return self.organisations.get(key, key.removeprefix(SIMULATED_PREFIX))
 
 
-class Sitting(NamedTuple):
+class PastSitting(NamedTuple):
     """A set that a model has sat in a style."""
 
     model: str
@@ -202,4 +202,4 @@ class LedgerState:
     met_by_any: NDArray[np.bool_]
     rested: NDArray[np.bool_] | None
     asked: Mapping[int, str]
-    sittings: Mapping[Sitting, str | None]
+    sittings: Mapping[PastSitting, str | None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
-from tasks.exam.plan.allotment import PlannedSession, Refusal, Renewal, SatSet
+from tasks.exam.plan.allotment import PlannedSession, Refusal, SatSet, SetRenewal
 from tasks.exam.plan.due import Schedule
 from tasks.exam.plan.forecast import Forecast
 from tasks.exam.plan.request import PlanRequest
@@ -77,7 +77,7 @@ class RunPlan:
     cost_by_model: dict[str, float]
     unpriced: tuple[str, ...]
     refused: tuple[Refusal, ...]
-    renewed: tuple[Renewal, ...]
+    renewed: tuple[SetRenewal, ...]
     due: tuple[Schedule, ...]
     forecast: tuple[Forecast, ...]
     budget_usd: float | None
@@ -172,7 +172,7 @@ def parse_published(row: RowMapping) -> RunPlan:
         unpriced=tuple(plan["unpriced"]),
         refused=tuple(_parse_refusal(refusal) for refusal in plan.get("refused", ())),
         renewed=tuple(
-            Renewal(**{**renewal, "changed": tuple(renewal["changed"])})
+            SetRenewal(**{**renewal, "changed": tuple(renewal["changed"])})
             for renewal in plan.get("renewed", ())
         ),
         due=tuple(Schedule(**entry) for entry in plan.get("due", ())),

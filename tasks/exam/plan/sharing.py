@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tasks.exam.plan.drawing import DisciplineShare, DrawnQuestion, draw_set, split_anchors
+from tasks.exam.plan.drawing import DisciplineShare, DrawnQuestion, Masks, draw_set, split_anchors
 from tasks.exam.plan.request import KnownSet, LedgerState, PlanRequest
 from tasks.exam.plan.shares import Shortfall
 
@@ -175,9 +175,11 @@ class _Dealer:
         items = draw_set(
             request.index,
             split,
-            excluded=excluded,
-            avoided=self._avoided if request.policy == "shared" else request.index.make_mask(),
-            rested=self._state.rested,
+            Masks(
+                excluded=excluded,
+                avoided=self._avoided if request.policy == "shared" else request.index.make_mask(),
+                rested=self._state.rested,
+            ),
             asked=self._state.asked,
             seed=request.chance.seed,
             set_id=set_id,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tasks.exam.plan.request import KnownSet, LedgerState, PlanRequest, Sitting
+from tasks.exam.plan.request import KnownSet, LedgerState, PastSitting, PlanRequest
 from warehouse.ledger.exam import plans
 from warehouse.ledger.exam.draws import read_revisions
 from warehouse.ledger.trust.organisations import SIMULATED_PREFIX
@@ -55,7 +55,7 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
             if rested is None or not rested[place]
         },
         sittings={
-            Sitting(row.model, row.set_id, row.prompt_style): row.fingerprint
+            PastSitting(row.model, row.set_id, row.prompt_style): row.fingerprint
             for row in plans.read_sittings(connection, references)
         },
     )

@@ -35,7 +35,7 @@ _MARKED: Final = frozenset({"true_false", "multiple_choice"})
 
 
 @dataclass(frozen=True)
-class PracticeResult:
+class PracticeOutcome:
     """How a practice question was answered.
 
     Attributes:
@@ -112,7 +112,7 @@ class PracticeRoom:
 
     def answer(
         self, user_id: str, lease: Lease, seq: int, answer: Answer, *, wants_next: bool
-    ) -> tuple[Receipt, Put | None, PracticeResult]:
+    ) -> tuple[Receipt, Put | None, PracticeOutcome]:
         """Take an answer and say at once how good it is.
 
         Raises ExamError 409 (`already_answered`, `not_delivered`), 422, and those of a holder.
@@ -180,7 +180,7 @@ def read_questions() -> tuple[QuestionContent, ...]:
     return tuple(QuestionContent.from_row(row) for row in rows)
 
 
-def mark_answer(question: QuestionContent, response: str) -> PracticeResult:
+def mark_answer(question: QuestionContent, response: str) -> PracticeOutcome:
     """How a response to a public question is, with what it should have been.
 
     Only true/false and choices are compared; a real exam's judge reads the reasons of these as well.
@@ -188,4 +188,4 @@ def mark_answer(question: QuestionContent, response: str) -> PracticeResult:
     key = "".join(question.answer) if question.question_type == "multiple_choice" else question.answer[0]
     read_as = extract_answer(question.bare, response)
     is_correct = read_as == key if question.question_type in _MARKED else None
-    return PracticeResult(is_correct, read_as, key, question.explanation)
+    return PracticeOutcome(is_correct, read_as, key, question.explanation)

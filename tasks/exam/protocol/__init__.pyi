@@ -58,6 +58,9 @@ from .words import SessionStatus as SessionStatus
 # One line of a list of sessions. Candidates are shown neither run nor set.
 from .words import SessionSummary as SessionSummary
 
+# How sessions are held.
+from .moves import SeatRules as SeatRules
+
 __all__ = [
     "PERMISSIONS",
     "Answer",
@@ -69,6 +72,7 @@ __all__ = [
     "Put",
     "Quota",
     "Receipt",
+    "SeatRules",
     "SessionStatus",
     "SessionSummary",
     "choose_lease_secret",

@@ -18,12 +18,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from schemas.errors import ExamError
-from schemas.settings import LONGEST_RESPONSE, Settings
+from schemas.ledger.trust import Approval
+from schemas.settings import Settings
 from tasks.exam.log import HeadKeeper, describe_receipt
 from tasks.exam.protocol import watching
 from tasks.exam.protocol.deadlines import Deadlines
 from tasks.exam.protocol.keys import KeyFile, open_keys
-from tasks.exam.protocol.moves import Accepted, Move, Moves
+from tasks.exam.protocol.moves import Accepted, Move, Moves, SeatRules
 from tasks.exam.protocol.seating import check_role
 from tasks.exam.protocol.tokens import Claims, VerifiedTokens, read_caller
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt, SessionStatus, SessionSummary
@@ -32,7 +33,6 @@ from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.clock import Clock, GivenClock, LedgerClock, check_clock, clock_of
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import approvals, users
-from warehouse.ledger.trust.approvals import Approval
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -47,11 +47,8 @@ class ExamProtocol:
     Args:
         ledger: where everything is kept.
         keys: signing keys of the tokens.
-        lease_s: seconds that a lease lasts without a call.
-        is_in_house: whether a window of several pending questions is honoured (trusted, in-house runs only).
+        rules: how sessions are held.
         clock: seconds since 1970: the ledger's (`clock_of`); a plain function, as tests give, is believed.
-        deadlines: for sessions that are opened before any were set; null sets none.
-        longest_response: characters that are kept of a response, and of the reasoning before it.
         heads: signs the log's head when a session ends, and receipts for outside candidates; null signs nothing.
         two_persons: what needs a second person.
     """
@@ -60,12 +57,9 @@ class ExamProtocol:
         self,
         ledger: Ledger,
         keys: KeyFile,
+        rules: SeatRules,
         *,
-        lease_s: float,
-        is_in_house: bool = False,
         clock: Clock | Callable[[], float] = time.time,
-        deadlines: Deadlines | None = None,
-        longest_response: int = LONGEST_RESPONSE,
         heads: HeadKeeper | None = None,
         two_persons: TwoPersons = NOBODY_ELSE,
     ) -> None:
@@ -74,17 +68,10 @@ class ExamProtocol:
         self._two_persons = two_persons
         self._keys = keys
         self._heads = heads
-        self._signer = None if heads is None or is_in_house else heads.signer
+        self._signer = None if heads is None or rules.is_in_house else heads.signer
         self._tokens = VerifiedTokens(keys, found)
-        self.longest_response = longest_response
-        self._moves = Moves(
-            self._tokens,
-            lease_s=lease_s,
-            is_in_house=is_in_house,
-            clock=found,
-            deadlines=deadlines,
-            longest_response=longest_response,
-        )
+        self.longest_response = rules.longest_response
+        self._moves = Moves(self._tokens, rules, found)
 
     # --- opening ---------------------------------------------------------------------------------------------
 
@@ -333,11 +320,13 @@ def make_protocol(
     return ExamProtocol(
         ledger,
         open_keys(settings),
-        lease_s=lease_s,
-        is_in_house=is_in_house,
+        SeatRules(
+            lease_s=lease_s,
+            is_in_house=is_in_house,
+            deadlines=Deadlines.from_settings(settings),
+            longest_response=settings.longest_response,
+        ),
         clock=clock_of(ledger.engine),
-        deadlines=Deadlines.from_settings(settings),
-        longest_response=settings.longest_response,
         heads=heads or HeadKeeper(ledger, settings),
         two_persons=TwoPersons.from_settings(settings),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from schemas.errors import ConflictError, ExamError
+from schemas.settings import LONGEST_RESPONSE
 from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
 from tasks.exam.log import describe_answer, is_signed
 from tasks.exam.protocol.deadlines import Deadlines, check_deadline, read_answer_by
@@ -57,25 +58,38 @@ class Accepted(NamedTuple):
     put: Put | None
 
 
+@dataclass(frozen=True)
+class SeatRules:
+    """How sessions are held.
+
+    Attributes:
+        lease_s: seconds that a lease lasts without a call.
+        is_in_house: whether a window of several pending questions is honoured (trusted, in-house runs only).
+        deadlines: for sessions that are opened before any were set; null sets none.
+        longest_response: characters that are kept of a response, and of the reasoning before it.
+    """
+
+    lease_s: float
+    is_in_house: bool = False
+    deadlines: Deadlines | None = None
+    longest_response: int = LONGEST_RESPONSE
+
+
 class Moves:
     """What the holder of a session can do, each as one transaction."""
 
     def __init__(
         self,
         tokens: VerifiedTokens,
-        *,
-        lease_s: float,
-        is_in_house: bool,
+        rules: SeatRules,
         clock: Clock,
-        deadlines: Deadlines | None,
-        longest_response: int,
     ) -> None:
         self._tokens = tokens
-        self._lease_s = lease_s
-        self._is_in_house = is_in_house
+        self._lease_s = rules.lease_s
+        self._is_in_house = rules.is_in_house
         self._clock = clock
-        self._deadlines = deadlines
-        self._longest_response = longest_response
+        self._deadlines = rules.deadlines
+        self._longest_response = rules.longest_response
 
     def open(self, token: str, session_id: str, lease_secret: str | None) -> Move[Lease]:
         """Open a session, or resume it as its holder."""
@@ -105,7 +119,7 @@ class Moves:
                 lease_hash=hash_secret(secret),
                 lease_expires_at=now + self._lease_s,
             )
-            log_use(connection, claims, seat, "open", target=claims.describe())
+            log_use(connection, claims, seat, Entry("open", target=claims.describe()))
             return Lease(
                 session_id,
                 generation,
@@ -129,7 +143,7 @@ class Moves:
             claims = self._tokens.read(token, connection)
             seat = read_held_seat(connection, claims, lease, self._clock)
             seats.write_session(connection, lease.session_id, lease_expires_at=now + self._lease_s)
-            log_use(connection, claims, seat, "renew")
+            log_use(connection, claims, seat, Entry("renew"))
             return Lease(
                 lease.session_id,
                 lease.generation,
@@ -153,7 +167,7 @@ class Moves:
             claims = self._tokens.read(token, connection)
             seat = read_held_seat(connection, claims, lease, self._clock)
             at = now_text()
-            entry = log_use(connection, claims, seat, "next", at)
+            entry = log_use(connection, claims, seat, Entry("next", accessed_at=at))
             if seat.status == "closed":
                 return None
             answered = seat.answered_count + self._give_up_late(connection, seat, now)
@@ -206,7 +220,7 @@ class Moves:
         def operation(connection: Connection) -> list[Put]:
             claims = self._tokens.read(token, connection)
             seat = read_held_seat(connection, claims, lease, self._clock)
-            log_use(connection, claims, seat, "pending")
+            log_use(connection, claims, seat, Entry("pending"))
             return [
                 self._put_again(connection, seat, seq)
                 for seq in seats.read_pending_seqs(connection, lease.session_id, seat.next_seq)
@@ -249,11 +263,7 @@ class Moves:
             connection,
             claims,
             seat,
-            action,
-            at,
-            seq=seq,
-            answer_hash=answer_hash,
-            digest=digest_response(row),
+            Entry(action, seq=seq, answer_hash=answer_hash, digest=digest_response(row), accessed_at=at),
         )
         receipt = Receipt(seq, answered, seat.question_count, is_closed, lease.session_id, answer_hash)
         if is_closed:
@@ -366,7 +376,7 @@ def _check_place(connection: Connection, seat: seats.Seat, seq: int, clock: Cloc
         )
 
 
-def _is_late(seat: seats.Seat, place: seats.Place, clock: Clock) -> bool:
+def _is_late(seat: seats.Seat, place: seats.SeatPosition, clock: Clock) -> bool:
     answer_by = read_answer_by(place.delivered_at, seat.question_s)
     if answer_by is None or place.delivered_at is None:
         return False

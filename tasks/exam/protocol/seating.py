@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import ExamError
@@ -75,32 +76,9 @@ def read_readable_seat(
     return seat
 
 
-def log_use(
-    connection: Connection,
-    claims: Claims,
-    seat: seats.Seat,
-    action: str,
-    at: str = "",
-    *,
-    target: str | None = None,
-    seq: int | None = None,
-    answer_hash: str | None = None,
-    digest: str | None = None,
-) -> Entry:
-    """Write an allowed use of a session into the log."""
-    return add_entry(
-        connection,
-        Entry(
-            action,
-            claims.user_id,
-            seat.session_id,
-            target=target,
-            seq=seq,
-            answer_hash=answer_hash,
-            digest=digest,
-            accessed_at=at,
-        ),
-    )
+def log_use(connection: Connection, claims: Claims, seat: seats.Seat, entry: Entry) -> Entry:
+    """Write an allowed use of a session into the log: the entry, with whose it is and the session."""
+    return add_entry(connection, replace(entry, user_id=claims.user_id, session_id=seat.session_id))
 
 
 def check_active(user: Any) -> None:

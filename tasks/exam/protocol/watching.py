@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from schemas.errors import ExamError
+from schemas.ledger.trust import Approval
 from tasks.exam.protocol.moves import Move
 from tasks.exam.protocol.seating import check_active, check_role, log_use, read_readable_seat
 from tasks.exam.protocol.tokens import VerifiedTokens
@@ -14,7 +15,6 @@ from tasks.running.approvals import Request, TwoPersons, Unapproved, ask, use_ap
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.exam import seats, sittings
 from warehouse.ledger.trust import users
-from warehouse.ledger.trust.approvals import Approval
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -26,7 +26,7 @@ def read_status(tokens: VerifiedTokens, token: str, session_id: str) -> Move[Ses
     def operation(connection: Connection) -> SessionStatus:
         claims = tokens.read(token, connection)
         seat = read_readable_seat(connection, claims, session_id, "read_sessions")
-        log_use(connection, claims, seat, "status")
+        log_use(connection, claims, seat, Entry("status"))
         return _describe(connection, seat, is_examiner=seat.role != "candidate")
 
     return Move("status", token, session_id, operation)
@@ -64,7 +64,7 @@ def release_session(
             lease_hash=None,
             lease_expires_at=None,
         )
-        log_use(connection, claims, seat, "release")
+        log_use(connection, claims, seat, Entry("release"))
         return _describe(connection, seat, is_examiner=True)
 
     return Move("release", token, session_id, operation)

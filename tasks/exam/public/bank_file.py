@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from schemas.errors import ContractError, StoreError
-from tasks.exam.plan import Hashes, Places, pack_uuids
+from tasks.exam.plan import Hashes, UuidPlaces, pack_uuids
 from tasks.exam.public.bank_rows import HELD, BankRows
 from tasks.exam.public.blinding import slot_salts
 from tasks.exam.public.content import commit_question
@@ -167,7 +167,7 @@ def _seal_lineages(index: BankIndex, rows: BankRows) -> _Sealed:
 
 def _commit_all(index: BankIndex, rows: BankRows) -> bytearray:
     """The commitments of all questions of the index in the order of its column, 32 bytes each."""
-    known, secret = Places(index.question_uuids), index.secret
+    known, secret = UuidPlaces(index.question_uuids), index.secret
     commitments, is_known = bytearray(32 * len(known)), np.zeros(len(known), dtype=np.bool_)
     # The lineage that holds a question here: a question may stand in the bank under several.
     lineages = index.lineage_uuids.array

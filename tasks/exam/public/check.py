@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
+from schemas.ledger.engine import PublicLine
 from schemas.settings import Settings
-from tasks.exam.log import Finding, name_place
+from tasks.exam.log import LogFinding, name_place
 from tasks.exam.public.heads import SIGN
 from tasks.exam.public.log_file import name_log_file
 from tasks.exam.public.sessions import CLOSE, OPEN, compute_answers_root
@@ -19,7 +20,7 @@ from tasks.exam.public.signed_heads import PublicSignedHead, iter_heads, name_pu
 from warehouse.ledger.engine import public_log
 from warehouse.ledger.engine.digests import digest_text
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.public_log import BEGIN, FIRST_HASH, KEY, PublicLine
+from warehouse.ledger.engine.public_log import BEGIN, FIRST_HASH, KEY
 from warehouse.ledger.trust import access, answer_hashes
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class PublicLogReport:
     entry_count: int
     file_count: int
     signed_count: int
-    findings: tuple[Finding, ...]
+    findings: tuple[LogFinding, ...]
 
 
 def check_public_log(ledger: Ledger, settings: Settings) -> PublicLogReport:
@@ -60,13 +61,13 @@ def check_public_log(ledger: Ledger, settings: Settings) -> PublicLogReport:
         last_signed = max((head.number for head in heads if head is not None), default=0)
         if lines.file_count < last_signed <= lines.count and not lines.is_different:
             findings.append(
-                Finding("public_file_cut", "log.jsonl", f"a head was signed at entry {last_signed}")
+                LogFinding("public_file_cut", "log.jsonl", f"a head was signed at entry {last_signed}")
             )
         findings += _check_sessions(connection)
     return PublicLogReport(lines.count, lines.file_count, len(heads), tuple(findings))
 
 
-def check_witness_file(ledger: Ledger, path: Path) -> tuple[int, tuple[Finding, ...]]:
+def check_witness_file(ledger: Ledger, path: Path) -> tuple[int, tuple[LogFinding, ...]]:
     """Compare the heads that a witness kept with the log; how many there are, and what does not agree.
 
     Raises UsageError for a file that cannot be read, or has none.
@@ -85,7 +86,7 @@ class _Lines:
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb") if path.exists() else None
-        self._findings: list[Finding] = []
+        self._findings: list[LogFinding] = []
         self._hash = FIRST_HASH
         self._end = 0
         self.count = self.file_count = 0
@@ -112,7 +113,7 @@ class _Lines:
         self._compare(data, line.number)
         self.count, self._hash, self._end = line.number, line.line_hash, line.ends_at
 
-    def finish(self, head: public_log.PublicHead) -> list[Finding]:
+    def finish(self, head: public_log.PublicHead) -> list[LogFinding]:
         """What is found at the end."""
         if head != (self.count, self._hash, self._end):
             self._note(
@@ -140,7 +141,7 @@ class _Lines:
             )
 
     def _note(self, name: str, where: str, reason: str, number: int) -> None:
-        self._findings.append(Finding(name, where, reason, number))
+        self._findings.append(LogFinding(name, where, reason, number))
 
 
 def _read_heads(path: Path) -> Iterator[PublicSignedHead | None]:
@@ -151,41 +152,43 @@ def _read_heads(path: Path) -> Iterator[PublicSignedHead | None]:
 
 def _check_heads(
     connection: Connection, heads: list[PublicSignedHead | None], file: str
-) -> Iterator[Finding]:
+) -> Iterator[LogFinding]:
     steps = public_log.list_public_entries(connection, [BEGIN, KEY])
     keys = {step.body["key"]: step.body["public_key"] for step in steps}
     last = public_log.read_public_head(connection).number
     before = 0
     for place, head in enumerate(heads, start=1):
         if head is None:
-            yield Finding("public_head_wrong", f"{file}, line {place}", "it is no signed head")
+            yield LogFinding("public_head_wrong", f"{file}, line {place}", "it is no signed head")
             continue
         where = f"{file}, head of entry {head.number}"
         if head.number < before:
-            yield Finding("public_head_wrong", where, "it does not follow the one before it", head.number)
+            yield LogFinding("public_head_wrong", where, "it does not follow the one before it", head.number)
         before = head.number
         if head.number > last:
-            yield Finding("public_log_cut", where, f"the last entry is {last}", head.number)
+            yield LogFinding("public_log_cut", where, f"the last entry is {last}", head.number)
             continue
         line = public_log.read_public_line(connection, head.number)
         if line is None or line.line_hash != head.hash:
-            yield Finding("public_log_rewritten", where, "the entry that was signed was another", head.number)
+            yield LogFinding(
+                "public_log_rewritten", where, "the entry that was signed was another", head.number
+            )
         if not head.is_good(keys.get(head.key) or ""):
-            yield Finding(
+            yield LogFinding(
                 "public_head_wrong", where, f"the signature of key {head.key} is not good", head.number
             )
 
 
 def _check_signings(
     connection: Connection, settings: Settings, heads: list[PublicSignedHead | None]
-) -> Iterator[Finding]:
+) -> Iterator[LogFinding]:
     """Every head that the audit log says was signed here is in the file."""
     kept = {digest_text(head.signature) for head in heads if head is not None}
     place = name_place(settings)
     for entry in access.iter_targets(connection, (SIGN,)):
         number, _, by = entry.target.partition(" ")
         if by == place and entry.digest not in kept:
-            yield Finding(
+            yield LogFinding(
                 "public_head_missing",
                 f"head of entry {number}",
                 "it was signed and is not there",
@@ -193,7 +196,7 @@ def _check_signings(
             )
 
 
-def _check_sessions(connection: Connection) -> Iterator[Finding]:
+def _check_sessions(connection: Connection) -> Iterator[LogFinding]:
     """Sessions that were opened or closed since the log began are in it, with the answers that they have."""
     first = public_log.read_public_line(connection, 1)
     if first is None:
@@ -208,16 +211,16 @@ def _check_sessions(connection: Connection) -> Iterator[Finding]:
             and session.opened_at >= began_at
             and session.session_id not in opened
         ):
-            yield Finding("opening_not_public", where, "it was opened, and the public log does not say so")
+            yield LogFinding("opening_not_public", where, "it was opened, and the public log does not say so")
         step = closed.get(session.session_id)
         if step is None:
             if session.closed_at is not None and session.closed_at >= began_at:
-                yield Finding(
+                yield LogFinding(
                     "closing_not_public", where, "it was closed, and the public log does not say so"
                 )
             continue
         hashes = answer_hashes.read_answer_hashes(connection, session.session_id)
         if compute_answers_root(session.session_id, hashes) != step.body["answers_root"]:
-            yield Finding(
+            yield LogFinding(
                 "published_answers_changed", where, "its answers are not those of its closing", step.number
             )

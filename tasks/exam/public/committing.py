@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -16,8 +16,8 @@ from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.exam.closing import set_deadlines
 from tasks.exam.log import note_keys, open_signer
-from tasks.exam.month import preview_month, publish_month, shape_draw
-from tasks.exam.plan import Chance, RunPlan, check_served, compute_plan
+from tasks.exam.month import preview_month, publish_month
+from tasks.exam.plan import Chance, RunPlan, RunWishes, check_served, compute_plan
 from tasks.exam.public.bank_file import seal_bank
 from tasks.exam.public.log_file import keep_public_log
 from tasks.exam.public.sealing import describe_commitment, list_added, write_commitment
@@ -34,17 +34,10 @@ def commit_run(
     ledger: Ledger,
     lake: Lake,
     settings: Settings,
+    wishes: RunWishes,
     *,
-    month: str,
     source: str,
     again: str | None = None,
-    candidates: Sequence[str] | None = None,
-    outside: Sequence[str] = (),
-    run_id: str | None = None,
-    repetition: str | None = None,
-    draw: int = 0,
-    is_reference_renewed: bool = False,
-    is_bridging: bool = True,
 ) -> tuple[RunPlan, int] | None:
     """Commit to a run that is drawn once the value of `source` is known; the plan and the number of the entry.
 
@@ -54,24 +47,9 @@ def commit_run(
     source, reason = _check_text("The beacon's source", source), again
     if reason is not None:
         reason = _check_text("A reason", reason)
-    shaped, named = shape_draw(settings, draw, repetition)
-
-    def preview(chance: Chance) -> RunPlan | None:
-        return preview_month(
-            ledger,
-            lake,
-            shaped,
-            month=month,
-            candidates=candidates,
-            outside=outside,
-            run_id=run_id,
-            repetition=named,
-            chance=chance,
-            is_reference_renewed=is_reference_renewed,
-            is_bridging=is_bridging,
-        )
-
-    plan = preview(Chance(secrets.token_bytes(32), source=source))
+    plan = preview_month(
+        ledger, lake, settings, wishes, chance=Chance(secrets.token_bytes(32), source=source)
+    )
     if plan is None:
         return None
     if plan.request is None:
@@ -103,14 +81,10 @@ def commit_run(
             describe_commitment(request, current, allotment, bank),
             bank,
             {
-                "month": month,
-                "candidates": [name for name in plan.asked_for if name not in outside],
-                "outside": list(outside),
-                "run_id": run_id,
-                "repetition": plan.repetition if not run_id else None,
-                "draw": draw,
-                "is_reference_renewed": is_reference_renewed,
-                "is_bridging": is_bridging,
+                **asdict(wishes),
+                "candidates": [name for name in plan.asked_for if name not in wishes.outside],
+                "outside": list(wishes.outside),
+                "repetition": plan.repetition if not wishes.run_id else None,
                 "committed_at": request.planned_on.isoformat(),
             },
         )
@@ -178,7 +152,6 @@ def draw_run(ledger: Ledger, lake: Lake, settings: Settings, run_id: str, value:
             "proctor exam commit … --again REASON."
         )
     parameters: dict[str, Any] = dict(seal.parameters)
-    shaped, _ = shape_draw(settings, parameters.pop("draw"), parameters["repetition"])
     chance = Chance(
         bytes.fromhex(seal.share),
         added=list_added(entries, commit.number),
@@ -187,7 +160,7 @@ def draw_run(ledger: Ledger, lake: Lake, settings: Settings, run_id: str, value:
         commit=commit.number,
         committed_at=datetime.fromisoformat(parameters.pop("committed_at")),
     )
-    plan = preview_month(ledger, lake, shaped, chance=chance, **parameters)
+    plan = preview_month(ledger, lake, settings, RunWishes(**parameters), chance=chance)
     if plan is None or plan.is_published:
         raise GateError(f"Run {run_id} is drawn; a run is drawn once.")
     publish_month(ledger, settings, plan)

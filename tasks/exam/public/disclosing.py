@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError
+from schemas.ledger.exam import SetProof
 from schemas.settings import Settings
 from tasks.exam.plan import make_seed
 from tasks.exam.public.blinding import lineage_name, read_blinding_secret
@@ -20,7 +21,6 @@ from tasks.exam.public.sealing import list_added
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.exam import closed, draws
-from warehouse.ledger.exam.draws import SetProof
 from warehouse.ledger.trust.answer_hashes import find_unlogged
 from warehouse.ledger.trust.sealed_state import find_changed_sets
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from schemas.errors import ContractError, GateError
+from schemas.ledger.exam import RunSeal, SetProof
 from tasks.exam.plan import describe_model
 from tasks.exam.public.bank_file import SealedBank, commit_rows, make_slot_leaves
 from tasks.exam.public.blinding import slot_salt
@@ -21,7 +22,6 @@ from tasks.exam.public.hashing import compute_root, digest, make_path
 from warehouse.lake import read_code_version
 from warehouse.ledger.engine.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.exam import draws, plans
-from warehouse.ledger.exam.draws import RunSeal, SetProof
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,11 +81,11 @@ def write_commitment(
     draws.write_run_seal(
         connection,
         RunSeal(
-            plan.run_id,
-            chance.share.hex(),
-            committed.plan,
-            committed.exclusions,
-            None if parameters is None else dict(parameters),
+            run_id=plan.run_id,
+            share=chance.share.hex(),
+            plan=committed.plan,
+            exclusions=committed.exclusions,
+            parameters=None if parameters is None else dict(parameters),
         ),
     )
     body = {
@@ -217,7 +217,9 @@ def prove_sets(
     for new in allotment.new_sets:
         items = [_prove_item(request, item, commitments) for item in new.items]
         revisions = {item.question_uuid: _find_revision(request, item) for item in new.items}
-        found[new.set_id] = SetProof(new.set_id, plan.run_id, sorted(items), revisions)
+        found[new.set_id] = SetProof(
+            set_id=new.set_id, drawn_in=plan.run_id, items=sorted(items), revisions=revisions
+        )
     earlier = [taken.set_id for taken in plan.sets if not taken.is_new]
     for set_id in sorted(set(earlier) - draws.list_proved_sets(connection, earlier)):
         found[set_id] = _prove_earlier(connection, request, set_id, allotment.lineages[set_id])
@@ -285,7 +287,8 @@ def _prove_earlier(
         ]
         for lineage, question in held
     )
-    return SetProof(set_id, None, items, {question: revisions[question] for _, question in held})
+    own = {question: revisions[question] for _, question in held}
+    return SetProof(set_id=set_id, drawn_in=None, items=items, revisions=own)
 
 
 def _compute_orders_root(

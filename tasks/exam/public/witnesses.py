@@ -50,7 +50,7 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Told:
+class WitnessedHead:
     """What became of a head with a witness: given now, known to it already, or failed for a reason."""
 
     witness: str
@@ -63,10 +63,10 @@ class Seal:
     """The head of the public log and who has it; null where the log has no entry."""
 
     head: PublicSignedHead | None
-    told: tuple[Told, ...] = ()
+    told: tuple[WitnessedHead, ...] = ()
 
     @property
-    def failures(self) -> tuple[Told, ...]:
+    def failures(self) -> tuple[WitnessedHead, ...]:
         """The witnesses that could not be told."""
         return tuple(told for told in self.told if told.outcome == "failed")
 
@@ -133,19 +133,19 @@ def _tell(
     settings: Settings,
     time_limit_s: float,
     variables: Mapping[str, str],
-) -> Told:
+) -> WitnessedHead:
     if witness.path is None:
         if _is_known(witness, head, settings):
-            return Told(witness.name, "known")
+            return WitnessedHead(witness.name, "known")
         reason = _run(witness.command, head, time_limit_s, variables)
     else:
         is_new, reason = _add_line(witness.path, head)
         if not is_new and reason is None:
-            return Told(witness.name, "known")
+            return WitnessedHead(witness.name, "known")
     if reason is not None:
-        return Told(witness.name, "failed", reason)
+        return WitnessedHead(witness.name, "failed", reason)
     _note(witness, head, settings)
-    return Told(witness.name, "given")
+    return WitnessedHead(witness.name, "given")
 
 
 def _run(

@@ -44,7 +44,6 @@ def score_answers(
     several: Several = "best",
     *,
     missing_similarity_note: str = NO_MODEL_NOTE,
-    is_simulated: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> pl.DataFrame:
     """Return rows of `gscores` (its own columns): one per question that has a reference, in the order of `answers`.
@@ -91,7 +90,7 @@ def score_answers(
         similarity_model=pl.lit(identity),
         similarity_note=note,
         reference_mode=pl.when(pl.col("reference_count") > 1).then(pl.lit(several)),
-        is_simulated=pl.lit(is_simulated),
+        is_simulated=pl.lit(False),
     )
     columns = {column.name: table.polars_schema[column.name] for column in table.own_columns}
     missing = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,8 +24,8 @@ from tasks.gscore.cgeval.question_set import read_questions
 from tasks.gscore.cgeval.references import read_references
 from tasks.gscore.metrics.pairs import NO_MODEL_NOTE
 from tasks.gscore.metrics.profiles import parse_profile
-from tasks.gscore.metrics.similarity import Embedder, EmbeddingModelError, Similarity, load_embedder
-from tasks.models import ModelClient, RegisteredModel, open_budget, read_call_frames, read_registry
+from tasks.gscore.metrics.similarity import Embedder, EmbeddingModelError, load_embedder
+from tasks.models import ModelClient, open_budget, read_call_frames, read_registry
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.replies import read_first_start
@@ -86,26 +86,41 @@ async def answer_and_land(
         _land_calls(ledger, lake, unit)
 
 
+@dataclass(frozen=True)
+class Scoring:
+    """How answers are scored.
+
+    Attributes:
+        profile: how BLEU-4, ROUGE-2 and chrF are computed.
+        embedding: embedding model, a name or a folder; empty for the one of the settings, `none` for none.
+        several: `best` or `mean` of several references.
+        run_id: the run that they were given in.
+    """
+
+    profile: str = "cgeval-paper"
+    embedding: str = ""
+    several: Several = "best"
+    run_id: str = DEFAULT_RUN
+
+
 def score_and_land(
     ledger: Ledger,
     lake: Lake,
     settings: Settings,
     model_name: str,
     references_path: Path,
+    scoring: Scoring | None = None,
     *,
-    profile: str = "cgeval-paper",
-    embedding: str = "",
-    several: Several = "best",
-    run_id: str = DEFAULT_RUN,
     progress: Count | None = None,
 ) -> ScoreSummary:
     """Score what a model has answered against the references and land the rows; nothing is called.
 
-    `embedding` is a name or a folder; empty means the one of the settings, `none` leaves similarity and the Gscore of texts
-    null, and so does a model that is not there (`message` says so). The same again replaces the same rows. Raises
+    Without an embedding model similarity and the Gscore of texts are null (`message` says why). The same again replaces the same rows. Raises
     UsageError when nothing is answered, or for a file that holds no references of these questions.
     """
-    chosen = parse_profile(profile)
+    scoring = scoring or Scoring()
+    several, run_id = scoring.several, scoring.run_id
+    chosen = parse_profile(scoring.profile)
     if several not in ("best", "mean"):
         raise UsageError(f"There is no way {several!r} to join several references. Use best or mean.")
     questions = read_questions(settings)
@@ -117,12 +132,18 @@ def score_and_land(
             f"Run `proctor cgeval answer --model {model.name}` first."
         )
     references = read_references(references_path, questions)
-    similarity, message = _load_similarity(settings, embedding)
-    if similarity is None:
-        rows = _score(answers, references, profile, None, several, message, model, progress)
-    else:
-        with closing(similarity):
-            rows = _score(answers, references, profile, similarity, several, None, model, progress)
+    similarity, message = _load_similarity(settings, scoring.embedding)
+    with nullcontext() if similarity is None else closing(similarity):
+        scored = score_answers(
+            answers,
+            references,
+            scoring.profile,
+            similarity,
+            several,
+            missing_similarity_note=message or NO_MODEL_NOTE,
+            progress=progress,
+        )
+    rows = scored.with_columns(is_simulated=pl.lit(model.is_simulated))
     identity = NO_SIMILARITY_MODEL if similarity is None else similarity.identity
     unit = f"{name_session(run_id, model.name)}/{chosen.name}/{_shorten(identity)}"
     landing = lake.land("gscores", unit, rows)
@@ -139,28 +160,6 @@ def score_and_land(
         similarity_model=identity,
         message=message,
         is_unchanged=landing.is_unchanged,
-    )
-
-
-def _score(
-    answers: pl.DataFrame,
-    references: pl.DataFrame,
-    profile: str,
-    similarity: Similarity | None,
-    several: Several,
-    message: str | None,
-    model: RegisteredModel,
-    progress: Count | None,
-) -> pl.DataFrame:
-    return score_answers(
-        answers,
-        references,
-        profile,
-        similarity,
-        several,
-        missing_similarity_note=message or NO_MODEL_NOTE,
-        is_simulated=model.is_simulated,
-        progress=progress,
     )
 
 

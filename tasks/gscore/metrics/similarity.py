@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
@@ -71,12 +72,25 @@ class Similarity(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Windows:
+    """How a text that is longer than the model accepts is cut, and its parts are joined.
+
+    Attributes:
+        window: tokens of a window, without the special ones; null for all that the model accepts.
+        stride: tokens from one window to the next; null for half a window.
+        pooling: `mean` of the windows, or `concatenate`.
+    """
+
+    window: int | None = None
+    stride: int | None = None
+    pooling: Pooling = "mean"
+
+
 def load_embedder(
     model: str | Path = DEFAULT_MODEL,
+    windows: Windows | None = None,
     *,
-    window: int | None = None,
-    stride: int | None = None,
-    pooling: Pooling = "mean",
     cache: Path | None = None,
     batch_size: int = 32,
     device: str | None = None,
@@ -85,7 +99,6 @@ def load_embedder(
 ) -> Embedder:
     """Load a sentence-transformers model by its name (from the local model cache) or from a folder.
 
-    `window` and `stride` are in tokens without the special ones (default: all the model accepts, and half of it).
     `half_precision` None means on a GPU only. `may_download` allows fetching the model by name when it is not on this machine.
     Raises EmbeddingModelError when the model is missing or unusable, UsageError for impossible windows.
     """
@@ -110,9 +123,7 @@ def load_embedder(
     return Embedder(
         encoder,
         f"{label}@{fingerprint}",
-        window=window,
-        stride=stride,
-        pooling=pooling,
+        windows=windows or Windows(),
         cache=cache,
         batch_size=batch_size,
         half_precision=half_precision,
@@ -133,9 +144,7 @@ class Embedder:
         encoder: SentenceTransformer,
         model: str,
         *,
-        window: int | None,
-        stride: int | None,
-        pooling: Pooling,
+        windows: Windows,
         cache: Path | None,
         batch_size: int,
         half_precision: bool,
@@ -147,14 +156,15 @@ class Embedder:
                 f"The embedding model {model} has no fast tokeniser, so windows cannot be cut by character. Add its tokenizer.json."
             )
         longest = (encoder.max_seq_length or 512) - tokenizer.num_special_tokens_to_add()
-        self.window = longest if window is None else window
-        self.stride = max(1, self.window // 2) if stride is None else stride
+        self.window = longest if windows.window is None else windows.window
+        self.stride = max(1, self.window // 2) if windows.stride is None else windows.stride
         if not 1 <= self.window <= longest:
             raise UsageError(f"A window of {self.window} tokens is impossible: {model} takes 1 to {longest}.")
         if not 1 <= self.stride <= self.window:
             raise UsageError(
                 f"A stride of {self.stride} would skip text: use 1 to {self.window}, the window's length."
             )
+        pooling = windows.pooling
         if pooling not in ("mean", "concatenate"):
             raise UsageError(f"There is no pooling {pooling!r}. Use mean or concatenate.")
         self.pooling: Pooling = pooling

@@ -4,6 +4,12 @@ from .excerpt import Excerpt as Excerpt
 # The stretch of a question with what stands around it.
 from .excerpt import make_excerpt as make_excerpt
 
+# Write a file to its place at once.
+from .keeping import keep_bytes as keep_bytes
+
+# Move a finished file of the same file system to its place.
+from .keeping import keep_file as keep_file
+
 # A paper of which one question is looked at.
 from .original import Original as Original
 
@@ -13,7 +19,7 @@ from .original import read_original as read_original
 # What of an original can be shown as pictures.
 from .pages import PageView as PageView
 
-# The picture (PNG) of a page, from 1; drawn once and kept, readable by its owner alone, encrypted where the archive is.
+# The picture (PNG) of a page, from 1; drawn once and kept, readable by its owner alone.
 from .pages import draw_page as draw_page
 
 # The pages on which a question stands, and its blocks on them; a Word paper is laid out for it the first time.
@@ -32,6 +38,8 @@ __all__ = [
     "PageView",
     "draw_page",
     "find_pages",
+    "keep_bytes",
+    "keep_file",
     "make_excerpt",
     "read_original",
     "read_picture_size",

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from tasks.ingest.originals.place import Place, find_place
 from tasks.ingest.readers.sniffing import MEDIA_TYPES
-from warehouse.encryption import SUFFIX
 from warehouse.lake import Lake
 
 _KINDS = {media_type: kind for kind, media_type in MEDIA_TYPES.items()}
@@ -66,8 +65,8 @@ def read_original(lake: Lake, document_id: str, question_uuid: str) -> Original 
 
 
 def find_archived(archive: Path, sha256: str) -> Path | None:
-    """The archived original of that content, plain or encrypted; null when it was deleted."""
-    beside = tuple(f"{sha256}{ending}{more}" for ending in (".txt", ".json") for more in ("", SUFFIX))
+    """The archived original of that content; null when it was deleted."""
+    beside = (f"{sha256}.txt", f"{sha256}.json")
     found = sorted(
         path
         for path in (archive / sha256[:2]).glob(f"{sha256}*")

@@ -8,33 +8,21 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import DocumentError, StoreError
+from schemas.errors import DocumentError
 from schemas.settings import Settings
+from tasks.ingest.originals.keeping import keep_bytes, keep_file
 from tasks.ingest.originals.original import OFFICE_KINDS, Original, find_archived
 from tasks.ingest.originals.place import Box
-from warehouse.encryption import (
-    EncryptionKey,
-    find_archive_key,
-    find_kept,
-    keep_bytes,
-    keep_file,
-    open_kept,
-    open_private_folder,
-    read_kept,
-)
 
 DRAW_SECONDS = 30.0
 CONVERT_SECONDS = 90.0
 # Pictures are made again when they are asked for: what is kept of them is a convenience, and bounded.
 MOST_KEPT_BYTES = 500 * 1024 * 1024
-# What a page or a paper laid out is thought to need at most while it is made.
-MOST_DRAFT_BYTES = 8 * 1024 * 1024
 # Papers are opened one at a time in a process: two conversions beside each other take the memory of both.
 _opening = threading.Lock()
 
@@ -47,7 +35,7 @@ class PageView:
         pages: the pages to show, from 1; empty where only text can be shown.
         boxes: the marked blocks by page, in thousandths of it.
         problem: why there is no picture, in a stable word: `needs_libreoffice`, `timeout`, `corrupt`, `encrypted`,
-            `too_large`, `crashed`, `deleted`, `locked` (it is encrypted, and cannot be decrypted here); null where there is one, or the format has no pages.
+            `too_large`, `crashed`, `deleted`; null where there is one, or the format has no pages.
     """
 
     pages: tuple[int, ...] = ()
@@ -76,19 +64,18 @@ def find_pages(settings: Settings, original: Original) -> PageView:
 
 
 def draw_page(settings: Settings, original: Original, page: int) -> bytes:
-    """The picture (PNG) of a page, from 1; drawn once and kept, readable by its owner alone, encrypted where the archive is.
+    """The picture (PNG) of a page, from 1; drawn once and kept, readable by its owner alone.
 
     Raises:
         DocumentError: the original cannot be shown, or has no such page.
     """
     target = _name_kept(settings, original, f"{page}.png")
-    kept = find_kept(target)
-    if kept is None:
-        with _open_pages_source(settings, original) as source:
-            request = {"task": "draw", "source": str(source), "kind": original.kind, "page": page}
-            kept = _make(settings, target, request, DRAW_SECONDS)
+    if not target.exists():
+        source = _find_pages_source(settings, original)
+        request = {"task": "draw", "source": str(source), "kind": original.kind, "page": page}
+        _make(target, request, DRAW_SECONDS)
         trim_kept(settings.pages_dir, MOST_KEPT_BYTES)
-    return _read(settings, kept)
+    return target.read_bytes()
 
 
 def read_picture_size(picture: bytes) -> tuple[int, int]:
@@ -116,66 +103,39 @@ def trim_kept(folder: Path, most_bytes: int) -> None:
 def _search(settings: Settings, original: Original) -> dict[int, list[Box]]:
     """The blocks of a stretch that has no place of its own, looked for in the PDF; kept."""
     target = _name_kept(settings, original, f"{original.start}-{original.end}.json")
-    if (kept := find_kept(target)) is not None:
-        found = json.loads(_read(settings, kept))
+    if target.exists():
+        found = json.loads(target.read_bytes())
     else:
-        with _open_pages_source(settings, original) as source:
-            found = _ask(
-                {
-                    "task": "find",
-                    "source": str(source),
-                    "lines": original.text[original.start : original.end].split("\n"),
-                    "share": original.start / max(len(original.text), 1),
-                },
-                DRAW_SECONDS,
-            )["boxes"]
-        keep_bytes(json.dumps(found).encode(), target, _find_key(settings))
+        found = _ask(
+            {
+                "task": "find",
+                "source": str(_find_pages_source(settings, original)),
+                "lines": original.text[original.start : original.end].split("\n"),
+                "share": original.start / max(len(original.text), 1),
+            },
+            DRAW_SECONDS,
+        )["boxes"]
+        keep_bytes(json.dumps(found).encode(), target)
     return {int(page): [(one[0], one[1], one[2], one[3]) for one in boxes] for page, boxes in found.items()}
 
 
-@contextmanager
-def _open_pages_source(settings: Settings, original: Original) -> Iterator[Path]:
-    """The file whose pages are drawn, for the block: the original, or the PDF that LibreOffice makes of it."""
+def _find_pages_source(settings: Settings, original: Original) -> Path:
+    """The file whose pages are drawn: the original, or the PDF that LibreOffice makes of it."""
     archived = find_archived(settings.archive_dir, original.sha256)
     if archived is None:
         raise DocumentError("deleted", "The original was deleted from the archive.")
-    if original.kind in OFFICE_KINDS:
-        made = _name_kept(settings, original, "pdf")
-        if (shown := find_kept(made)) is None:
-            with _open(settings, archived) as source:
-                limit = CONVERT_SECONDS
-                request = {
-                    "task": "convert", "source": str(source), "kind": original.kind, "time_limit_s": limit / 2 - 2,
-                }  # fmt: skip
-                shown = _make(settings, made, request, limit)
-        archived = shown
-    with _open(settings, archived) as source:
-        yield source
-
-
-@contextmanager
-def _open(settings: Settings, path: Path) -> Iterator[Path]:
-    """A file of archive or pages for a program that needs a path."""
-    with ExitStack() as stack:
-        try:
-            opened = stack.enter_context(open_kept(settings, path))
-        except StoreError as error:
-            raise DocumentError("locked", str(error)) from None
-        yield opened
-
-
-def _read(settings: Settings, path: Path) -> bytes:
-    try:
-        return read_kept(settings, path)
-    except StoreError as error:
-        raise DocumentError("locked", str(error)) from None
-
-
-def _find_key(settings: Settings) -> EncryptionKey | None:
-    try:
-        return find_archive_key(settings)
-    except StoreError as error:
-        raise DocumentError("locked", str(error)) from None
+    if original.kind not in OFFICE_KINDS:
+        return archived
+    made = _name_kept(settings, original, "pdf")
+    if not made.exists():
+        request = {
+            "task": "convert",
+            "source": str(archived),
+            "kind": original.kind,
+            "time_limit_s": CONVERT_SECONDS / 2 - 2,
+        }
+        _make(made, request, CONVERT_SECONDS)
+    return made
 
 
 def _name_kept(settings: Settings, original: Original, ending: str) -> Path:
@@ -184,27 +144,15 @@ def _name_kept(settings: Settings, original: Original, ending: str) -> Path:
     return folder / f"{original.sha256}.{ending}"
 
 
-def _make(settings: Settings, target: Path, request: dict[str, Any], time_limit_s: float) -> Path:
-    """Let the child write a file, and put it in its place whole, encrypted where the archive is; answers with the place."""
+def _make(target: Path, request: dict[str, Any], time_limit_s: float) -> None:
+    """Let the child write a file, and put it in its place whole."""
     with _opening:
-        if (kept := find_kept(target)) is not None:  # another thread has made it meanwhile
-            return kept
-        key = _find_key(settings)
-        with _open_drafts(target.parent, is_encrypted=key is not None) as folder:
-            draft = folder / target.name
+        if target.exists():  # another thread has made it meanwhile
+            return
+        with tempfile.TemporaryDirectory(prefix=".draft-", dir=target.parent) as folder:
+            draft = Path(folder) / target.name
             _ask(request | {"target": str(draft)}, time_limit_s)
-            return keep_file(draft, target, key)
-
-
-@contextmanager
-def _open_drafts(pages: Path, *, is_encrypted: bool) -> Iterator[Path]:
-    """A folder for what a child writes: beside the pages, or where nothing plain is to lie there, a private one."""
-    if is_encrypted:
-        with open_private_folder(MOST_DRAFT_BYTES) as folder:
-            yield folder
-        return
-    with tempfile.TemporaryDirectory(prefix=".draft-", dir=pages) as name:
-        yield Path(name)
+            keep_file(draft, target)
 
 
 def _ask(request: dict[str, Any], time_limit_s: float) -> dict[str, Any]:

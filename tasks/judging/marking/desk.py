@@ -101,7 +101,7 @@ def give_mark(
     check_persons(ledger, [work.person])
     now = now_text()
     with ledger.write() as connection:
-        row = desk_marks.read_mark(connection, work.kind, work.name, work.person, item_key)
+        row = desk_marks.read_desk_mark(connection, work.kind, work.name, work.person, item_key)
         stands = None if row is None else GivenMark(row["mark"], row["note"] or "", row["given_at"])
         if stands is not None and (stands.mark, stands.note) == (mark, note.strip()):
             return stands

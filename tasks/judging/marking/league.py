@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tasks.judging.marking.work import MarkItem, Work, WorkSummary, order_items
-from tasks.league import Verdict, land_verdicts, read_waiting
+from tasks.league import PersonVerdict, land_verdicts, read_waiting
 from warehouse.lake import Lake
 
 YES, NO = "yes", "no"
@@ -37,7 +37,7 @@ def land_league_marks(
     lake: Lake, name: str, person: str, marks: Mapping[str, str], notes: Mapping[str, str]
 ) -> None:
     """Land verdicts by key, as the import of a workbook does; what waits no longer is left."""
-    given = [Verdict(key, mark == YES, notes.get(key, "")) for key, mark in marks.items()]
+    given = [PersonVerdict(key, mark == YES, notes.get(key, "")) for key, mark in marks.items()]
     land_verdicts(lake, name, person, given)
 
 

@@ -11,7 +11,7 @@ from .erase import finish_erasures as finish_erasures
 from .erase import land_erasures as land_erasures
 
 # What would be erased of a run.
-from .scope import RunPlan as RunPlan
+from .scope import RunErasure as RunErasure
 
 # What is asked to be erased; at least one is given.
 from .scope import Scope as Scope
@@ -32,7 +32,7 @@ from .scope import read_policy_time as read_policy_time
 from .task import erase_what_is_due as erase_what_is_due
 
 __all__ = [
-    "RunPlan",
+    "RunErasure",
     "Scope",
     "check_may_erase",
     "erase_texts",

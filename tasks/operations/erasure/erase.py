@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import GateError, UsageError
+from schemas.ledger.trust import Erasure
 from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.public import CLOSE, compute_root, digest, keep_public_head
-from tasks.operations.erasure.scope import RunPlan, Scope, find_refusal, list_scope, plan_erasure
+from tasks.operations.erasure.scope import RunErasure, Scope, find_refusal, list_scope, plan_erasure
 from tasks.running import claim_work
 from warehouse.lake import Batch, Lake, open_lake, purge_catalog, purge_files, without_texts
 from warehouse.ledger.engine.clock import Time, read_time
@@ -27,7 +28,6 @@ from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.engine.purging import purge_ledger
 from warehouse.ledger.trust import erasures
-from warehouse.ledger.trust.erasures import Erasure
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -92,6 +92,7 @@ def erase_texts(
     """
     if not reason.strip():
         raise UsageError("An erasure names its reason for ever: give --reason.")
+    order = _Order(scope, reason, erased_by, now)
     begun = []
     with (
         open_ledger(settings.ledger_address) as ledger,
@@ -103,7 +104,7 @@ def erase_texts(
         for plan in plans:
             own = [row for row in editions.iter_rows(named=True) if row["run_id"] == plan.run_id]
             with ledger.write() as connection:
-                begun.append(_erase_run(connection, settings, scope, plan, own, reason, erased_by, now))
+                begun.append(_erase_run(connection, settings, order, plan, own))
             step(f"ledger {plan.run_id}")
         keep_public_head(ledger, settings)
     return finish_erasures(settings, step=step, begun=begun)
@@ -142,7 +143,7 @@ def finish_erasures(
     done = {erasure.erasure_id for erasure in begun}
     named = [erasure for erasure in wanted if erasure.erasure_id not in done]
     return Erased(
-        tuple(replace(erasure, finished_at=at) for erasure in (*named, *begun)), dict(rewritten), deleted
+        tuple(erasure.replace(finished_at=at) for erasure in (*named, *begun)), dict(rewritten), deleted
     )
 
 
@@ -161,41 +162,50 @@ def land_erasures(ledger: Ledger, lake: Lake) -> dict[str, int]:
     return {"erasures": sum(batch.frame.height for batch in batches)}
 
 
+@dataclass(frozen=True)
+class _Order:
+    """What is erased, why, by whom, and when (null: by the ledger's clock)."""
+
+    scope: Scope
+    reason: str
+    erased_by: str
+    now: datetime | None
+
+
 def _erase_run(
     connection: Connection,
     settings: Settings,
-    scope: Scope,
-    plan: RunPlan,
+    order: _Order,
+    plan: RunErasure,
     editions: Sequence[dict[str, object]],
-    reason: str,
-    erased_by: str,
-    now: datetime | None,
 ) -> Erasure:
     """Within a transaction: the texts, the proof, and the entries of both logs. What was planned is looked at again."""
-    own = [session for session in list_scope(connection, scope) if session.run_id == plan.run_id]
-    clock = read_time(connection) if now is None else Time(now.timestamp())
+    own = [session for session in list_scope(connection, order.scope) if session.run_id == plan.run_id]
+    clock = read_time(connection) if order.now is None else Time(order.now.timestamp())
     refusal = find_refusal(connection, settings, plan.run_id, own, editions, clock) if own else "It is done."
     if refusal is not None or [session.session_id for session in own] != list(plan.sessions):
         raise GateError(
             f"Run {plan.run_id} is not as it was when it was looked at: nothing of it was erased. {refusal or ''}"
         )
+    name = erasures.name_erasure(connection, plan.run_id)
     answers = [
         answer
         for session in sorted(plan.sessions, key=str.encode)
-        for answer in erasures.hash_answers(connection, session)
+        for answer in erasures.hash_answers(connection, session, name)
     ]
     erasure = Erasure(
-        erasures.name_erasure(connection, plan.run_id),
-        plan.run_id,
-        scope.cause,
-        reason.strip(),
-        erased_by,
-        now_text(),
-        len(plan.sessions),
-        plan.answer_count,
+        erasure_id=name,
+        run_id=plan.run_id,
+        cause=order.scope.cause,
+        reason=order.reason.strip(),
+        erased_by=order.erased_by,
+        erased_at=now_text(),
+        session_count=len(plan.sessions),
+        answer_count=plan.answer_count,
         digest="",
+        finished_at=None,
     )
-    erasure = replace(erasure, digest=erasures.digest_erasure(erasure, answers))
+    erasure = erasure.replace(digest=erasures.digest_erasure(erasure, answers))
     body = describe_publicly(connection, erasure, plan.sessions)
     erasures.write_erasure(connection, erasure, answers)
     if body is not None:

@@ -54,7 +54,7 @@ class Scope:
 
 
 @dataclass(frozen=True)
-class RunPlan:
+class RunErasure:
     """What would be erased of a run.
 
     Attributes:
@@ -116,7 +116,7 @@ def list_due(ledger: Ledger, lake: Lake, settings: Settings, now: datetime | Non
 
 def plan_erasure(
     ledger: Ledger, lake: Lake, settings: Settings, scope: Scope, *, now: datetime | None = None
-) -> list[RunPlan]:
+) -> list[RunErasure]:
     """What would be erased of each run, in the order of months; nothing is changed.
 
     Raises UsageError where nothing is there to erase, ClockError where a leap of the clock alone would allow it, GateError that names every run which forbids it and why. Of the runs that the
@@ -149,7 +149,7 @@ def plan_erasure(
             rows = lake.read("texts_of_sessions", {"session_ids": names, "months": [own[0].month]})
             tables |= {str(name): (int(count), int(size)) for name, count, size in rows.iter_rows()}
             plans.append(
-                RunPlan(
+                RunErasure(
                     run_id,
                     own[0].month,
                     tuple(str(row["edition_id"]) for row in editions.get(run_id, ())),

@@ -25,7 +25,13 @@ from schemas.settings import Settings
 from tasks.operations.reconcile import reconcile
 from tasks.operations.repair.evidence import Gap, describe_unproved, find_held, find_missing
 from warehouse.lake import LostLanding, find_lost_landings, land_again
-from warehouse.stores.files import StoreFile, count_commits, pardoning, read_mark, write_mark
+from warehouse.stores.files import (
+    StoreFile,
+    count_commits,
+    pardoning,
+    read_acknowledged_commit,
+    write_acknowledged_commit,
+)
 from warehouse.stores.homes import list_store_faults
 from warehouse.stores.installation import catalog_file, exam_file, ledger_file
 from warehouse.stores.lost_logs import (
@@ -231,7 +237,7 @@ def _look(settings: Settings) -> tuple[Repair, list[StoreFile]]:
     lost = {fault.path for fault in faults if fault.is_lost_log}
     files = [file for file in _list_stores(settings) if str(file.path) in lost]
     for file in files:
-        found.lost[str(file.path)] = (count_commits(file), read_mark(file.path) or 0)
+        found.lost[str(file.path)] = (count_commits(file), read_acknowledged_commit(file.path) or 0)
         if not is_whole(file):
             found.other_faults.append(f"{file.name} {file.path} is damaged (SQLite's integrity check)")
     found.held_by = sorted({held.pid for file in files for held in find_held_logs(file.path)})
@@ -358,7 +364,7 @@ def _finish(settings: Settings, found: Repair, files: Sequence[StoreFile], name:
             landed = reconcile(ledger, lake)
             found.steps.append(f"landed {sum(landed.values())} rows from the ledger")
     for file in files:
-        write_mark(file.path, count_commits(file))
+        write_acknowledged_commit(file.path, count_commits(file))
 
 
 def _write_report(folder: Path, found: Repair) -> str:

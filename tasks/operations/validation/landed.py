@@ -15,8 +15,8 @@ from warehouse.lake import (
     TableCounts,
     find_suite_refusals,
     has_months,
-    list_pieces,
-    read_pieces,
+    list_stretches,
+    read_stretches,
     write_data_docs,
 )
 
@@ -84,7 +84,7 @@ def _count_broken(
     """Rows read, and (unit, rule) → rows that break it."""
     row_count = 0
     broken: Counter[tuple[str, str]] = Counter()
-    for frame in read_pieces(lake, table, list_pieces(lake, table, month)):
+    for frame in read_stretches(lake, table, list_stretches(lake, table, month)):
         units = frame["landing_unit"]
         broken.update(
             (units[refusal.position], refusal.rule) for refusal in find_suite_refusals(table, frame)

@@ -21,7 +21,7 @@ _EXCERPT = 160
 
 
 @dataclass(frozen=True)
-class Place:
+class BrokenPlace:
     """Where a rule is broken.
 
     Attributes:
@@ -55,9 +55,9 @@ class QuestionCheck:
     originals: int = 0
     variants: int = 0
     counts: Counter[str] = field(default_factory=Counter)
-    places: dict[str, list[Place]] = field(default_factory=dict)
+    places: dict[str, list[BrokenPlace]] = field(default_factory=dict)
 
-    def add(self, rule: str, place: Place) -> None:
+    def add(self, rule: str, place: BrokenPlace) -> None:
         """Count a place where a rule is broken, and keep it if it is among the first."""
         self.counts[rule] += 1
         shown = self.places.setdefault(rule, [])
@@ -91,14 +91,14 @@ def check_questions(
     return check, page
 
 
-def _check_row(check: QuestionCheck, row: Mapping[str, Any], place: Place) -> None:
+def _check_row(check: QuestionCheck, row: Mapping[str, Any], place: BrokenPlace) -> None:
     content = QuestionContent.from_row(row)
     for rule in (*find_broken_rules(content), *find_doubts(content)):
         check.add(rule, place)
 
 
-def _place(row: Mapping[str, Any], kind: str, source: str) -> Place:
-    return Place(
+def _place(row: Mapping[str, Any], kind: str, source: str) -> BrokenPlace:
+    return BrokenPlace(
         kind,
         source,
         row.get("position"),
@@ -108,7 +108,7 @@ def _place(row: Mapping[str, Any], kind: str, source: str) -> Place:
     )
 
 
-def _list_refused(lake: Lake) -> Iterator[tuple[str, Place]]:
+def _list_refused(lake: Lake) -> Iterator[tuple[str, BrokenPlace]]:
     for rule, unit, _, text in lake.read("refused_by_augment").iter_rows():
         row = json.loads(text)
         yield (

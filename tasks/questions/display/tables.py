@@ -12,7 +12,7 @@ MOST_COLUMNS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TextCell:
     """A cell's text and how many columns and rows it takes."""
 
     text: str
@@ -24,7 +24,7 @@ class Cell:
 class TextTable:
     """Rows of cells; the first row is a header where the text says so."""
 
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TextCell, ...], ...]
     has_header: bool = False
 
 
@@ -102,7 +102,8 @@ def _close(waiting: list[str], rows: Sequence[tuple[list[str], str]]) -> Iterato
     width = max(len(row) for row in cells)
     has_header = len(rows) > 1 and _is_rule(rows[1][0])
     yield TextTable(
-        tuple(tuple(Cell(text) for text in [*row, *[""] * (width - len(row))]) for row in cells), has_header
+        tuple(tuple(TextCell(text) for text in [*row, *[""] * (width - len(row))]) for row in cells),
+        has_header,
     )
 
 
@@ -150,19 +151,19 @@ def _read_tabular(source: str) -> TextTable | None:
     """A LaTeX table; rules are left out, a cell over several columns keeps its width."""
     body = re.sub(r"^\\begin\{\w+\}(?:\[\w\])?\s*\{(?:[^{}]|\{[^{}]*\})*\}|\\end\{\w+\}$", "", source)
     body = re.sub(r"\\(?:hline|toprule|midrule|bottomrule)\b|\\c(?:line|midrule)\s*\{[^{}]*\}", "", body)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[TextCell, ...]] = []
     for line in re.split(r"\\\\(?:\[[^\]]*\])?", body):
         if line.strip():
             rows.append(tuple(_read_latex_cell(cell.strip()) for cell in re.split(r"(?<!\\)&", line)))
     return TextTable(tuple(rows)) if rows else None
 
 
-def _read_latex_cell(source: str) -> Cell:
+def _read_latex_cell(source: str) -> TextCell:
     wide = re.fullmatch(r"\\multicolumn\s*\{\s*(\d{1,2})\s*\}\s*\{[^{}]*\}\s*\{(.*)\}", source, re.DOTALL)
     if wide is not None:
-        return Cell(wide[2].strip(), columns=max(int(wide[1]), 1))
+        return TextCell(wide[2].strip(), columns=max(int(wide[1]), 1))
     tall = re.fullmatch(r"\\multirow\s*\{[^{}]*\}\s*\{[^{}]*\}\s*\{(.*)\}", source, re.DOTALL)
-    return Cell(tall[1].strip() if tall is not None else source)
+    return TextCell(tall[1].strip() if tall is not None else source)
 
 
 def _read_html(source: str) -> TextTable | None:
@@ -178,7 +179,7 @@ class _TableReader(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.rows: list[list[Cell]] = []
+        self.rows: list[list[TextCell]] = []
         self.has_header = False
         self._cell: list[str] | None = None
         self._span = (1, 1)
@@ -210,7 +211,7 @@ class _TableReader(HTMLParser):
 
     def _finish(self) -> None:
         if self._cell is not None and len(self.rows[-1]) < MOST_COLUMNS:
-            self.rows[-1].append(Cell("".join(self._cell).strip(), *self._span))
+            self.rows[-1].append(TextCell("".join(self._cell).strip(), *self._span))
         self._cell = None
 
 

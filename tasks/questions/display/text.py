@@ -13,7 +13,7 @@ from typing import Literal
 from markupsafe import Markup
 
 from tasks.questions.display.formulas import LONGEST, render_formula
-from tasks.questions.display.tables import Cell, TextTable, part_tables
+from tasks.questions.display.tables import TextCell, TextTable, part_tables
 
 Language = Literal["en", "zh"]
 # What ingest writes where it found something that is no text, and what a reader is told.
@@ -126,7 +126,7 @@ def _render_table(table: TextTable, language: Language) -> str:
     return f'<div class="scroll"><table class="text">{"".join(rows)}</table></div>'
 
 
-def _render_cell(cell: Cell, tag: str, language: Language) -> str:
+def _render_cell(cell: TextCell, tag: str, language: Language) -> str:
     spans = (f' colspan="{cell.columns}"' if cell.columns > 1 else "") + (
         f' rowspan="{cell.rows}"' if cell.rows > 1 else ""
     )

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from tasks.report.labels import LABELS
-from tasks.report.month_charts import month_bars
-from tasks.report.pages.common import MODEL, MONTH, round_last_digits
-from tasks.report.panel_charts import bars, say_cut, scatter
-from tasks.report.panels import Cell, Panel, Source, Words
+from tasks.report.page_data import read_page
+from tasks.report.pages.common import round_last_digits
+from tasks.report.panels import Panel, Source
 
-ABOUT: Words = (
-    "付费调用花了多少：按月、按模型、按每一分 S。价格未知的调用只计数，不计费。",
-    "What paid calls cost: by month, by model, and for each point of S. Calls without a known price are counted and cost nothing here.",
-)
-_PURPOSES: dict[str, Words] = {
-    name.removeprefix("purpose_"): words for name, words in LABELS.items() if name.startswith("purpose_")
-}
-_USD: Words = ("费用（美元）", "Cost (USD)")
-_FILLED_BY = ("proctor evaluate", "proctor judge")
+_PAGE = read_page("cost")
+ABOUT = _PAGE.about
 
 
 def read_cost(source: Source) -> list[Panel]:
@@ -39,36 +30,9 @@ def _read_points(source: Source) -> Panel:
             f"Nobody scores as much for less than {en}; the best of them, {best['model']}, costs {best['cost_per_1000_usd']:.2f} dollars for "
             f"1,000 questions.",
         )
-    return Panel(
-        name="points",
-        title=("每一分的费用", "Cost of a point"),
-        about=(
-            "最近一月的 S 与千题零样本作答的费用（对数轴）。“划算”：没有别的模型以更低费用得到至少同样的 S。",
-            "S of the latest month against what 1,000 zero-shot answers cost (logarithmic axis). Efficient: no other candidate scores at least "
-            "as much for less.",
-        ),
-        query="cost_per_point",
-        params=source.shown,
-        frame=frame,
-        cells=(
-            MODEL,
-            Cell("score", ("S", "S"), "number"),
-            Cell("cost_per_1000_usd", ("千题（美元）", "1,000 questions (USD)"), "number", 3),
-            Cell("cost_per_point_usd", ("每分（美元）", "Each point (USD)"), "number", 4),
-            Cell("priced_count", ("有价格的作答", "Answers with a price"), "count"),
-            Cell("unpriced_count", ("无价格的", "Without"), "count"),
-            Cell("is_efficient", ("划算", "efficient"), "flag"),
-        ),
-        finding=finding,
-        draw=scatter(
-            frame, across="cost_per_1000_usd", up="score", name="model", across_title=("千题费用（美元）", "USD for 1,000 questions"),
-            up_title=("S", "S"), flag="is_efficient", flag_words=(("划算", "efficient"), ("其他", "others")), is_log=True,
-        )
-        if finding is not None
-        else None,
-        filled_by=("proctor evaluate", "proctor publish"),
-        is_folded=True,
-    )  # fmt: skip
+    return _PAGE.panel(
+        "points", frame, params=source.shown, finding=finding, drawn=frame if finding is not None else None
+    )
 
 
 def _read_months(source: Source) -> Panel:
@@ -81,29 +45,7 @@ def _read_months(source: Source) -> Panel:
             f"{totals.height} 个月共 {total:,.2f} 美元；{last['month']} 为 {last['cost_usd']:,.2f} 美元。",
             f"{total:,.2f} dollars in {totals.height} months; {last['cost_usd']:,.2f} in {last['month']}.",
         )
-    return Panel(
-        name="months",
-        title=("按月", "By month"),
-        about=("每月的费用，按用途分。", "What each month cost, by purpose."),
-        query="cost_by_month",
-        frame=frame,
-        cells=(
-            MONTH,
-            Cell("purpose", ("用途", "Purpose"), "word", words=_PURPOSES),
-            Cell("call_count", ("调用", "Calls"), "count"),
-            Cell("failed_count", ("失败", "Failed"), "count"),
-            Cell("input_token_count", ("输入词元", "Tokens in"), "count"),
-            Cell("output_token_count", ("输出词元", "Tokens out"), "count"),
-            Cell("cost_usd", _USD, "number"),
-            Cell("unpriced_count", ("无价格", "Without a price"), "count"),
-        ),
-        finding=finding,
-        draw=month_bars(frame, value="cost_usd", title=_USD, series="purpose", series_words=_PURPOSES)
-        if frame.height
-        else None,
-        filled_by=_FILLED_BY,
-        is_folded=True,
-    )
+    return _PAGE.panel("months", frame, finding=finding, drawn=frame)
 
 
 def _read_models(source: Source) -> Panel:
@@ -124,25 +66,4 @@ def _read_models(source: Source) -> Panel:
         frame = frame.join(totals.rename({"cost_usd": "total"}), on="model").sort(
             ["total", "model", "purpose"], descending=[True, False, False]
         )
-    return Panel(
-        name="models",
-        title=("按模型", "By model"),
-        about=say_cut(("各模型各用途的费用，不分月份。", "What each model cost over all months, by purpose."), frame, "model"),
-        query="cost_by_model",
-        frame=frame.drop("total", strict=False),
-        cells=(
-            MODEL,
-            Cell("purpose", ("用途", "Purpose"), "word", words=_PURPOSES),
-            Cell("call_count", ("调用", "Calls"), "count"),
-            Cell("input_token_count", ("输入词元", "Tokens in"), "count"),
-            Cell("output_token_count", ("输出词元", "Tokens out"), "count"),
-            Cell("cost_usd", _USD, "number"),
-            Cell("unpriced_count", ("无价格", "Without a price"), "count"),
-        ),
-        finding=finding,
-        draw=bars(frame, name="model", value="cost_usd", title=_USD, series="purpose", series_words=_PURPOSES)
-        if frame.height
-        else None,
-        filled_by=_FILLED_BY,
-        is_folded=True,
-    )  # fmt: skip
+    return _PAGE.panel("models", frame.drop("total", strict=False), finding=finding, drawn=frame)

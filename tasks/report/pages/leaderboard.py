@@ -12,17 +12,14 @@ from schemas.vocabulary import PROMPT_STYLES
 from tasks.report.board_data import DISCIPLINE_COLUMNS
 from tasks.report.charts import draw_heatmap
 from tasks.report.labels import LABELS
-from tasks.report.pages.common import INTERVAL, MODEL, MONTH, STYLE_WORDS
-from tasks.report.panels import Cell, Panel, Source, Words
+from tasks.report.page_data import read_page
+from tasks.report.panels import Panel, Source
 from tasks.report.words import describe_override, describe_place, format_interval, format_rank_range
 
-ABOUT: Words = ("", "")
-_FILLED_BY = ("proctor publish",)
-_COMPARABILITY: Mapping[str, Words] = {
-    name: LABELS[name] for name in ("same_edition", "anchors", "same_reference", "none")
-}
+_PAGE = read_page("leaderboard")
+ABOUT = _PAGE.about
+
 _VERDICTS: Mapping[str, str] = {"true": "apart", "false": "alike"}
-_VERDICT_WORDS: Mapping[str, Words] = {name: LABELS[f"verdict_{name}"] for name in ("apart", "alike", "none")}
 
 
 def read_leaderboard(source: Source, history: pl.DataFrame) -> list[Panel]:
@@ -132,19 +129,14 @@ def _show_heatmap(source: Source, opened: Mapping[str, object]) -> Panel:
             f"{widest['model']} 的{words[0]}比平均高得最多（{widest['gap']:+.2f} 分，共 10 分）。",
             f"{widest['model']} stands furthest above the mean, in {words[1]} ({widest['gap']:+.2f} of 10).",
         )
-    return Panel(
-        name="heatmap",
-        title=LABELS["heatmap"],
-        about=LABELS["heatmap_about"],
-        query="discipline_heatmap",
-        params=opened,
-        frame=frame.select(
+    return _PAGE.panel(
+        "heatmap",
+        frame.select(
             "month", "model", "discipline", pl.col("discipline_score", "gap").round(3), "question_count"
         ),
+        params=opened,
         finding=finding,
         draw=lambda language: draw_heatmap(frame, language),
-        filled_by=_FILLED_BY,
-        is_folded=True,
     )
 
 
@@ -163,52 +155,12 @@ def _show_neighbours(source: Source, history: pl.DataFrame, opened: Mapping[str,
             f"{len(found)} 对相邻名次中有 {apart} 对能够区分。",
             f"{apart} of {len(found)} pairs of neighbours can be told apart.",
         )
-    return Panel(
-        name="neighbours",
-        title=LABELS["neighbours"],
-        about=LABELS["neighbours_about"],
-        query="rank_comparisons",
-        params=opened,
-        frame=frame,
-        cells=(
-            Cell("better", ("前一名", "Ahead")),
-            Cell("worse", ("后一名", "Next")),
-            Cell("difference", LABELS["differences"], "number"),
-            Cell("low", INTERVAL, "interval", high="high"),
-            Cell("p_holm", LABELS["p_holm"], "p"),
-            Cell("verdict", LABELS["verdict"], "word", words=_VERDICT_WORDS),
-            Cell("pair_count", LABELS["question_count"], "count"),
-            Cell("is_repetition", LABELS["repetition"], "flag", is_warning=True),
-        ),
-        finding=finding,
-        filled_by=_FILLED_BY,
-        is_folded=True,
-    )
+    return _PAGE.panel("neighbours", frame, params=opened, finding=finding)
 
 
 def _show_standings(source: Source) -> Panel:
     frame = source.run_named("standings", source.shown)
-    return Panel(
-        name="standing",
-        title=LABELS["standing"],
-        about=LABELS["standing_about"],
-        query="standings",
-        params=source.shown,
-        frame=frame,
-        cells=(
-            MODEL,
-            Cell("rank", LABELS["rank"], "count"),
-            Cell("organisation", LABELS["organisation"]),
-            Cell("standing_score", LABELS["standing_score"], "number"),
-            Cell("standing_low", INTERVAL, "interval", 1, high="standing_high"),
-            Cell("sat_month", LABELS["sat_month"]),
-            Cell("comparability", LABELS["comparability"], "word", words=_COMPARABILITY),
-            Cell("score", LABELS["score"], "number"),
-            Cell("relative_score", LABELS["relative_score"], "number"),
-        ),
-        filled_by=_FILLED_BY,
-        is_folded=True,
-    )
+    return _PAGE.panel("standing", frame, params=source.shown)
 
 
 def _show_sittings(source: Source, history: pl.DataFrame) -> Panel:
@@ -223,32 +175,7 @@ def _show_sittings(source: Source, history: pl.DataFrame) -> Panel:
         is_repetition=pl.col("is_repetition").first(),
         is_simulated=pl.col("is_simulated").any(),
     )
-    return Panel(
-        name="behind",
-        title=LABELS["behind"],
-        about=LABELS["about_frozen"],
-        query="leaderboard_history",
-        params=source.shown,
-        frame=frame,
-        cells=(
-            MONTH,
-            Cell("prompt_style", LABELS["style"], "word", words=STYLE_WORDS),
-            Cell("edition_id", LABELS["edition"]),
-            Cell("run_id", LABELS["run_id"]),
-            Cell("bank_version", LABELS["bank_version"]),
-            Cell("reference_model", LABELS["reference_model"]),
-            Cell("judge", LABELS["judge"]),
-            Cell("candidate_count", LABELS["candidate_count"], "count"),
-            Cell("question_count", LABELS["question_count"], "count"),
-            Cell("unanswered_count", LABELS["unanswered_count"], "count"),
-            Cell("unparsed_count", LABELS["unparsed_count"], "count"),
-            Cell("is_simulated", LABELS["simulated"], "flag", is_warning=True),
-            Cell("is_provisional", LABELS["provisional"], "flag", is_warning=True),
-            Cell("is_repetition", LABELS["repetition"], "flag", is_warning=True),
-        ),
-        filled_by=_FILLED_BY,
-        is_folded=True,
-    )
+    return _PAGE.panel("behind", frame, params=source.shown)
 
 
 def _show_editions(source: Source) -> Panel:
@@ -257,24 +184,6 @@ def _show_editions(source: Source) -> Panel:
         " / ".join(filter(None, dict.fromkeys((describe_override(row, "zh"), describe_override(row, "en")))))
         for row in frame.iter_rows(named=True)
     ]
-    return Panel(
-        name="editions",
-        title=LABELS["editions"],
-        about=LABELS["about_frozen"],
-        query="editions_published",
-        params=source.shown,
-        frame=frame.with_columns(pl.Series("override", overrides, dtype=pl.String)),
-        cells=(
-            Cell("edition_id", LABELS["edition"]),
-            Cell("published_at", LABELS["published_at"], "moment"),
-            Cell("judge", LABELS["judge"]),
-            Cell("candidate_count", LABELS["candidate_count"], "count"),
-            Cell("is_current", LABELS["is_current"], "flag"),
-            Cell("replaces", LABELS["replaces"]),
-            Cell("reason", LABELS["gates_reason"]),
-            Cell("override", LABELS["gates"]),
-            Cell("is_repetition", LABELS["repetition"], "flag", is_warning=True),
-        ),
-        filled_by=_FILLED_BY,
-        is_folded=True,
+    return _PAGE.panel(
+        "editions", frame.with_columns(pl.Series("override", overrides, dtype=pl.String)), params=source.shown
     )

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from schemas.ledger.engine import FlowRun
 from tasks.running.flow_runs.lost import is_lost
-from warehouse.ledger.engine.flow_runs import FlowRun, list_flow_runs
+from warehouse.ledger.engine.flow_runs import list_flow_runs
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from psutil import AccessDenied, NoSuchProcess, Process
 
+from schemas.ledger.engine import FlowRun
 from tasks.running.claims import is_dead, name_host
 from warehouse.ledger.engine.clock import TOLERANCE_S, is_lapsed
-from warehouse.ledger.engine.flow_runs import FlowRun, end_lost_run, list_unended_runs
+from warehouse.ledger.engine.flow_runs import end_lost_run, list_unended_runs
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -9,8 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
+from schemas.ledger.engine import FlowSchedule
 from tasks.running.flow_runs.cron import find_last_due
-from warehouse.ledger.engine.flow_runs import FlowSchedule, list_flow_schedules, list_run_starts
+from warehouse.ledger.engine.flow_runs import list_flow_schedules, list_run_starts
 from warehouse.ledger.engine.moments import write_moment
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from deployments.auth.passwords import PASSWORDS_AT_ONCE
-from deployments.auth.places import MOST_WAITING, Places, PlacesTaken
+from deployments.auth.places import MOST_WAITING, PlacesTaken, RankedPlaces
 from deployments.auth.sign_in import Outcome, PasswordDoor
 from deployments.auth.throttle import FailureCounter, name_source
 from deployments.auth.weak_passwords import Weakness, find_weakness
@@ -19,7 +19,7 @@ from deployments.auth.weak_passwords import Weakness, find_weakness
 PASSWORD = "correct horse battery"
 
 
-class NotedPlaces(Places):
+class NotedPlaces(RankedPlaces):
     """Places that note the names of the tasks that got one, in order; how fast threads are has no part in it."""
 
     def __init__(self) -> None:
@@ -203,7 +203,7 @@ def test_an_address_takes_fifty_guesses_whatever_accounts_it_names(stored: str) 
 
 def test_where_too_many_wait_the_worst_claim_is_refused_and_nothing_is_lost() -> None:
     async def run() -> list[str]:
-        places, order = Places(1, most_waiting=2), list[str]()
+        places, order = RankedPlaces(1, most_waiting=2), list[str]()
 
         async def ask(rank: int) -> None:
             try:
@@ -294,7 +294,7 @@ def test_failures_are_forgotten_five_minutes_after_the_first_and_no_name_is_kept
 
 def test_who_is_refused_or_given_a_place_while_it_goes_away_leaves_as_many_places_as_there_are() -> None:
     async def run() -> int:
-        places = Places(1, most_waiting=1)
+        places = RankedPlaces(1, most_waiting=1)
 
         async def ask(rank: int) -> None:
             async with places.hold(rank):

@@ -25,11 +25,10 @@ from deployments.home import create_home
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.exam.log import note_keys, open_signer
-from tasks.exam.plan import plan_run
 from tasks.exam.sitting import sit_sessions
 from tasks.operations.reconcile import reconcile
 from tests.deployments.test_cli import PROCTOR, invoke
-from tests.tasks.exam.world import SEED, make_bank, make_settings, publish
+from tests.tasks.exam.world import SEED, make_bank, make_settings, plan_wished, publish
 from tests.tasks.operations.repair.writer import PayingClient, make_candidates
 from warehouse.lake import Batch, open_lake
 from warehouse.ledger.engine.chain import Entry, add_entry
@@ -233,7 +232,7 @@ def test_a_lost_blinding_key_is_named_is_not_made_again_and_nothing_is_planned_w
         open_ledger(settings.ledger_address) as ledger,
         pytest.raises(Exception, match="blinding-key is lost"),
     ):
-        plan_run(
+        plan_wished(
             ledger, settings, make_candidates(), make_bank(), month="2026-12", is_simulated=False, seed=SEED
         )
     assert not path.exists()
@@ -250,12 +249,14 @@ def test_a_lost_log_key_is_named(home: Path) -> None:
     (home / "secrets" / "log-key.json").unlink()
     # The place of a key is its home: this copy is told that it made the one of the log.
     settings = make_settings(home)
-    from warehouse.ledger.trust.access import LogKey, write_log_key
+    from schemas.ledger.trust import LogKey
+    from warehouse.ledger.trust.access import write_log_key
 
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         from tasks.exam.log import name_place
 
-        write_log_key(connection, LogKey("00", "AA", name_place(settings)), "2026-11-01")
+        key = LogKey(key_id="00", public_key="AA", place=name_place(settings), added_at="2026-11-01")
+        write_log_key(connection, key)
     _, found = examine(home)
     assert found["log key"]["severity"] == "wrong"
 

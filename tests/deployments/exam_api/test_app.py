@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 
 from deployments.auth import LARGEST_BODY_BYTES
 from deployments.auth.throttle import FailureCounter
-from deployments.exam_api.administration_routes import _issue
+from deployments.exam_api.administration_routes import _issue, _Wanted
 from deployments.exam_api.app import create_app
 from schemas.errors import ExamError
 from tasks.exam.protocol import rotate_keys
@@ -320,7 +320,7 @@ def test_a_running_server_learns_within_a_second_that_its_keys_have_ended(
 def test_no_token_is_given_for_a_password_that_was_replaced_while_it_was_checked(world: World) -> None:
     with world.ledger.read() as connection:
         checked = users.read_password_hash(connection, "eve")
-    arguments = (world.ledger, world.settings, world.keys, "eve", None, None, checked)
+    arguments = (world.ledger, world.settings, world.keys, _Wanted("eve", None, checked_hash=checked))
     assert _issue(*arguments).token
     with world.ledger.write() as connection:
         users.write_password_hash(connection, "eve", "another hash")

@@ -22,7 +22,7 @@ from deployments.exam_api.gate import LARGEST_OF_STRANGERS_BYTES
 from deployments.exam_api.strangers import ENTRIES_PER_ADDRESS, ENTRIES_PER_MINUTE, StrangerLog
 from deployments.http.access_lines import LINES_PER_MINUTE, AccessLines
 from tasks.exam.log.check import check_ledger
-from tasks.exam.protocol import ExamProtocol, KeyFile, issue_token
+from tasks.exam.protocol import ExamProtocol, KeyFile, SeatRules, issue_token
 from tests.deployments.exam_api.conftest import PASSWORD
 from tests.deployments.exam_api.test_app import ask_token, bearer, code_of, held
 from tests.tasks.exam.world import World
@@ -475,7 +475,7 @@ def test_a_stranger_writes_so_many_entries_a_minute_and_no_more(client: TestClie
 
 def test_what_strangers_did_beyond_that_is_counted_in_one_entry(world: World) -> None:
     now = 0.0
-    protocol = ExamProtocol(world.ledger, world.keys, lease_s=60)
+    protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60))
     log = StrangerLog(lambda: protocol, lambda: now)
 
     async def knock() -> None:

@@ -25,11 +25,11 @@ ROOT = Path(__file__).parents[3]
 SERVER = """
 import sys
 from pathlib import Path
-from deployments.http.exam_server import serve_exam
+from deployments.http import Listening, serve_exam
 from tests.tasks.exam.world import make_settings
 home = Path(sys.argv[1])
 settings = make_settings(home / "home", ledger_url=f"sqlite:///{home / 'ledger.sqlite'}")
-serve_exam(settings, "127.0.0.1", int(sys.argv[2]))
+serve_exam(settings, Listening("127.0.0.1", int(sys.argv[2])))
 """
 
 

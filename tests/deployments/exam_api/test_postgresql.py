@@ -22,7 +22,7 @@ from deployments.web import create_app as create_desk
 from deployments.web.visitor import SESSION_COOKIE
 from schemas.errors import ExamError, StoreError
 from schemas.settings import load_settings
-from tasks.exam.protocol import ExamProtocol
+from tasks.exam.protocol import ExamProtocol, SeatRules
 from tests.deployments.exam_api import test_attacks as attacks
 from tests.deployments.exam_api import test_roles as roles
 from tests.deployments.exam_api.conftest import PASSWORD
@@ -120,7 +120,7 @@ def test_of_two_processes_that_hand_out_the_last_question_allowed_one_is_refused
     assert len(ids) == 3
     handed: list[int] = []
     with open_ledger(ledger_url) as second, open_ledger(ledger_url) as third:
-        protocols = [ExamProtocol(one, world.keys, lease_s=600) for one in (ledger, second, third)]
+        protocols = [ExamProtocol(one, world.keys, SeatRules(lease_s=600)) for one in (ledger, second, third)]
         tokens = [world.token(one) for one in ids]
         leases = [protocols[0].open_session(token, one) for token, one in zip(tokens, ids, strict=True)]
         with ledger.write() as connection:

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from schemas.errors import ExamError
-from tasks.exam.protocol import Answer, ExamProtocol
+from tasks.exam.protocol import Answer, ExamProtocol, SeatRules
 from tests.deployments.exam_api.test_app import bearer, code_of, held
 from tests.tasks.exam.world import World
 
@@ -54,7 +54,7 @@ DAY_S = 86_400.0
 def test_a_clock_that_jumps_loses_no_answer(world: World, jump_s: float) -> None:
     """What a jump ends (a token, a lease) is refused by name; with the time right again the session continues where it was."""
     started = world.now
-    protocol = ExamProtocol(world.ledger, world.keys, lease_s=60, clock=world.clock)
+    protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60), clock=world.clock)
     session_id = world.sessions()[0]["session_id"]
     token = world.token(session_id)
     lease = protocol.open_session(token, session_id)

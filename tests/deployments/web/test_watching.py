@@ -13,7 +13,7 @@ from starlette.routing import Mount
 
 from schemas.vocabulary import ROLES
 from tasks.watching import AnswerFilter, AnswerLine, ProgressReading, cut_page, filter_lines
-from tasks.watching.lines import Mark
+from tasks.watching.lines import GivenStars
 from tests.deployments.web.watched_home import (
     EXPLANATION,
     MODEL,
@@ -268,7 +268,7 @@ def test_numbers_of_a_run_under_way_move_and_one_reading_serves_every_tab(watche
 
 def make_line(seq: int, *marks: int | None, **changed: Any) -> AnswerLine:
     values: dict[str, Any] = {"session_id": "s", "seq": seq, "set_id": "set", "prompt_style": "zero_shot", "repeat": 1, "question_uuid": "q", "lineage_uuid": "q", "discipline": "Law", "answer_status": "answered"}  # fmt: skip
-    given = tuple(Mark(f"judge-{place}", stars) for place, stars in enumerate(marks))
+    given = tuple(GivenStars(f"judge-{place}", stars) for place, stars in enumerate(marks))
     return AnswerLine(**{**values, **changed}, marks=given)
 
 

@@ -14,7 +14,7 @@ from deployments.model_server.profile import parse_profile
 from deployments.model_server.server import RunningServer, start_model_server
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.contamination.replay import ReplaySummary, replay_sources
+from tasks.contamination.replay import ReplayRequest, ReplaySummary, replay_sources
 from tasks.contamination.report import compare_sources, describe_comparison
 from tasks.contamination.spans import choose_span
 from tests.fresh import open_new_lake
@@ -43,7 +43,10 @@ class Room:
     def replay(self, *sources: str, models: Any = MODELS, size: int = COUNT) -> ReplaySummary:
         return asyncio.run(
             replay_sources(
-                self.ledger, self.lake, self.settings, models, sources or (str(self.path),), "r1", size=size
+                self.ledger,
+                self.lake,
+                self.settings,
+                ReplayRequest("r1", models, sources or (str(self.path),), size),
             )
         )
 

@@ -16,6 +16,7 @@ from deployments.exam_api import create_app
 from deployments.http.server import make_config
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.moves import SeatRules
 from tests.tasks.exam.world import World
 
 T = TypeVar("T")
@@ -41,8 +42,7 @@ def open_direct(world: World, *, is_in_house: bool = False) -> Iterator[DoorToTh
     protocol = ExamProtocol(
         world.ledger,
         world.keys,
-        lease_s=world.settings.lease_s,
-        is_in_house=is_in_house,
+        SeatRules(lease_s=world.settings.lease_s, is_in_house=is_in_house),
         clock=world.clock,
     )
     yield DoorToTheExam("direct", lambda: DirectDoor(protocol))
@@ -54,7 +54,7 @@ def open_http(world: World) -> Iterator[DoorToTheExam]:
     app = create_app(world.settings, ledger=world.ledger)
     with serve_app(app) as url:
         app.state.protocol = ExamProtocol(
-            world.ledger, world.keys, lease_s=world.settings.lease_s, clock=world.clock
+            world.ledger, world.keys, SeatRules(lease_s=world.settings.lease_s), clock=world.clock
         )
         yield DoorToTheExam("http", lambda: HttpDoor(url, patience_s=2.0))
 

@@ -15,11 +15,12 @@ import pytest
 from sqlalchemy import select, update
 
 from schemas.errors import ExamError, UsageError
+from schemas.ledger.trust import Approval
 from schemas.settings import Settings, load_settings
-from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.tokens import issue_token
 from tasks.running.approvals import (
     ApprovalNeeded,
@@ -31,7 +32,16 @@ from tasks.running.approvals import (
     use_approval,
 )
 from tasks.running.approvals import Unapproved as NotApproved
-from tests.tasks.exam.world import MONTH, SEED, World, make_bank, make_model, make_registry, make_settings
+from tests.tasks.exam.world import (
+    MONTH,
+    SEED,
+    World,
+    make_bank,
+    make_model,
+    make_registry,
+    make_settings,
+    plan_wished,
+)
 from warehouse.ledger.engine.chain import CALLER, Caller
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.public_log import list_public_entries
@@ -39,7 +49,6 @@ from warehouse.ledger.engine.tables import approvals as table
 from warehouse.ledger.engine.tables import runs
 from warehouse.ledger.trust import approvals, users
 from warehouse.ledger.trust.access import iter_chain
-from warehouse.ledger.trust.approvals import Approval
 
 REGISTRY = make_registry(make_model("alpha"), make_model("beta"), make_model("rho", roles=("reference",)))
 RELEASE = Request("release", "s-1", {"lease_generation": 1})
@@ -57,7 +66,7 @@ def people(ledger: Ledger) -> Ledger:
 
 def plan(ledger: Ledger, home: Path, *names: str, seed: str | None = SEED) -> RunPlan:
     settings = make_settings(home).model_copy(update={"two_persons": ("plan",)})
-    return plan_run(
+    return plan_wished(
         ledger, settings, REGISTRY, make_bank(), month=MONTH, is_simulated=False, candidates=names, seed=seed
     )
 
@@ -134,7 +143,11 @@ def test_a_plan_that_nobody_stands_for_takes_two_people_and_is_published_once_as
 
 def test_a_session_is_released_only_once_another_has_agreed_to_this_very_lease(world: World) -> None:
     protocol = ExamProtocol(
-        world.ledger, world.keys, lease_s=60, clock=world.clock, two_persons=TwoPersons(("release",), 7)
+        world.ledger,
+        world.keys,
+        SeatRules(lease_s=60),
+        clock=world.clock,
+        two_persons=TwoPersons(("release",), 7),
     )
     with world.ledger.write() as connection:
         for name, role in PEOPLE:

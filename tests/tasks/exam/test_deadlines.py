@@ -19,8 +19,9 @@ from tasks.exam.landing import land_closed_sessions
 from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.deadlines import Deadlines
 from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.words import Answer, Lease
-from tasks.exam.sitting import sit_sessions
+from tasks.exam.sitting import SittingPart, sit_sessions
 from tasks.models import CallFailed
 from tasks.texts import cut_text
 from tests.tasks.exam.doors import DoorToTheExam, serve_app
@@ -53,7 +54,7 @@ def outside(ledger: Ledger, tmp_path: Path) -> World:
 @pytest.fixture(params=["direct", "http"])
 def door(request: pytest.FixtureRequest, outside: World) -> Iterator[DoorToTheExam]:
     protocol = ExamProtocol(
-        outside.ledger, outside.keys, lease_s=10 * DAY_S, clock=outside.clock, deadlines=LIMITS
+        outside.ledger, outside.keys, SeatRules(lease_s=10 * DAY_S, deadlines=LIMITS), clock=outside.clock
     )
     if request.param == "direct":
         yield DoorToTheExam("direct", lambda: DirectDoor(protocol))
@@ -267,7 +268,12 @@ def test_calls_that_failed_for_good_are_errors_where_the_session_is_closed_by_fo
 
     report = asyncio.run(
         sit_sessions(
-            world.ledger, world.settings, world.registry, Breaking(), world.plan.run_id, models=["alpha"]
+            world.ledger,
+            world.settings,
+            world.registry,
+            Breaking(),
+            world.plan.run_id,
+            part=SittingPart(models=["alpha"]),
         )
     )
     assert [failure.reason for failure in report.failures] == ["The endpoint gave up."]
@@ -332,7 +338,12 @@ def test_an_in_house_candidate_that_never_stops_is_kept_truncated_and_its_sessio
             model = {"direct": "alpha", "http": "rho"}[exam_door]
             report = asyncio.run(
                 sit_sessions(
-                    world.ledger, settings, world.registry, Endless(), world.plan.run_id, models=[model]
+                    world.ledger,
+                    settings,
+                    world.registry,
+                    Endless(),
+                    world.plan.run_id,
+                    part=SittingPart(models=[model]),
                 )
             )
         assert (report.failures, report.answer_count) == ([], 6)

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import select
 
 from tasks.exam.plan.bank_index import BankIndex, index_bank, weigh_questions
-from tasks.exam.plan.drawing import DisciplineShare, DrawnQuestion, draw_order, draw_set
+from tasks.exam.plan.drawing import DisciplineShare, DrawnQuestion, Masks, draw_order, draw_set
 from tasks.exam.public.blinding import read_blinding_secret
 from tasks.exam.public.hashing import digest
 from tests.tasks.exam.world import (
@@ -33,15 +33,10 @@ ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma"
 RHO = make_model("rho", roles=("reference",))
 
 
-def draw(index: BankIndex, key: str, shares: dict[str, int], **parameters: object) -> list[DrawnQuestion]:
-    values = {
-        "excluded": index.make_mask(),
-        "avoided": index.make_mask(),
-        "asked": {},
-        **parameters,
-    }
+def draw(index: BankIndex, key: str, shares: dict[str, int]) -> list[DrawnQuestion]:
+    masks = Masks(excluded=index.make_mask(), avoided=index.make_mask())
     wanted = [DisciplineShare(name, share, 0) for name, share in shares.items()]
-    return draw_set(index, wanted, seed=key.encode(), set_id="set", **values)  # type: ignore[arg-type]
+    return draw_set(index, wanted, masks, asked={}, seed=key.encode(), set_id="set")
 
 
 def compute_p(counts: Sequence[int]) -> float:
@@ -251,7 +246,9 @@ def test_nothing_of_a_run_says_what_another_draws(ledger: Ledger, tmp_path: Path
         def draw_with(secret: str, label: str = set_id) -> set[str]:
             wanted = [DisciplineShare(name, 2, 0) for name in DISCIPLINES]
             seed = bytes.fromhex(secret)
-            items = draw_set(index, wanted, excluded=met, avoided=met, asked={}, seed=seed, set_id=label)
+            items = draw_set(
+                index, wanted, Masks(excluded=met, avoided=met), asked={}, seed=seed, set_id=label
+            )
             return {item.lineage_uuid for item in items}
 
         # Its own seed proves the draw; neither that of the other run nor any share says anything of it.
@@ -272,7 +269,7 @@ def test_a_draw_in_words_of_the_page_gives_the_same_set() -> None:
     seed = hashlib.sha256(b"seed").digest()
     shares = [DisciplineShare("Law", 12, 2)]
     items = draw_set(
-        index, shares, excluded=excluded, avoided=avoided, asked=asked, seed=seed, set_id="season/0001"
+        index, shares, Masks(excluded=excluded, avoided=avoided), asked=asked, seed=seed, set_id="season/0001"
     )
 
     def key_of(tag: str) -> bytes:

@@ -18,7 +18,7 @@ from tasks.exam.landing import (
     land_closed_sessions,
     land_run,
 )
-from tasks.exam.sitting import sit_sessions
+from tasks.exam.sitting import SittingPart, sit_sessions
 from tasks.exam.verify import find_changed_sessions
 from tasks.models import CallReply, CallRequest, RegisteredModel
 from tests.fresh import open_new_lake
@@ -76,7 +76,14 @@ def sat(ledger: Ledger, tmp_path: Path) -> World:
 def run(world: World, model: str) -> None:
     client = RecordingClient(world.ledger)
     asyncio.run(
-        sit_sessions(world.ledger, world.settings, world.registry, client, world.plan.run_id, models=[model])
+        sit_sessions(
+            world.ledger,
+            world.settings,
+            world.registry,
+            client,
+            world.plan.run_id,
+            part=SittingPart(models=[model]),
+        )
     )
 
 

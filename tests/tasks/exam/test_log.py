@@ -28,6 +28,7 @@ from tasks.exam.log.signing import (
 )
 from tasks.exam.log.story import tell_run
 from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.tokens import issue_token, verify_token
 from tasks.exam.protocol.words import Answer, Lease, Receipt
 from tasks.exam.public import verifier
@@ -50,10 +51,9 @@ class Seat:
         self.protocol = ExamProtocol(
             world.ledger,
             world.keys,
-            lease_s=world.settings.lease_s,
+            SeatRules(lease_s=world.settings.lease_s, longest_response=world.settings.longest_response),
             clock=world.clock,
             heads=self.heads,
-            longest_response=world.settings.longest_response,
         )
         self.session_id: str = world.sessions()[0]["session_id"]
         self.token = world.token(self.session_id)
@@ -211,7 +211,7 @@ def test_what_is_no_receipt_is_said(tmp_path: Path, text: str) -> None:
 def test_in_house_answers_have_no_signed_receipts(world: World) -> None:
     heads = HeadKeeper(world.ledger, world.settings)
     protocol = ExamProtocol(
-        world.ledger, world.keys, lease_s=60, is_in_house=True, clock=world.clock, heads=heads
+        world.ledger, world.keys, SeatRules(lease_s=60, is_in_house=True), clock=world.clock, heads=heads
     )
     session_id = world.sessions()[0]["session_id"]
     token = world.token(session_id)
@@ -228,7 +228,7 @@ def test_a_token_that_an_examiner_issues_names_them_in_its_claims_and_in_the_sto
         world.keys, "candidate:alpha", session_id, ["sit"], 3600, now=world.now, issued_by="eve"
     )
     assert verify_token(world.keys, issued.text, now=world.now).issued_by == "eve"
-    protocol = ExamProtocol(world.ledger, world.keys, lease_s=60, clock=world.clock)
+    protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60), clock=world.clock)
     protocol.open_session(issued.text, session_id)
     with world.ledger.read() as connection:
         events = tell_run(connection, world.plan.run_id).events

@@ -33,6 +33,7 @@ from schemas.errors import ExamError
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.words import Answer, Lease, Put
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
@@ -117,7 +118,9 @@ class ExamMachine(RuleBasedStateMachine):
         configuration = make_settings(folder / "home", set_size=COUNT, disciplines=("Law",))
         registry = make_registry(make_model("alpha"))
         self.world = World(self.ledger, configuration, registry, make_bank({"Law": 1}), _Plan)  # type: ignore[arg-type]
-        self.protocol = ExamProtocol(self.ledger, self.world.keys, lease_s=LEASE_S, clock=self.world.clock)
+        self.protocol = ExamProtocol(
+            self.ledger, self.world.keys, SeatRules(lease_s=LEASE_S), clock=self.world.clock
+        )
         both_doors().enter(self.protocol)
         self.session_id = self.world.sessions()[0]["session_id"]
         self.token = self.world.token(self.session_id, ttl_s=10**8)

@@ -15,6 +15,7 @@ from schemas.errors import RegistryError, UsageError
 from schemas.settings import Settings
 from tasks.exam.month import preview_month, publish_month, shape_draw
 from tasks.exam.plan.run_plan import RunPlan
+from tasks.exam.plan.wishes import RunWishes
 from tests.tasks.exam.world import MONTH, answer_run, make_bank, make_settings
 from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.lake import Lake, open_lake
@@ -51,7 +52,7 @@ def lake(settings: Settings) -> Iterator[Lake]:
 
 
 def preview(ledger: Ledger, lake: Lake, settings: Settings, **options: object) -> RunPlan | None:
-    return preview_month(ledger, lake, settings, **{"month": MONTH, **options})  # type: ignore[arg-type]
+    return preview_month(ledger, lake, settings, RunWishes(**{"month": MONTH, **options}))  # type: ignore[arg-type]
 
 
 def act(ledger: Ledger, lake: Lake, settings: Settings, **options: object) -> RunPlan:
@@ -84,11 +85,11 @@ def test_a_missing_key_is_found_before_anything_is_started_and_does_not_hinder_a
     )
     monkeypatch.setattr("deployments.commands.checks.load_settings", lambda: settings)
     monkeypatch.setattr("deployments.commands.exam.evaluate.load_settings", lambda: settings)
-    assert evaluate.preview(MONTH, "beta") is not None
+    assert evaluate.preview(RunWishes(MONTH, ["beta"])) is not None
     with pytest.raises(RegistryError, match="OWN_API_KEY"):
-        evaluate.preview(MONTH, "beta", is_to_run=True)
+        evaluate.preview(RunWishes(MONTH, ["beta"]), is_to_run=True)
     monkeypatch.setenv("OWN_API_KEY", "key")
-    shown = evaluate.preview(MONTH, "beta", is_to_run=True)
+    shown = evaluate.preview(RunWishes(MONTH, ["beta"]), is_to_run=True)
     assert shown is not None
     assert shown["candidates"] == ["beta"]
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from schemas.errors import GateError, UsageError
-from tasks.exam.plan.allotment import Renewal
-from tasks.exam.plan.planning import plan_run
+from tasks.exam.plan.allotment import SetRenewal
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan, read_plan
 from tasks.exam.plan.shares import BankTooSmall, Shortfall, compute_shares, plan_shares
@@ -30,6 +29,7 @@ from tests.tasks.exam.world import (
     make_model,
     make_registry,
     make_settings,
+    plan_wished,
     publish,
 )
 from warehouse.ledger.engine.ledger import Ledger
@@ -306,9 +306,10 @@ def test_a_lineage_may_return_after_the_rest_period_and_not_before(ledger: Ledge
     registry = make_registry(ALPHA, RHO)
     bank = make_bank(2, variants=0)  # one set of six is all there is
     settings_ = make_settings(tmp_path, rest_months=12)
+    unique = settings_.model_copy(update={"set_policy": "unique"})
     publish(ledger, settings_, registry, bank, candidates=["alpha"], run_id="a")
     with pytest.raises(BankTooSmall):
-        publish(ledger, settings_, registry, bank, candidates=["alpha"], run_id="b", policy="unique")
+        publish(ledger, unique, registry, bank, candidates=["alpha"], run_id="b")
     today = datetime.now(UTC)
     met_at = {11: GateError, 13: None}
     for months, expected in met_at.items():
@@ -319,11 +320,9 @@ def test_a_lineage_may_return_after_the_rest_period_and_not_before(ledger: Ledge
             connection.execute(update(set_claims).values(claimed_at=at))
         if expected is not None:
             with pytest.raises(expected):
-                publish(ledger, settings_, registry, bank, candidates=["alpha"], run_id="c", policy="unique")
+                publish(ledger, unique, registry, bank, candidates=["alpha"], run_id="c")
         else:
-            plan = publish(
-                ledger, settings_, registry, bank, candidates=["alpha"], run_id="d", policy="unique"
-            )
+            plan = publish(ledger, unique, registry, bank, candidates=["alpha"], run_id="d")
             assert plan.call_count == 12
 
 
@@ -349,11 +348,10 @@ def test_whatever_is_planned_no_organisation_meets_a_lineage_in_two_sets(
         for number, policy in enumerate(policies):
             plan = publish(
                 ledger,
-                settings_,
+                settings_.model_copy(update={"set_policy": policy}),
                 registry,
                 make_bank(40, variants=1, bank_version=versions[number]),
                 run_id=f"run {number}",
-                policy=policy,
                 seed=f"{SEED}{number}",
                 candidates=[model.name for model in models],
             )
@@ -523,7 +521,7 @@ def test_a_reference_answers_again_when_what_it_answered_with_has_changed(
     plan = publish(
         ledger, settings_, registry, make_bank(), candidates=["beta"], run_id="b", judge_prompt=judge_prompt
     )
-    again = [] if changed is None else [Renewal("rho", 1, changed)]
+    again = [] if changed is None else [SetRenewal("rho", 1, changed)]
     assert list(plan.renewed) == again
     assert sets_of(plan, "rho") == ([] if changed is None else [1])
     # Once renewed, it serves.
@@ -547,10 +545,10 @@ def test_a_changed_exam_prompt_renews_the_reference_and_so_does_the_option(
     asked = publish(
         ledger, settings_, registry, make_bank(), candidates=["beta"], run_id="b", is_reference_renewed=True
     )
-    assert asked.renewed == (Renewal("rho", 1, ()),)
+    assert asked.renewed == (SetRenewal("rho", 1, ()),)
     monkeypatch.setattr("tasks.exam.plan.fingerprint.EXAM_PROMPT", "2")
     changed = publish(ledger, settings_, registry, make_bank(), candidates=["gamma"], run_id="c")
-    assert changed.renewed == (Renewal("rho", 1, ("exam_prompt",)),)
+    assert changed.renewed == (SetRenewal("rho", 1, ("exam_prompt",)),)
 
 
 def test_a_reference_that_left_the_registry_cannot_bridge(ledger: Ledger, tmp_path: Path) -> None:
@@ -611,7 +609,7 @@ def test_a_preview_shows_sets_sessions_calls_cost_and_what_is_left_and_writes_no
     settings_ = make_settings(
         tmp_path, repeats=2, prompt_styles=("zero_shot", "chain_of_thought"), budget_usd=5
     )
-    plan = plan_run(
+    plan = plan_wished(
         ledger,
         settings_,
         make_registry(ALPHA, free, RHO),
@@ -657,7 +655,9 @@ def test_publishing_twice_claims_once_and_a_published_run_is_planned_as_it_is(
     settings_, registry, bank = make_settings(tmp_path), make_registry(ALPHA, RHO), make_bank()
     plan = publish(ledger, settings_, registry, bank)
     assert publish_plan(ledger, plan) == plan.run_id
-    again = plan_run(ledger, settings_, registry, bank, month=MONTH, is_simulated=False, run_id=plan.run_id)
+    again = plan_wished(
+        ledger, settings_, registry, bank, month=MONTH, is_simulated=False, run_id=plan.run_id
+    )
     assert again.is_published
     assert again == dataclasses.replace(
         plan, is_published=True, cost_usd=again.cost_usd, cost_by_model=again.cost_by_model
@@ -669,7 +669,7 @@ def test_publishing_twice_claims_once_and_a_published_run_is_planned_as_it_is(
 def test_two_plans_made_side_by_side_do_not_claim_the_same_lineage(ledger: Ledger, tmp_path: Path) -> None:
     registry, bank = make_registry(ALPHA, SISTER, RHO), make_bank()
     plans = [
-        plan_run(
+        plan_wished(
             ledger,
             make_settings(tmp_path),
             registry,
@@ -696,7 +696,7 @@ def test_two_plans_made_side_by_side_do_not_claim_the_same_lineage(ledger: Ledge
 def test_a_refused_publication_leaves_nothing_behind(ledger: Ledger, tmp_path: Path) -> None:
     registry, bank = make_registry(ALPHA, SISTER, RHO), make_bank(2, variants=0)
     plans = [
-        plan_run(
+        plan_wished(
             ledger,
             make_settings(tmp_path),
             registry,

@@ -20,6 +20,7 @@ from tasks.exam.landing import iter_landings
 from tasks.exam.log.check import check_ledger, check_log
 from tasks.exam.log.heads import keep_head
 from tasks.exam.plan.run_plan import read_plan
+from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.sitting import sit_sessions
 from tests.tasks.exam import test_approvals as approval_rules
 from tests.tasks.exam import test_protocol as rules
@@ -169,6 +170,7 @@ import json, sys, time
 from tests.tasks.exam.world import make_settings
 from warehouse.ledger.engine.opening import open_ledger
 from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.tokens import issue_token
 from tasks.exam.protocol.words import Answer, Lease
@@ -178,7 +180,7 @@ url, home, session_id, start, what, lease = sys.argv[1:]
 settings = make_settings(Path(home))
 keys = open_keys(settings)
 with open_ledger(url) as ledger:
-    protocol = ExamProtocol(ledger, keys, lease_s=60)
+    protocol = ExamProtocol(ledger, keys, SeatRules(lease_s=60))
     token = issue_token(keys, "candidate:alpha", session_id, ["sit"], 600).text
     held = Lease(**json.loads(lease)) if lease else None
     while time.time() < float(start):
@@ -239,7 +241,7 @@ def test_two_processes_with_one_lease_answer_every_question_exactly_once(
 
     session_id = world.sessions()[0]["session_id"]
     world.now = time.time()
-    protocol = ExamProtocol(world.ledger, world.keys, lease_s=60)
+    protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60))
     lease = protocol.open_session(world.token(session_id), session_id)
     results = race(ledger_url, world, session_id, ["left", "right"], json.dumps(dataclasses.asdict(lease)))
     won = sorted(int(str(seq)) for result in results for code, seq in result if code == "won")
@@ -254,13 +256,12 @@ PLANNER = """
 import sys, time
 from pathlib import Path
 from tests.tasks.exam.world import *
-from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
 from warehouse.ledger.engine.opening import open_ledger
 url, home, name, start = sys.argv[1:]
 registry = make_registry(make_model("alpha", "one"), make_model("beta", "one"), make_model("rho", roles=("reference",)))
 with open_ledger(url) as ledger:
-    plan = plan_run(ledger, make_settings(Path(home)), registry, make_bank(), month=MONTH, is_simulated=False,
+    plan = plan_wished(ledger, make_settings(Path(home)), registry, make_bank(), month=MONTH, is_simulated=False,
                     run_id=f"run {name}", candidates=[name], seed=name)
     while time.time() < float(start):
         time.sleep(0.001)

@@ -14,10 +14,18 @@ import pytest
 from sqlalchemy import select
 
 from schemas.errors import UsageError
-from tasks.exam.plan.planning import name_run, plan_run
+from tasks.exam.plan.planning import name_run
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import read_plan
-from tests.tasks.exam.world import MONTH, make_bank, make_model, make_registry, make_settings, publish
+from tests.tasks.exam.world import (
+    MONTH,
+    make_bank,
+    make_model,
+    make_registry,
+    make_settings,
+    plan_wished,
+    publish,
+)
 from tests.warehouse.ledger.postgresql import start_postgresql
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
@@ -32,15 +40,14 @@ PLANNER = """
 import json, sys, time
 from pathlib import Path
 from schemas.errors import ProctorError
-from tests.tasks.exam.world import MONTH, make_bank, make_settings
+from tests.tasks.exam.world import MONTH, make_bank, make_settings, plan_wished
 from tests.tasks.exam.test_run_identity import REGISTRY
-from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
 from warehouse.ledger.engine.opening import open_ledger
 url, home, start, count = sys.argv[1:]
 with open_ledger(url) as ledger:
     plans = [
-        plan_run(ledger, make_settings(Path(home)), REGISTRY, make_bank(), month=MONTH, is_simulated=False)
+        plan_wished(ledger, make_settings(Path(home)), REGISTRY, make_bank(), month=MONTH, is_simulated=False)
         for _ in range(int(count))
     ]
     while time.time() < float(start):
@@ -63,7 +70,7 @@ ONE_RUN = {"runs": 1, "sessions": 3, "set_claims": 3, "exposures": 18}
 
 def plan_at_once(ledger: Ledger, tmp_path: Path, count: int) -> list[str]:
     plans = [
-        plan_run(ledger, make_settings(tmp_path), REGISTRY, make_bank(), month=MONTH, is_simulated=False)
+        plan_wished(ledger, make_settings(tmp_path), REGISTRY, make_bank(), month=MONTH, is_simulated=False)
         for _ in range(count)
     ]
     assert len({plan.request.chance.seed for plan in plans if plan.request}) == count
@@ -139,7 +146,7 @@ def test_who_planned_others_meanwhile_is_told_what_to_do_and_changes_nothing(
     ledger: Ledger, tmp_path: Path
 ) -> None:
     plans = [
-        plan_run(
+        plan_wished(
             ledger,
             make_settings(tmp_path),
             REGISTRY,
@@ -181,7 +188,7 @@ def test_a_further_run_of_a_month_has_a_name_that_somebody_gave(ledger: Ledger, 
 def plan_with_identity(ledger: Ledger, tmp_path: Path, *, run_id: str, repetition: str):  # type: ignore[no-untyped-def]
     import dataclasses
 
-    plan = plan_run(
+    plan = plan_wished(
         ledger,
         make_settings(tmp_path),
         REGISTRY,

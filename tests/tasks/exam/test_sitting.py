@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,9 @@ from tasks.exam.doors import DirectDoor, HttpDoor
 from tasks.exam.http_calls import DoorError
 from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.sitter import SittingProgress
-from tasks.exam.sitting import SittingFailure, SittingReport, sit_sessions
+from tasks.exam.sitting import SittingFailure, SittingPart, SittingReport, sit_sessions
 from tasks.running import SharedWork, claim_work
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import (
@@ -62,9 +64,19 @@ def crowd(ledger: Ledger, tmp_path: Path) -> World:
     return World(ledger, settings, registry, bank, publish(ledger, settings, registry, bank))
 
 
-def sit(world: World, client: Any, **values: Any) -> SittingReport:
+def sit(
+    world: World, client: Any, progress: Callable[[SittingProgress], None] | None = None, **part: Any
+) -> SittingReport:
     return asyncio.run(
-        sit_sessions(world.ledger, world.settings, world.registry, client, world.plan.run_id, **values)
+        sit_sessions(
+            world.ledger,
+            world.settings,
+            world.registry,
+            client,
+            world.plan.run_id,
+            progress=progress,
+            part=SittingPart(**part),
+        )
     )
 
 
@@ -235,7 +247,7 @@ def test_a_run_with_open_sessions_is_not_closed(crowd: World) -> None:
 
 def test_a_lease_is_renewed_while_the_candidate_thinks(world: World) -> None:
     world.settings = world.settings.model_copy(update={"lease_s": 0.6})
-    protocol = ExamProtocol(world.ledger, world.keys, lease_s=0.6, is_in_house=True)
+    protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=0.6, is_in_house=True))
     report = sit(world, AnsweringClient(delay_s=1.2), door=DirectDoor(protocol), models=["alpha"])
     assert report.is_complete
     with world.ledger.read() as connection:
@@ -249,7 +261,7 @@ def test_a_call_under_way_outlives_a_lease_that_cannot_be_renewed(
 ) -> None:
     """The call is being paid for: broken off and made again it would be paid for twice."""
     world.settings = world.settings.model_copy(update={"lease_s": 0.3})
-    door = DirectDoor(ExamProtocol(world.ledger, world.keys, lease_s=0.3, is_in_house=True))
+    door = DirectDoor(ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=0.3, is_in_house=True)))
     refused: list[object] = []
 
     async def refuse(*given: object) -> Any:
@@ -287,7 +299,7 @@ def test_a_session_whose_claim_was_not_renewed_in_time_is_sat_again_however_ofte
 
 def test_an_expired_token_and_an_expired_lease_are_renewed_by_the_holder(world: World) -> None:
     world.settings = world.settings.model_copy(update={"token_ttl_s": 1, "lease_s": 60.0})
-    protocol = ExamProtocol(world.ledger, world.keys, lease_s=0.2, is_in_house=True)
+    protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=0.2, is_in_house=True))
     report = sit(world, AnsweringClient(delay_s=0.4), door=DirectDoor(protocol), models=["alpha"])
     assert (report.is_complete, report.answer_count) == (True, 6)
 
@@ -342,7 +354,9 @@ def test_a_window_is_honoured_in_house_only(ledger: Ledger, tmp_path: Path) -> N
         return [(put.seq, put.is_repeat) for put in puts]
 
     protocols = {
-        is_in_house: ExamProtocol(ledger, world.keys, lease_s=60, is_in_house=is_in_house, clock=world.clock)
+        is_in_house: ExamProtocol(
+            ledger, world.keys, SeatRules(lease_s=60, is_in_house=is_in_house), clock=world.clock
+        )
         for is_in_house in (False, True)
     }
     outside = asyncio.run(ask_four_times(DirectDoor(protocols[False])))
@@ -379,8 +393,7 @@ def test_an_acknowledgement_lost_on_the_way_is_not_an_answer_lost_or_given_twice
                 world.registry,
                 client,
                 world.plan.run_id,
-                door=door,
-                models=["alpha"],
+                part=SittingPart(door=door, models=["alpha"]),
             )
 
     with serve_app(cutting) as url:
@@ -492,7 +505,12 @@ def test_settings_choose_the_door(world: World) -> None:
     async def run() -> SittingReport:
         async with HttpDoor("http://127.0.0.1:1", patience_s=0.3) as door:
             return await sit_sessions(
-                world.ledger, world.settings, world.registry, AnsweringClient(), world.plan.run_id, door=door
+                world.ledger,
+                world.settings,
+                world.registry,
+                AnsweringClient(),
+                world.plan.run_id,
+                part=SittingPart(door=door),
             )
 
     report = asyncio.run(run())

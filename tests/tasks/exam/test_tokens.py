@@ -18,6 +18,7 @@ from schemas.settings import Settings
 from tasks.exam.doors import DirectDoor
 from tasks.exam.protocol.keys import KeyFile, open_keys, rotate_keys
 from tasks.exam.protocol.machine import ExamProtocol
+from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.tokens import VerifiedTokens, issue_token, read_token_id, verify_token
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.test_sitting import sit
@@ -232,7 +233,7 @@ def test_what_no_token_can_need_leaves_the_ledger(world: World) -> None:
 
 def test_answers_ask_the_ledger_once_a_second_what_has_ended(world: World) -> None:
     session_id = world.sessions()[0]["session_id"]
-    protocol = ExamProtocol(world.ledger, world.keys, lease_s=60, clock=world.clock)
+    protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60), clock=world.clock)
     protocol._tokens = Reader(world).tokens  # its clock stands
     asked = []
     event.listen(
@@ -257,7 +258,7 @@ def test_a_run_in_house_survives_keys_that_end_in_the_middle(world: World) -> No
         elif count == 4:
             open_keys(world.settings).path.unlink()
 
-    protocol = ExamProtocol(world.ledger, world.keys, lease_s=60, is_in_house=True)
+    protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60, is_in_house=True))
     report = sit(world, AnsweringClient(end_keys, delay_s=0.6), door=DirectDoor(protocol), models=["alpha"])
     assert (report.is_complete, report.answer_count) == (True, 6)
 

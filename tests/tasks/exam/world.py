@@ -19,7 +19,9 @@ from schemas.settings import Settings
 from tasks.exam.plan.drawing import make_seed
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
+from tasks.exam.plan.request import Chance
 from tasks.exam.plan.run_plan import RunPlan
+from tasks.exam.plan.wishes import RunWishes
 from tasks.exam.protocol.keys import KeyFile, open_keys
 from tasks.exam.protocol.tokens import issue_token
 from tasks.models import CallReply, CallRequest, RegisteredModel, Registry
@@ -237,14 +239,34 @@ def answer_run(ledger: Ledger, run_id: str) -> None:
         connection.execute(update(runs).where(runs.c.run_id == run_id).values(status="closed"))
 
 
+def make_chance(seed: str) -> Chance:
+    """A chance that is the same for the same text."""
+    return Chance(hashlib.sha256(seed.encode()).digest())
+
+
+def plan_wished(
+    ledger: Ledger,
+    settings: Settings,
+    registry: Registry,
+    bank: pl.DataFrame,
+    *,
+    seed: str = "",
+    judge_prompt: str | None = None,
+    **wishes: Any,
+) -> RunPlan:
+    """The plan of a run of real candidates in `MONTH`, unless the wishes say otherwise."""
+    wished = RunWishes(**{"month": MONTH, "is_simulated": False, **wishes})
+    chance = make_chance(seed) if seed else None
+    return plan_run(ledger, settings, registry, bank, wished, chance=chance, judge_prompt=judge_prompt)
+
+
 def publish(
     ledger: Ledger,
     settings: Settings,
     registry: Registry,
     bank: pl.DataFrame,
-    **parameters: Any,
+    **wishes: Any,
 ) -> RunPlan:
-    values: dict[str, Any] = {"month": MONTH, "is_simulated": False, "seed": SEED, **parameters}
-    plan = plan_run(ledger, settings, registry, bank, **values)
+    plan = plan_wished(ledger, settings, registry, bank, **{"seed": SEED, **wishes})
     publish_plan(ledger, plan)
     return plan

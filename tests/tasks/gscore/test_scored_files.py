@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from schemas.errors import StoreError, UsageError
 from tasks.gscore.metrics.pairs import NO_RESPONSE_NOTE, SCORE_COLUMNS, score_pairs
-from tasks.gscore.scored_files import score_file
+from tasks.gscore.scored_files import FileScoring, score_file
 
 # In one worker with all that runs an embedding model: importing its libraries takes five CPU seconds.
 pytestmark = pytest.mark.xdist_group("sentence-transformers")
@@ -32,7 +32,7 @@ def test_every_format_in_and_out_gives_the_scores_of_its_pairs(
     pairs_file: WriteFile, tmp_path: Path, in_suffix: str, out_suffix: str
 ) -> None:
     path, out = pairs_file(2_300, in_suffix), tmp_path / f"scores.{out_suffix}"
-    result = score_file(path, out, "standard", part_rows=700)
+    result = score_file(path, out, FileScoring(profile="standard", part_rows=700))
 
     pairs = pl.read_parquet(pairs_file(2_300, "parquet"))
     expected = score_pairs(pairs, "standard")
@@ -66,7 +66,7 @@ def kill_after(done, total):
     if done >= int(sys.argv[3]):
         os.kill(os.getpid(), signal.SIGKILL)
 
-score_file(Path(sys.argv[1]), Path(sys.argv[2]), "cgeval-paper", progress=kill_after, part_rows=500)
+score_file(Path(sys.argv[1]), Path(sys.argv[2]), FileScoring("cgeval-paper", part_rows=500), progress=kill_after)
 """
 
 
@@ -89,11 +89,11 @@ def test_after_a_kill_the_parts_already_written_are_not_scored_again(
         if done < total:
             assert [part.stat().st_mtime_ns for part in parts] == written
 
-    result = score_file(path, out, "cgeval-paper", progress=look, part_rows=500)
+    result = score_file(path, out, FileScoring(profile="cgeval-paper", part_rows=500), progress=look)
 
     assert seen == [(1_000, 2_300), (1_500, 2_300), (2_000, 2_300), (2_300, 2_300)]
     assert (result.resumed_count, result.row_count) == (1_000, 2_300)
-    score_file(path, whole, "cgeval-paper")
+    score_file(path, whole, FileScoring(profile="cgeval-paper"))
     assert_frame_equal(pl.read_parquet(out), pl.read_parquet(whole))
 
 
@@ -107,12 +107,12 @@ def test_another_profile_or_a_changed_file_does_not_go_on_with_old_parts(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        score_file(path, out, "cgeval-paper", progress=stop, part_rows=500)
-    assert score_file(path, out, "standard", part_rows=500).resumed_count == 0
+        score_file(path, out, FileScoring(profile="cgeval-paper", part_rows=500), progress=stop)
+    assert score_file(path, out, FileScoring(profile="standard", part_rows=500)).resumed_count == 0
     with pytest.raises(KeyboardInterrupt):
-        score_file(path, out, "cgeval-paper", progress=stop, part_rows=500)
+        score_file(path, out, FileScoring(profile="cgeval-paper", part_rows=500), progress=stop)
     path.write_text(path.read_text(encoding="utf-8").replace("q0", "q9"), encoding="utf-8")
-    assert score_file(path, out, "cgeval-paper", part_rows=500).resumed_count == 0
+    assert score_file(path, out, FileScoring(profile="cgeval-paper", part_rows=500)).resumed_count == 0
 
 
 def test_a_part_that_is_damaged_is_scored_again_with_what_follows(
@@ -123,7 +123,7 @@ def test_a_part_that_is_damaged_is_scored_again_with_what_follows(
     parts = sorted(tmp_path.glob("scores.parquet.parts/*/*.parquet"))
     parts[1].write_bytes(parts[1].read_bytes()[:-20])
 
-    assert score_file(path, out, "cgeval-paper", part_rows=500).resumed_count == 500
+    assert score_file(path, out, FileScoring(profile="cgeval-paper", part_rows=500)).resumed_count == 500
     assert pl.read_parquet(out)["row_number"].to_list() == list(range(1, 2_001))
 
 
@@ -131,14 +131,18 @@ def test_similarities_are_computed_once_and_named(
     pairs_file: WriteFile, tmp_path: Path, tiny_model: Path
 ) -> None:
     path, out, cache = pairs_file(300, "csv"), tmp_path / "scores.parquet", tmp_path / "cache.sqlite"
-    result = score_file(path, out, "standard", tiny_model, cache=cache, part_rows=100)
+    result = score_file(
+        path, out, FileScoring(profile="standard", model=tiny_model, cache=cache, part_rows=100)
+    )
     assert (result.gscore_count, result.message) == (300, None)
     assert result.similarity_model is not None and result.similarity_model.startswith("tiny-zh@")
     scores = pl.read_parquet(out)
     assert scores["similarity_model"].unique().to_list() == [result.similarity_model]
     assert scores["gscore"].null_count() == 0
 
-    again = score_file(path, tmp_path / "again.parquet", "cgeval-paper", tiny_model, cache=cache)
+    again = score_file(
+        path, tmp_path / "again.parquet", FileScoring(profile="cgeval-paper", model=tiny_model, cache=cache)
+    )
     assert_frame_equal(pl.read_parquet(again.out).select("similarity"), scores.select("similarity"))
 
 
@@ -146,7 +150,9 @@ def test_without_the_model_the_other_three_are_computed_and_the_reason_is_given(
     pairs_file: WriteFile, tmp_path: Path
 ) -> None:
     result = score_file(
-        pairs_file(10, "csv"), tmp_path / "scores.parquet", "standard", "nobody/no-such-model"
+        pairs_file(10, "csv"),
+        tmp_path / "scores.parquet",
+        FileScoring(profile="standard", model="nobody/no-such-model"),
     )
     assert (result.scored_count, result.gscore_count) == (10, 0)
     assert result.message is not None and "nobody/no-such-model is not on this machine" in result.message
@@ -188,7 +194,7 @@ def test_rows_that_cannot_be_scored_stay_as_rows_that_say_why(tmp_path: Path) ->
 def test_csv_cells_may_hold_lines_and_quotes_and_a_blank_cell_is_an_empty_answer(tmp_path: Path) -> None:
     text = '\ufeffid,reference,response\r\n1,"一\n二""三",一二\r\n2,一二,\r\n3,一二\r\n4,a,b,c\r\n'
     (tmp_path / "pairs.csv").write_text(text, encoding="utf-8", newline="")
-    score_file(tmp_path / "pairs.csv", tmp_path / "scores.parquet", keep_texts=True)
+    score_file(tmp_path / "pairs.csv", tmp_path / "scores.parquet", FileScoring(keep_texts=True))
     rows = pl.read_parquet(tmp_path / "scores.parquet").select("id", "reference", "response", "rouge2").rows()
     assert rows == [
         ("1", '一\n二"三', "一二", 1 / 3),
@@ -212,7 +218,9 @@ def test_the_texts_may_stand_in_columns_of_other_names(tmp_path: Path) -> None:
         tmp_path / "pairs.csv"
     )
     score_file(
-        tmp_path / "pairs.csv", tmp_path / "out.parquet", reference_column="gold", response_column="answer"
+        tmp_path / "pairs.csv",
+        tmp_path / "out.parquet",
+        FileScoring(reference_column="gold", response_column="answer"),
     )
     assert pl.read_parquet(tmp_path / "out.parquet").select("source", "rouge2").rows() == [("a book", 1.0)]
 

@@ -139,10 +139,10 @@ def test_a_file_deleted_or_changed_after_it_was_read_is_landed_and_kept_as_it_wa
     before = {changed.read_bytes(), gone.read_bytes()}
     real = landing.archive_document
 
-    def change_first(archive: Path, parsed: ParsedDocument, key: None) -> None:
+    def change_first(archive: Path, parsed: ParsedDocument) -> None:
         gone.unlink(missing_ok=True)
         changed.write_bytes(b"something else")
-        real(archive, parsed, key)
+        real(archive, parsed)
 
     monkeypatch.setattr(landing, "archive_document", change_first)
     land_documents(lake, settings, [folder])

@@ -15,7 +15,7 @@ import pytest
 from deployments.model_server.profile import parse_profile
 from deployments.model_server.server import RunningServer, start_model_server
 from schemas.settings import Settings
-from tasks.judging.batched import judge_collected
+from tasks.judging.batched import JudgingChoices, judge_collected
 from tasks.judging.summary import JudgingSummary
 from tasks.running import Progress
 from tests.fresh import open_new_lake
@@ -57,7 +57,9 @@ class Room:
     def judge(self, **options: Any) -> JudgingSummary:
         with Progress("judge: responses") as progress:
             return asyncio.run(
-                judge_collected(self.ledger, self.lake, self.settings, "run-1", progress, **options)
+                judge_collected(
+                    self.ledger, self.lake, self.settings, "run-1", progress, JudgingChoices(**options)
+                )
             )
 
     def read_judgements(self) -> pl.DataFrame:

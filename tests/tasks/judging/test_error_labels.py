@@ -19,7 +19,7 @@ from tasks.models import ModelClient
 from tasks.questions import BareQuestion, QuestionContent
 from tests.tasks.judging.simulated_run import make_full_bank, make_responses
 from tests.tasks.models.simulation import make_model, start_server
-from warehouse.lake.validation import Refusal, find_refusals
+from warehouse.lake.validation import RefusedRow, find_refusals
 from warehouse.ledger.engine.ledger import Ledger
 
 LABELLER = make_model("labeller", roles=("judge",))
@@ -31,7 +31,7 @@ def make_failed(count: int, model: str = "m") -> pl.DataFrame:
     )
 
 
-def find_refused_labels(labels: list[dict[str, object]]) -> list[Refusal]:
+def find_refused_labels(labels: list[dict[str, object]]) -> list[RefusedRow]:
     table = get_table("error_labels")
     return find_refusals(table, table.frame(labels).with_columns(pl.lit("unit").alias("landing_unit")))
 

@@ -7,13 +7,15 @@ import polars as pl
 import pytest
 
 from schemas.errors import UsageError
-from tasks.league.entry import EntrantRating, enter_candidate
+from tasks.league.entry import EntrantRating, EntryRequest, enter_candidate
 from tests.tasks.league.conftest import MakeWorld, World
 from tests.tasks.league.world import ABILITIES, ENTRANT, make_rules, play
 
 
 def enter(world: World, count: int, candidate: str = ENTRANT) -> list[EntrantRating]:
-    return asyncio.run(enter_candidate(world.ledger, world.lake, world.settings, "one", candidate, count))
+    return asyncio.run(
+        enter_candidate(world.ledger, world.lake, world.settings, "one", EntryRequest(candidate, count))
+    )
 
 
 def test_an_entrant_finds_its_place_and_its_interval_shrinks(make_world: MakeWorld) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from schemas.errors import BudgetError, StoreError, UsageError
-from tasks.league.claim import claim_league, find_claim
+from tasks.league.claim import claim_league, find_league
 from tasks.league.preview import preview_league
 from tasks.league.wording import extract_sections
 from tasks.models import read_registry
@@ -178,7 +178,7 @@ def test_a_claim_is_refused_before_anything_is_called(make_world: MakeWorld) -> 
             claim_league(world.lake, world.settings, registry, "one", rules)
     with pytest.raises(UsageError, match="is no id"):
         claim_league(world.lake, world.settings, registry, "a/b", make_rules(FOUR))
-    assert find_claim(world.lake, world.settings, "one") is None
+    assert find_league(world.lake, world.settings, "one") is None
     assert not world.server.state.requests
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings, load_settings
-from tasks.league.claim import find_claim
+from tasks.league.claim import find_league
 from tasks.league.season import name_season
 from tasks.league.task import claim_season
 from tasks.models import read_registry
@@ -31,7 +31,7 @@ def test_a_season_is_claimed_once_with_all_candidates_of_the_registry(
     assert claim_season.fn(["nobody"]) == f"season-{season}", "what is claimed stays as it is"
 
     with open_lake(settings, read_only=True) as lake:
-        claim = find_claim(lake, settings, f"season-{season}")
+        claim = find_league(lake, settings, f"season-{season}")
     assert claim is not None
     named = [model.name for model in read_registry(settings.registry_path).candidates()]
     assert claim.rules.candidates == tuple(named)

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deployments.model_server.profile import Profile, parse_profile
+from deployments.model_server.profile import ServerProfile, parse_profile
 from schemas.settings import Settings
 from tasks.league.claim import LeagueRules, claim_league
 from tasks.league.domain import read_domain
-from tasks.league.play import LeagueSummary, play_league
+from tasks.league.play import LeagueSummary, Playing, play_league
 from tasks.models import read_registry
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -51,7 +51,7 @@ def build_profile(
     return {"seed": "league-1", "models": models}
 
 
-def make_profile(content: Mapping[str, Any]) -> Profile:
+def make_profile(content: Mapping[str, Any]) -> ServerProfile:
     return parse_profile(content)
 
 
@@ -95,7 +95,9 @@ def play(
     """Claim a league where rules are given, and play it."""
     if rules is not None:
         claim_league(lake, settings, read_registry(settings.registry_path), league_id, rules)
-    return asyncio.run(play_league(ledger, lake, settings, league_id, run_type, **options))
+    progress = options.pop("progress", None)
+    playing = Playing(run_type, **options)
+    return asyncio.run(play_league(ledger, lake, settings, league_id, playing, progress=progress))
 
 
 @contextmanager

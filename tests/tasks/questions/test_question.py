@@ -23,7 +23,7 @@ from tasks.questions.question import (
     write_options,
 )
 from tasks.questions.reviewed import ReviewedQuestion
-from tasks.questions.variant import TEMPLATE, Variant, make_variant
+from tasks.questions.variant import TEMPLATE, Variant, VariantOrigin, make_variant
 from tests.tasks.bank.augment.conftest import make_accepted, make_frame
 
 MADE = datetime(2026, 11, 30, tzinfo=UTC)
@@ -77,7 +77,9 @@ def test_the_rows_hold_the_columns_of_the_schema_and_no_other() -> None:
     assert set(question.identity_row()) == {column.name for column in IDENTITY}
     assert set(question.content.as_row()) == {column.name for column in CONTENT}
     variant = make_variant(
-        question, question.content, method="paraphrase", generator="m", prompt_version="1", made_at=MADE
+        question,
+        question.content,
+        VariantOrigin(method="paraphrase", generator="m", prompt_version="1", made_at=MADE),
     )
     assert set(variant.as_row()) == {column.name for column in get_table("variants").own_columns}
 
@@ -126,10 +128,7 @@ def test_a_variant_names_its_parent_and_descends_from_the_same_original() -> Non
     variant = make_variant(
         parent,
         content,
-        method="declarative_rewrite",
-        generator=TEMPLATE,
-        prompt_version="t/1",
-        made_at=MADE,
+        VariantOrigin(method="declarative_rewrite", generator=TEMPLATE, prompt_version="t/1", made_at=MADE),
         option_label="A",
     )
     question = variant.question

@@ -30,6 +30,7 @@ def read_page(path: Path) -> html.HtmlElement:
 
 
 def test_a_name_is_text_in_the_table_the_sentence_and_the_figure(tmp_path: Path) -> None:
+    from tasks.report.axes import Axis, Group
     from tasks.report.panel_charts import dots
     from tasks.report.panels import Cell
 
@@ -42,7 +43,7 @@ def test_a_name_is_text_in_the_table_the_sentence_and_the_figure(tmp_path: Path)
         frame=frame,
         cells=(Cell("model", ("模型", "Candidate")), Cell("value", ("值", "Value"), "number")),
         finding=(HOSTILE, HOSTILE),
-        draw=dots(frame, name="model", value="value", title=("值", "value")),
+        draw=dots(frame, name=Group("model"), value=Axis("value", ("值", "value"))),
     )
     page = PanelPage("errors", ("", ""), lambda _: [panel])
     path = write_panels(Issue(tmp_path), page, [panel], is_simulated=False)

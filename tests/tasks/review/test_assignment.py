@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.review.annotators import Annotator
-from tasks.review.assignment import assign_batch
+from tasks.review.assignment import AssignmentTerms, assign_batch
 from tasks.review.closing import close_batch
 from tasks.review.desk import record_submission
 from tasks.review.distribution import Shares, distribute_work, draw_annotators
@@ -95,7 +95,7 @@ def test_a_discipline_with_too_few_annotators_is_left_out_by_name_and_number(
     with pytest.raises(
         GateError, match=r"Arts: 2 questions, 1 of 2 annotators \(gu\)\. .*Nothing was assigned"
     ):
-        assign_batch(ledger, None, frame, None, settings, NOW, all_or_nothing=True)
+        assign_batch(ledger, None, frame, None, settings, NOW, AssignmentTerms(all_or_nothing=True))
     with ledger.read() as connection:
         assert assigning.read_batches(connection) == []
     summary = assign_batch(ledger, None, frame, None, settings, NOW)
@@ -111,7 +111,7 @@ def test_work_beyond_the_quota_of_the_window_is_left_out(ledger: Ledger, setting
     assign_batch(ledger, "first", make_frame([make_question(1), make_question(2)]), people, tight, NOW)
     two = make_frame([make_question(3), make_question(4)])
     with pytest.raises(GateError, match="its 2 annotators can hold 6 questions in their windows"):
-        assign_batch(ledger, "second", two, people, tight, NOW, all_or_nothing=True)
+        assign_batch(ledger, "second", two, people, tight, NOW, AssignmentTerms(all_or_nothing=True))
     summary = assign_batch(ledger, "third", two, people, tight, NOW)
     assert read_pairs(ledger, "third") == [
         (make_question(3)["question_uuid"], "chen"),
@@ -187,18 +187,23 @@ def test_an_undecided_question_may_be_assigned_again_to_others_once_its_batch_is
     uuids = frame["question_uuid"].to_list()
     people = [Annotator("chen"), Annotator("dai")]
     assign_batch(ledger, "first", frame, people, settings, NOW)
-    assert assign_batch(ledger, "second", frame, None, settings, NOW, again=True).is_new is False
+    assert (
+        assign_batch(ledger, "second", frame, None, settings, NOW, AssignmentTerms(again=True)).is_new
+        is False
+    )
     record_submission(ledger, make_submission("chen", give(uuids[0], "accept"), batch_id="first"), NOW)
     close_batch(ledger, "first", "2027-02-01T00:00:00.000000+00:00")
     assert assign_batch(ledger, "second", frame, None, settings, NOW).is_new is False
-    summary = assign_batch(ledger, "second", frame, None, settings, NOW, again=True)
+    summary = assign_batch(ledger, "second", frame, None, settings, NOW, AssignmentTerms(again=True))
     assert (summary.question_count, summary.assignment_count) == (2, 4)
     assert (uuids[0], "chen") not in read_pairs(ledger, "second")
     close_batch(ledger, "second", "2027-04-01T00:00:00.000000+00:00")
     with pytest.raises(
         GateError, match=r"Engineering \(read before by chen\): 1 questions, 1 of 2 annotators \(dai\)"
     ):
-        assign_batch(ledger, "third", frame, people, settings, NOW, again=True, all_or_nothing=True)
+        assign_batch(
+            ledger, "third", frame, people, settings, NOW, AssignmentTerms(again=True, all_or_nothing=True)
+        )
 
 
 def test_the_same_questions_get_a_numbered_batch_when_they_are_assigned_again_in_the_same_month(
@@ -208,7 +213,7 @@ def test_the_same_questions_get_a_numbered_batch_when_they_are_assigned_again_in
     first = assign_batch(ledger, None, frame, None, settings, NOW)
     assert first.batch_id is not None
     close_batch(ledger, first.batch_id, "2027-02-01T00:00:00.000000+00:00")
-    second = assign_batch(ledger, None, frame, None, settings, NOW, again=True)
+    second = assign_batch(ledger, None, frame, None, settings, NOW, AssignmentTerms(again=True))
     assert second.batch_id == f"{first.batch_id}-2"
 
 

@@ -13,10 +13,10 @@ from tasks.review.batch import read_assignments, read_decisions
 from tasks.review.closing import close_batch
 from tasks.review.decision import Decision, GivenDecision
 from tasks.review.desk import (
-    Receipt,
-    Refusal,
+    RefusedSubmission,
     StaleError,
     Submission,
+    SubmissionReceipt,
     record,
     record_one,
     record_submission,
@@ -34,10 +34,10 @@ def test_the_same_decisions_twice_change_nothing(ledger: Ledger, settings: Setti
     uuids = open_batch(ledger, settings)
     one = make_submission("chen", give(uuids[0], "edit", explanation="Count them."), give(uuids[1], "reject"))
     first = record(ledger, [one], LATER)
-    assert first.receipts == [Receipt("web page", "b1", "chen", "reviewer", 2, 0, 0, 0)]
+    assert first.receipts == [SubmissionReceipt("web page", "b1", "chen", "reviewer", 2, 0, 0, 0)]
     before = read_all(ledger)
     again = record(ledger, [one], AFTER_ALL)
-    assert again.receipts == [Receipt("web page", "b1", "chen", "reviewer", 0, 0, 2, 0)]
+    assert again.receipts == [SubmissionReceipt("web page", "b1", "chen", "reviewer", 0, 0, 2, 0)]
     assert read_all(ledger) == before
 
 
@@ -104,7 +104,7 @@ def test_one_faulty_decision_keeps_all_of_its_submission_out(ledger: Ledger, set
     sound = make_submission("dai", give(uuids[0], "accept"))
     report = record(ledger, [faulty, sound], LATER)
     assert report.refusals == [
-        Refusal(
+        RefusedSubmission(
             "web page",
             f"Question {uuids[1]}, reject_reason: a rejection needs a reason. Nothing was recorded.",
         )
@@ -115,7 +115,7 @@ def test_one_faulty_decision_keeps_all_of_its_submission_out(ledger: Ledger, set
 
 def test_what_a_channel_refused_is_passed_on(ledger: Ledger, settings: Settings) -> None:
     open_batch(ledger, settings)
-    refusal = Refusal("review-b1-chen.xlsx", "review-b1-chen.xlsx: nothing was imported.")
+    refusal = RefusedSubmission("review-b1-chen.xlsx", "review-b1-chen.xlsx: nothing was imported.")
     report = record(ledger, [refusal], LATER)
     assert (report.refusals, report.receipts, report.complete_batches) == ([refusal], [], [])
 

@@ -11,7 +11,7 @@ from openpyxl import load_workbook
 from schemas.settings import Settings
 from tasks.questions import QuestionContent
 from tasks.review.annotators import Annotator
-from tasks.review.assignment import AssignmentSummary, assign_batch
+from tasks.review.assignment import AssignmentSummary, AssignmentTerms, assign_batch
 from tasks.review.batch import read_decisions
 from tasks.review.channels.label_studio.writing import export_label_studio
 from tasks.review.channels.workbook import layout
@@ -57,7 +57,7 @@ FRESH = [make_question(number) for number in range(1, 26)]
 
 def assign(ledger: Ledger, settings: Settings, supply: GoldSupply = SUPPLY) -> AssignmentSummary:
     roomy = settings.model_copy(update={"review_daily_quota": 50})
-    return assign_batch(ledger, "b1", make_frame(FRESH), FIVE, roomy, NOW, gold=supply)
+    return assign_batch(ledger, "b1", make_frame(FRESH), FIVE, roomy, NOW, AssignmentTerms(gold=supply))
 
 
 def read_planted(ledger: Ledger) -> list[dict[str, Any]]:
@@ -249,7 +249,9 @@ def test_from_the_lake_and_back_planted_questions_land_apart(
     assert read_gold_supply(roomy, lake, 0.5) == supply, "the key of the home stays"
     assert (settings.home / "secrets" / "review_gold").stat().st_mode & 0o077 == 0
     others = [Annotator("eva"), Annotator("fang")]
-    summary = assign_batch(ledger, "b1", make_frame(FRESH[10:14]), others, roomy, NOW, gold=supply)
+    summary = assign_batch(
+        ledger, "b1", make_frame(FRESH[10:14]), others, roomy, NOW, AssignmentTerms(gold=supply)
+    )
     assert summary.gold_count > 0
     for one in others:
         work = read_work(ledger, "b1", one.user_id, "reviewer")

@@ -5,7 +5,7 @@ import pytest
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.review.annotators import Annotator, write_annotator
-from tasks.review.assignment import assign_batch
+from tasks.review.assignment import AssignmentTerms, assign_batch
 from tasks.review.desk import record
 from tasks.review.gold import GoldSupply
 from tasks.review.progress import list_workloads, read_progress
@@ -87,7 +87,7 @@ def test_quotas_are_kept_and_novices_are_not_left_alone(
 
 def test_questions_with_a_known_decision_do_not_move(ledger: Ledger, settings: Settings) -> None:
     gold = GoldSupply(SETTLED, 0.5, KEY)
-    assign_batch(ledger, "b1", make_frame(ROWS[:4]), TWO, settings, NOW, gold=gold)
+    assign_batch(ledger, "b1", make_frame(ROWS[:4]), TWO, settings, NOW, AssignmentTerms(gold=gold))
     (done,) = reassign(ledger, "chen", settings, LATER)
     assert (sum(done.moved.values()), done.withdrawn_count) == (4, 2)
     assert not [name for _, name in read_pairs(ledger) if name == "chen"]

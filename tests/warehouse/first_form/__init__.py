@@ -1,4 +1,4 @@
-"""The lake that the first form wrote, and what that version said of it (see README.md)."""
+"""The lake that form 1 is, as version 0.1.0 wrote it, and what that version said of it (see README.md)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 
 
 def unpack_first_home(folder: Path) -> Settings:
-    """Put a home with the first form's lake into `folder` / home, untouched."""
+    """Put a home with the lake of form 1 into `folder` / home, untouched."""
     home = folder / "home"
     with tarfile.open(HERE / "home.tar.xz") as archive:
         archive.extractall(home, filter="data")
@@ -21,6 +21,6 @@ def unpack_first_home(folder: Path) -> Settings:
 
 
 def read_said() -> dict[str, Any]:
-    """What the first form said: rows of named queries by name, and the rows of each table of the lake."""
+    """Rows of named queries by name, and under `lake_rows` the number of rows of each table of the lake."""
     said: dict[str, Any] = json.loads((HERE / "said.json").read_text("utf-8"))
     return said

@@ -23,9 +23,10 @@ from warehouse.lake import Lake, backup_lake, open_lake, restore_lake
 from warehouse.ledger.engine.installation import read_ledger_id
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import users
-from warehouse.stores.files import read_mark
+from warehouse.stores.files import read_acknowledged_commit
 from warehouse.stores.homes import adopt_stores, check_stores, joining_stores, list_store_faults
 from warehouse.stores.installation import expecting, id_path, read_home_id
+from warehouse.stores.shared_files import KEYS
 
 ROOT = Path(__file__).parents[3]
 
@@ -262,14 +263,14 @@ def test_a_lake_that_is_put_back_is_not_measured_by_the_mark_of_the_one_before(
     with open_lake(settings) as lake:
         backup_lake(lake, tmp_path / "backup")
         land(lake, 1)
-    marked = read_mark(catalog_of(settings))
+    marked = read_acknowledged_commit(catalog_of(settings))
     catalog_of(settings).unlink()
     shutil.rmtree(settings.home / "lake" / "data")
     restore_lake(settings, tmp_path / "backup")
 
     check_stores(settings)
     assert marked is not None
-    assert (read_mark(catalog_of(settings)) or 0) < marked
+    assert (read_acknowledged_commit(catalog_of(settings)) or 0) < marked
 
 
 def test_data_files_without_a_catalog_are_no_new_lake(tmp_path: Path) -> None:
@@ -334,6 +335,13 @@ def test_two_homes_share_ledger_and_catalog_on_a_server_and_no_third_is_taken_fo
         create_home(first)
         with pytest.raises(StoreError, match="proctor init --join"):
             create_home(second)
+        # What hosts have alike is brought to the second one, as `host bundle` does: keys, registry and archive.
+        for name in ("models.yaml", "archive", *(f"secrets/{key}" for key in KEYS)):
+            if (first.home / name).is_dir():
+                shutil.copytree(first.home / name, second.home / name, dirs_exist_ok=True)
+            else:
+                (second.home / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(first.home / name, second.home / name)
         create_home(second, joins=True)
         assert read_home_id(second) == read_home_id(first)
         open_lake(second, read_only=True).close()

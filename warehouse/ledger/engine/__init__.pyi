@@ -38,7 +38,7 @@ from . import ledger as ledger
 from . import many as many
 
 # Up to when something was landed, so that the next flow looks only at what came later.
-from . import marks as marks
+from . import watermarks as watermarks
 
 # Moments as the ledger keeps them.
 from . import moments as moments
@@ -63,6 +63,9 @@ from . import renewal as renewal
 
 # A ledger on a PostgreSQL server as the two files of an embedded one, and back.
 from . import server_backup as server_backup
+
+# Rows of the ledger as the typed values that `schemas/ledger/` declares: read by a query over their table, and written.
+from . import rows as rows
 
 # What the hosts of an installation share, as the ledger knows it: a fingerprint of each file, never its content.
 from . import shared_files as shared_files
@@ -93,7 +96,6 @@ __all__ = [
     "integrity",
     "ledger",
     "many",
-    "marks",
     "moments",
     "notices",
     "opening",
@@ -101,10 +103,12 @@ __all__ = [
     "public_log",
     "purging",
     "renewal",
+    "rows",
     "server_backup",
     "shared_files",
     "sides",
     "statements",
     "tables",
+    "watermarks",
     "writer",
 ]

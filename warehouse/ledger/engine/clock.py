@@ -20,10 +20,12 @@ from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas.errors import ClockError
+from schemas.ledger.engine import ClockMark
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.gathered import is_gathering
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.public_log import read_last_public_moment
+from warehouse.ledger.engine.rows import read_rows
 from warehouse.ledger.engine.tables import access_log, clock_marks
 from warehouse.stores.away import GRACE_S, was_away_lately
 
@@ -273,16 +275,6 @@ class LedgerClock:
         self._found = None
 
 
-class Mark(NamedTuple):
-    """A row of `clock_marks`."""
-
-    boot_id: str
-    moment: float
-    uptime_s: float
-    leap_s: float
-    found_at: float
-
-
 _CLOCKS: WeakKeyDictionary[Engine, LedgerClock] = WeakKeyDictionary()
 _CONFIRM_OR_SET: Final = (
     "Set the clock where it is wrong (by a time service); where it is right, confirm it with `proctor clock --confirm`, which the "
@@ -352,11 +344,11 @@ def confirm_clock(ledger: Ledger) -> ClockReading:
     with ledger.write() as connection:
         now = found.database
         boot_id, uptime_s = boot or Boot("", 0.0)
-        own = Mark(boot_id, now, uptime_s, leap_s=0.0, found_at=now)
+        own = ClockMark(boot_id=boot_id, moment=now, uptime_s=uptime_s, leap_s=0.0, found_at=now)
         connection.execute(delete(clock_marks).where(_MARKS.boot_id == own.boot_id))
         connection.execute(update(clock_marks).values(leap_s=0.0))
         connection.execute(update(clock_marks).where(_MARKS.moment > now).values(moment=now))
-        connection.execute(_INSERT[connection.dialect.name], own._asdict())
+        connection.execute(_INSERT[connection.dialect.name], own.as_values())
         before = found.expected if found.expected is not None else found.last
         entry = Entry(
             CONFIRM, target=_name_leap(before, now), accessed_at=write_moment(now), is_by_caller=True
@@ -367,7 +359,7 @@ def confirm_clock(ledger: Ledger) -> ClockReading:
 
 
 def judge_clock(
-    *, database: float, host: float, boot: Boot | None, marks: Sequence[Mark], last: float | None
+    *, database: float, host: float, boot: Boot | None, marks: Sequence[ClockMark], last: float | None
 ) -> ClockReading:
     """What the clocks, the uptime, the marks and the logs say together. Pure."""
     own = next((mark for mark in marks if boot is not None and mark.boot_id == boot.boot_id), None)
@@ -406,7 +398,7 @@ def judge_clock(
     return ClockReading(database, host, last, expected, doubts, problem)
 
 
-def _is_covered(leap: Mark, other: Mark) -> bool:
+def _is_covered(leap: ClockMark, other: ClockMark) -> bool:
     """Whether the uptime of another host shows the span of a leap after all: it was on all the while, and has renewed its mark since."""
     return (
         "" not in (leap.boot_id, other.boot_id)
@@ -452,9 +444,8 @@ def _read_server_start(connection: Connection) -> float:
     )
 
 
-def _read_marks(connection: Connection) -> list[Mark]:
-    columns = (_MARKS[name] for name in Mark._fields)
-    return [Mark(*row) for row in connection.execute(select(*columns).order_by(_MARKS.moment))]
+def _read_marks(connection: Connection) -> list[ClockMark]:
+    return read_rows(connection, ClockMark, select(clock_marks).order_by(_MARKS.moment))
 
 
 def _read_last(connection: Connection) -> float | None:
@@ -469,7 +460,7 @@ def _read_last_entry(connection: Connection) -> str | None:
     return found
 
 
-def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks: Sequence[Mark]) -> None:
+def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks: Sequence[ClockMark]) -> None:
     """Renew this host's mark where it is old, and write down a leap that was found; others' marks stay."""
     now, (boot_id, uptime_s) = found.database, boot or Boot("", 0.0)
     own = next((mark for mark in marks if mark.boot_id == boot_id), None)
@@ -478,12 +469,16 @@ def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks:
         leap_s = (0.0 if own is None else own.leap_s) + (0.0 if leap is None else leap.seconds)
         if own is not None and leap is None and now - own.moment < _MARK_S:
             return
-        values = Mark(
-            boot_id, now, uptime_s, leap_s, now if leap is not None or own is None else own.found_at
+        values = ClockMark(
+            boot_id=boot_id,
+            moment=now,
+            uptime_s=uptime_s,
+            leap_s=leap_s,
+            found_at=now if leap is not None or own is None else own.found_at,
         )
         if own is None:
             first = _INSERT[connection.dialect.name].on_conflict_do_nothing()
-            is_ours = connection.execute(first, values._asdict()).rowcount == 1
+            is_ours = connection.execute(first, values.as_values()).rowcount == 1
             connection.execute(delete(clock_marks).where(_MARKS.moment < now - _KEPT_S, _MARKS.leap_s == 0))
         else:
             is_ours = _replace(connection, own, values)
@@ -498,17 +493,17 @@ def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks:
         return
     leap_s = own.leap_s + ahead_s if ahead_s < -TOLERANCE_S else own.leap_s
     leap_s = leap_s if leap_s > TOLERANCE_S else 0.0
-    _replace(connection, own, own._replace(moment=now, uptime_s=uptime_s, leap_s=leap_s))
+    _replace(connection, own, own.replace(moment=now, uptime_s=uptime_s, leap_s=leap_s))
 
 
-def _replace(connection: Connection, own: Mark, values: Mark) -> bool:
+def _replace(connection: Connection, own: ClockMark, values: ClockMark) -> bool:
     """Put a mark in the place of one as it was read; false where another process did so, or is about to."""
     same = (_MARKS.boot_id == own.boot_id, _MARKS.moment == own.moment)
     # Nobody waits for a mark while holding what others wait for.
     free = select(_MARKS.boot_id).where(*same).with_for_update(skip_locked=True)
     if connection.execute(free).first() is None:
         return False
-    changed = connection.execute(update(clock_marks).where(*same).values(**values._asdict()))
+    changed = connection.execute(update(clock_marks).where(*same).values(**values.as_values()))
     return changed.rowcount == 1
 
 

@@ -21,7 +21,7 @@ from typing import Final
 
 from schemas.errors import StoreError
 from warehouse.ledger.engine.sides import EXAM_TABLES, name_exam_file
-from warehouse.stores.files import remove_mark
+from warehouse.stores.files import remove_acknowledged_commit
 
 # Before the form of an exam's file whose ledger may not have been committed.
 _NEW: Final = "new "
@@ -99,7 +99,7 @@ def restore_ledger(source: Path, target: Path) -> None:
     for origin, copy in ((name_exam_file(source), name_exam_file(target)), (source, target)):
         if origin.exists():
             # What was acknowledged of a file that lay here before is not to be looked for in this one.
-            remove_mark(copy)
+            remove_acknowledged_commit(copy)
             shutil.copyfile(origin, copy)
             copy.chmod(0o600)
 

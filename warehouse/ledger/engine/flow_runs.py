@@ -6,54 +6,24 @@ Prefect's database may be lost or begun again; what ran and what should have run
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import delete, func, insert, or_, select, update
 
+from schemas.ledger.engine import FlowRun, FlowSchedule
 from warehouse.ledger.engine.clock import read_lease_time
 from warehouse.ledger.engine.moments import now_text, write_moment
 from warehouse.ledger.engine.notices import add_notice, forget_notice
+from warehouse.ledger.engine.rows import insert_rows, iter_rows, read_rows
 from warehouse.ledger.engine.tables import flow_runs, flow_schedules
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-@dataclass(frozen=True)
-class FlowRun:
-    """A run of a flow, as the table has it."""
-
-    flow_run_id: str
-    flow: str
-    name: str
-    deployment: str | None
-    started_by: str
-    due_at: str | None
-    state: str
-    counts: dict[str, str] | None
-    host: str
-    process_id: int
-    started_at: str
-    ended_at: str | None
-    alive_until: str | None
-
-
-@dataclass(frozen=True)
-class FlowSchedule:
-    """A time at which a deployment is to run, and since when it has had it."""
-
-    deployment: str
-    flow: str
-    cron: str
-    timezone: str
-    deployed_at: str = ""
-
-
 # Ends that somebody is told of, and what they are called there.
 BAD_ENDS: Final = {"failed": "Failed", "crashed": "Crashed"}
-_RUN_COLUMNS = tuple(flow_runs.c[name] for name in FlowRun.__dataclass_fields__)
 
 
 def begin_flow_run(
@@ -148,29 +118,28 @@ def end_lost_run(connection: Connection, run: FlowRun) -> bool:
 
 def list_unended_runs(connection: Connection) -> list[FlowRun]:
     """The runs that are under way, or whose process is gone without a word."""
-    query = select(*_RUN_COLUMNS).where(flow_runs.c.state == "running")
-    return [FlowRun(**row) for row in connection.execute(query).mappings()]
+    query = select(flow_runs).where(flow_runs.c.state == "running")
+    return read_rows(connection, FlowRun, query)
 
 
 def read_flow_runs(connection: Connection, flow_run_ids: Sequence[str]) -> dict[str, FlowRun]:
     """The runs of these ids that the ledger knows, by id."""
-    query = select(*_RUN_COLUMNS).where(flow_runs.c.flow_run_id.in_(flow_run_ids))
-    found = [FlowRun(**row) for row in connection.execute(query).mappings()]
-    return {run.flow_run_id: run for run in found}
+    query = select(flow_runs).where(flow_runs.c.flow_run_id.in_(flow_run_ids))
+    return {run.flow_run_id: run for run in iter_rows(connection, FlowRun, query)}
 
 
 def list_flow_runs(connection: Connection, *, most: int, flow: str | None = None) -> list[FlowRun]:
     """The runs that began last, the newest first."""
-    query = select(*_RUN_COLUMNS).order_by(flow_runs.c.started_at.desc()).limit(most)
+    query = select(flow_runs).order_by(flow_runs.c.started_at.desc()).limit(most)
     if flow is not None:
         query = query.where(flow_runs.c.flow == flow)
-    return [FlowRun(**row) for row in connection.execute(query).mappings()]
+    return read_rows(connection, FlowRun, query)
 
 
 def find_flow_runs(connection: Connection, text: str) -> list[FlowRun]:
     """The runs of that name, or whose id begins so; the newest first."""
     query = (
-        select(*_RUN_COLUMNS)
+        select(flow_runs)
         .where(
             or_(
                 flow_runs.c.name == text,
@@ -179,7 +148,7 @@ def find_flow_runs(connection: Connection, text: str) -> list[FlowRun]:
         )
         .order_by(flow_runs.c.started_at.desc())
     )
-    return [FlowRun(**row) for row in connection.execute(query).mappings()]
+    return read_rows(connection, FlowRun, query)
 
 
 def list_run_starts(
@@ -227,27 +196,23 @@ def list_last_ends(connection: Connection) -> list[tuple[str, str]]:
 
 def write_flow_schedules(connection: Connection, schedules: Sequence[FlowSchedule]) -> None:
     """Replace what is scheduled; a deployment whose time is the same keeps the moment since which it has it."""
-    known = {row["deployment"]: row for row in connection.execute(select(flow_schedules)).mappings()}
-    now = now_text()
+    known = {one.deployment: one for one in list_flow_schedules(connection)}
     connection.execute(
         delete(flow_schedules).where(flow_schedules.c.deployment.not_in([s.deployment for s in schedules]))
     )
     for schedule in schedules:
-        values = {"flow": schedule.flow, "cron": schedule.cron, "timezone": schedule.timezone}
         before = known.get(schedule.deployment)
         if before is None:
-            connection.execute(
-                insert(flow_schedules).values(deployment=schedule.deployment, deployed_at=now, **values)
-            )
-        elif any(before[name] != value for name, value in values.items()):
+            insert_rows(connection, [schedule])
+        elif before.replace(deployed_at=schedule.deployed_at) != schedule:
             connection.execute(
                 update(flow_schedules)
                 .where(flow_schedules.c.deployment == schedule.deployment)
-                .values(deployed_at=now, **values)
+                .values(schedule.as_values())
             )
 
 
 def list_flow_schedules(connection: Connection) -> list[FlowSchedule]:
     """What is scheduled, by deployment."""
     query = select(flow_schedules).order_by(flow_schedules.c.deployment)
-    return [FlowSchedule(**row) for row in connection.execute(query).mappings()]
+    return read_rows(connection, FlowSchedule, query)

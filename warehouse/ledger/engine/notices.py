@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from schemas.ledger.engine import RunNotice
 from warehouse.ledger.engine.clock import read_lease_time
 from warehouse.ledger.engine.moments import now_text, write_moment
+from warehouse.ledger.engine.rows import read_rows
 from warehouse.ledger.engine.tables import run_notices
 
 if TYPE_CHECKING:
@@ -18,30 +19,6 @@ if TYPE_CHECKING:
 
 # Nobody hears of a failure that is older: it would be news of another week.
 _TOLD_WITHIN_S: Final = 86_400.0
-
-
-@dataclass(frozen=True)
-class RunNotice:
-    """A bad end of a run that is to be told.
-
-    Attributes:
-        flow_run_id: the run.
-        name: what it is for.
-        ending: Failed, Crashed, TimedOut.
-        next_at: nobody tells of it before.
-        tries: how often somebody set out to tell.
-        told: names of those who have been told.
-    """
-
-    flow_run_id: str
-    name: str
-    ending: str
-    next_at: str
-    tries: int
-    told: list[str]
-
-
-_COLUMNS = tuple(run_notices.c[name] for name in RunNotice.__dataclass_fields__)
 
 
 def add_notice(connection: Connection, flow_run_id: str, name: str, ending: str) -> bool:
@@ -64,7 +41,7 @@ def take_notices(connection: Connection, *, lease_s: float, most: int | None = N
     """The notices that are due, or the first of them, to be told by the caller alone within `lease_s`."""
     now = read_lease_time(connection)
     query = (
-        select(*_COLUMNS)
+        select(run_notices)
         .where(
             run_notices.c.told_at.is_(None),
             run_notices.c.next_at <= write_moment(now),
@@ -73,7 +50,7 @@ def take_notices(connection: Connection, *, lease_s: float, most: int | None = N
         .order_by(run_notices.c.found_at)
         .limit(most)
     )
-    due = [RunNotice(**row) for row in connection.execute(query).mappings()]
+    due = read_rows(connection, RunNotice, query)
     until = write_moment(now + lease_s)
     return [
         notice

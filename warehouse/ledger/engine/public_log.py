@@ -15,8 +15,10 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select, update
 
+from schemas.ledger.engine import PublicLine
 from warehouse.ledger.engine.gathered import GatheredLog
 from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.rows import read_row, read_rows
 from warehouse.ledger.engine.statements import HotStatement
 from warehouse.ledger.engine.tables import exam_installation, log_keys, public_head, public_log, runs
 
@@ -56,26 +58,6 @@ class PublicHead(NamedTuple):
     ends_at: int
 
 
-class PublicLine(NamedTuple):
-    """A line of the log, without its newline.
-
-    Attributes:
-        number: from 1.
-        kind: what kind of entry it is.
-        run_id: the run that it is about; null where it is about none.
-        line: the text, to the byte (ASCII alone).
-        line_hash: its SHA-256.
-        ends_at: bytes of the file up to the end of its newline.
-    """
-
-    number: int
-    kind: str
-    run_id: str | None
-    line: str
-    line_hash: str
-    ends_at: int
-
-
 class PublicStep(NamedTuple):
     """An entry as it is read back."""
 
@@ -110,8 +92,7 @@ def read_public_head(connection: Connection) -> PublicHead:
 
 def read_public_line(connection: Connection, number: int) -> PublicLine | None:
     """The line of that number; null when there is none."""
-    row = connection.execute(_select_lines().where(public_log.c.number == number)).first()
-    return None if row is None else PublicLine(*row)
+    return read_row(connection, PublicLine, select(public_log).where(public_log.c.number == number))
 
 
 def read_last_public_moment(connection: Connection) -> str | None:
@@ -122,17 +103,16 @@ def read_last_public_moment(connection: Connection) -> str | None:
 
 def find_public_line(connection: Connection, size: int) -> PublicLine | None:
     """The last line that a file of `size` bytes holds as a whole; null for none."""
-    query = _select_lines().where(public_log.c.ends_at <= size).order_by(public_log.c.number.desc())
-    row = connection.execute(query.limit(1)).first()
-    return None if row is None else PublicLine(*row)
+    query = select(public_log).where(public_log.c.ends_at <= size).order_by(public_log.c.number.desc())
+    return read_row(connection, PublicLine, query.limit(1))
 
 
 def iter_public_lines(connection: Connection, after: int = 0) -> Iterator[PublicLine]:
     """Every line after that number, in order, a page at a time."""
     while True:
-        query = _select_lines().where(public_log.c.number > after).order_by(public_log.c.number)
-        page = connection.execute(query.limit(_PAGE)).all()
-        yield from (PublicLine(*row) for row in page)
+        query = select(public_log).where(public_log.c.number > after).order_by(public_log.c.number)
+        page = read_rows(connection, PublicLine, query.limit(_PAGE))
+        yield from page
         if len(page) < _PAGE:
             return
         after = page[-1].number
@@ -140,7 +120,7 @@ def iter_public_lines(connection: Connection, after: int = 0) -> Iterator[Public
 
 def read_public_entries(connection: Connection, run_id: str | None, kinds: Sequence[str]) -> list[PublicStep]:
     """The entries of these kinds that are about a run (null: about any, or none), in order."""
-    query = _select_lines().where(public_log.c.kind.in_(kinds))
+    query = select(public_log).where(public_log.c.kind.in_(kinds))
     if run_id is not None:
         query = query.where(public_log.c.run_id == run_id)
     return [_parse(row.line) for row in connection.execute(query.order_by(public_log.c.number))]
@@ -177,7 +157,15 @@ def _write_entries(connection: Connection, entries: list[PublicEntry]) -> None:
         entry.number = number
         line_hash = compute_line_hash(line)
         ends_at += len(line) + 1
-        rows.append(PublicLine(number, entry.kind, entry.body.get("run"), line, line_hash, ends_at)._asdict())
+        told = PublicLine(
+            number=number,
+            kind=entry.kind,
+            run_id=entry.body.get("run"),
+            line=line,
+            line_hash=line_hash,
+            ends_at=ends_at,
+        )
+        rows.append(told.as_values())
     _INSERT.run_all(connection, rows)
     _ADVANCE.run(connection, {"new_number": number, "new_hash": line_hash, "new_end": ends_at})
 
@@ -208,10 +196,6 @@ def _take_head(connection: Connection) -> PublicHead:
         connection.execute(public_head.insert().values(chain=1, number=0, line_hash=FIRST_HASH, ends_at=0))
         return PublicHead(0, FIRST_HASH, 0)
     return PublicHead(*row)
-
-
-def _select_lines() -> Any:
-    return select(*(public_log.c[name] for name in PublicLine._fields))
 
 
 def _parse(line: str) -> PublicStep:

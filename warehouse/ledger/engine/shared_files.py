@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from schemas.ledger.engine import NotedFile
 from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.rows import iter_rows
 from warehouse.ledger.engine.tables import shared_files
-
-
-@dataclass(frozen=True)
-class NotedFile:
-    """A shared file as it was noted.
-
-    Attributes:
-        name: which file.
-        fingerprint: 64 hexadecimal digits.
-        host: where it was noted, or accepted last.
-        noted_at: when (UTC, ISO text).
-    """
-
-    name: str
-    fingerprint: str
-    host: str
-    noted_at: str
 
 
 def read_noted_files(connection: Connection) -> dict[str, NotedFile]:
     """The noted files by name."""
-    rows = connection.execute(select(shared_files))
-    return {str(row.name): NotedFile(**row._mapping) for row in rows}
+    return {file.name: file for file in iter_rows(connection, NotedFile, select(shared_files))}
 
 
 def note_file(connection: Connection, name: str, fingerprint: str, host: str) -> None:

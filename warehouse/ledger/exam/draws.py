@@ -7,65 +7,31 @@ process may have left, and none counts before the public log names its run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Table, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from schemas.ledger.exam import RunSeal, SetProof
 from warehouse.ledger.engine.public_log import read_public_entries
+from warehouse.ledger.engine.rows import iter_rows, read_row
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import allocations, run_seals, runs, sessions, set_proofs, sets
 
 
-class RunSeal(NamedTuple):
-    """What a run was committed to with.
-
-    Attributes:
-        run_id: the run.
-        share: the operator's share of the seed, in hexadecimal.
-        plan: `plan.json`.
-        exclusions: `exclusions.json`.
-        parameters: what it is planned from again when it is drawn later; null where it was drawn at once.
-    """
-
-    run_id: str
-    share: str
-    plan: str
-    exclusions: str
-    parameters: dict[str, Any] | None
-
-
-class SetProof(NamedTuple):
-    """A set as it is published.
-
-    Attributes:
-        set_id: the set.
-        drawn_in: the run that drew it; null for one that is older than the public log.
-        items: as a line of `sets.jsonl` has them.
-        revisions: question → its revision.
-    """
-
-    set_id: str
-    drawn_in: str | None
-    items: list[list[Any]]
-    revisions: dict[str, int]
-
-
 def write_run_seal(connection: Connection, seal: RunSeal) -> None:
     """Keep what a run was committed to with, in the place of what was kept for it before."""
-    _replace(connection, run_seals, [seal._asdict()])
+    _replace(connection, run_seals, [seal.as_values()])
 
 
 def read_run_seal(connection: Connection, run_id: str) -> RunSeal | None:
     """What a run was committed to with; null for a run that was planned before there were sealed draws."""
-    columns = [run_seals.c[name] for name in RunSeal._fields]
-    row = connection.execute(select(*columns).where(run_seals.c.run_id == run_id)).first()
-    return None if row is None else RunSeal(*row)
+    return read_row(connection, RunSeal, select(run_seals).where(run_seals.c.run_id == run_id))
 
 
 def write_set_proofs(connection: Connection, proofs: Iterable[SetProof]) -> None:
     """Keep the proofs of sets, in the place of those that a killed planner left."""
-    if rows := [proof._asdict() for proof in proofs]:
+    if rows := [proof.as_values() for proof in proofs]:
         _replace(connection, set_proofs, rows)
 
 
@@ -82,11 +48,9 @@ def list_proved_sets(connection: Connection, set_ids: Iterable[str]) -> set[str]
 
 def iter_set_proofs(connection: Connection, set_ids: Sequence[str]) -> Iterator[SetProof]:
     """The proofs of these sets, one set at a time."""
-    columns = [set_proofs.c[name] for name in SetProof._fields]
     for set_id in set_ids:
-        row = connection.execute(select(*columns).where(set_proofs.c.set_id == set_id)).first()
-        if row is not None:
-            yield SetProof(*row)
+        query = select(set_proofs).where(set_proofs.c.set_id == set_id)
+        yield from iter_rows(connection, SetProof, query)
 
 
 def has_sealed(connection: Connection) -> bool:
@@ -99,10 +63,8 @@ def has_sealed(connection: Connection) -> bool:
 
 def read_any_proof(connection: Connection) -> SetProof | None:
     """The proof of one set that is there; null where no set has one."""
-    columns = [set_proofs.c[name] for name in SetProof._fields]
     known = set_proofs.join(sets, sets.c.set_id == set_proofs.c.set_id)
-    row = connection.execute(select(*columns).select_from(known).limit(1)).first()
-    return None if row is None else SetProof(*row)
+    return read_row(connection, SetProof, select(set_proofs).select_from(known).limit(1))
 
 
 def list_lineages(connection: Connection, set_id: str) -> list[str]:

@@ -45,7 +45,7 @@ class Seat(NamedTuple):
     planned_at: str
 
 
-class Place(NamedTuple):
+class SeatPosition(NamedTuple):
     """A position of a session: when its question was handed out, and what became of the answer (null: there is none)."""
 
     delivered_at: str | None
@@ -147,11 +147,11 @@ def read_pending_seqs(connection: Connection, session_id: str, before: int) -> l
     return [int(row[0]) for row in _PENDING.run(connection, {"session": session_id, "before": before})]
 
 
-def read_place(connection: Connection, session_id: str, seq: int) -> Place:
+def read_place(connection: Connection, session_id: str, seq: int) -> SeatPosition:
     """How far a position of a session is."""
     row = _PLACE.fetch_first(connection, {"session": session_id, "position": seq})
     assert row is not None, "the position is one of the session"
-    return Place._make(row)
+    return SeatPosition._make(row)
 
 
 def write_delivery(connection: Connection, session_id: str, seq: int, at: str) -> None:

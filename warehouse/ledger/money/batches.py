@@ -12,10 +12,19 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, insert, select, update
 
+from schemas.ledger.money import CallBatch
 from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.rows import read_row, read_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import batch_calls, call_batches
-from warehouse.ledger.money.budgets import Answer, close_share, open_share, read_room, reserve_usd, settle_usd
+from warehouse.ledger.money.budgets import (
+    SpendingAnswer,
+    close_share,
+    open_share,
+    read_room,
+    reserve_usd,
+    settle_usd,
+)
 from warehouse.ledger.money.calls import (
     OPEN_STATES,
     FinishedCall,
@@ -34,26 +43,6 @@ _SHARE_LEASE_S = 10 * 365 * 86_400.0
 
 
 @dataclass(frozen=True)
-class CallBatch:
-    """A batch as the ledger knows it; `state` is one of the table's, the last three of which are final."""
-
-    batch_id: str
-    run_id: str
-    provider: str
-    model: str
-    state: str
-    file_hash: str | None
-    file_id: str | None
-    provider_batch_id: str | None
-    provider_status: str | None
-    call_count: int
-    done_count: int
-    failed_count: int
-    started_at: str
-    changed_at: str
-
-
-@dataclass(frozen=True)
 class BatchedCall:
     """A call that is to go into a batch, the most that it may cost there, and what it may have cost if it was lost in flight."""
 
@@ -69,9 +58,6 @@ class Gathered:
     keys: tuple[str, ...]
     repeated: int
     has_room: bool
-
-
-_COLUMNS = tuple(call_batches.c[name] for name in CallBatch.__dataclass_fields__)
 
 
 def open_call_batch(
@@ -127,7 +113,7 @@ def gather_calls(
         answer, _ = reserve_usd(
             connection, run_id, batch_id, reserved, limit_usd=limit_usd, lease_s=_SHARE_LEASE_S
         )
-        assert answer is Answer.RESERVED  # the run's row is locked since the room was read
+        assert answer is SpendingAnswer.RESERVED  # the run's row is locked since the room was read
     connection.execute(
         insert(batch_calls),
         [
@@ -223,16 +209,15 @@ def end_batch(connection: Connection, batch: CallBatch, state: str) -> None:
 
 def read_batch(connection: Connection, batch_id: str) -> CallBatch | None:
     """One batch; null where there is none of that name."""
-    row = connection.execute(select(*_COLUMNS).where(call_batches.c.batch_id == batch_id)).first()
-    return None if row is None else CallBatch(*row)
+    return read_row(connection, CallBatch, select(call_batches).where(call_batches.c.batch_id == batch_id))
 
 
 def list_call_batches(connection: Connection, *, only_open: bool = False) -> list[CallBatch]:
     """All batches, or those that may still answer, oldest first."""
-    query = select(*_COLUMNS).order_by(call_batches.c.started_at, call_batches.c.batch_id)
+    query = select(call_batches).order_by(call_batches.c.started_at, call_batches.c.batch_id)
     if only_open:
         query = query.where(call_batches.c.state.in_(OPEN_STATES))
-    return [CallBatch(*row) for row in connection.execute(query)]
+    return read_rows(connection, CallBatch, query)
 
 
 def list_sent_calls(connection: Connection, batch_id: str) -> dict[str, float]:

@@ -27,7 +27,7 @@ LEASE_S = 1_800.0
 _ROUNDING_USD = 1e-9
 
 
-class Answer(Enum):
+class SpendingAnswer(Enum):
     """What came of a wish to spend: set aside, to be waited for, more than is left, or asked by who has no share any more."""
 
     RESERVED = "reserved"
@@ -146,7 +146,7 @@ def open_share(
 
 def reserve_usd(
     connection: Connection, run_id: str, holder: str, amount_usd: float, *, limit_usd: float, lease_s: float
-) -> tuple[Answer, float]:
+) -> tuple[SpendingAnswer, float]:
     """Set an amount aside where it fits beside what is spent and what all processes have set aside.
 
     Returns the answer and what is spent, or set aside for batches under way. WAIT means that it may fit when calls in flight turn out cheaper,
@@ -156,12 +156,12 @@ def reserve_usd(
     # Nobody waits the hours that a batch may take.
     taken = spent + _read_batched(connection, run_id, without=holder)
     if taken + amount_usd > limit_usd + _ROUNDING_USD:
-        return Answer.REFUSED, taken
+        return SpendingAnswer.REFUSED, taken
     held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
         budget_shares.c.run_id == run_id
     )
     if spent + float(connection.execute(held).scalar_one()) + amount_usd > limit_usd + _ROUNDING_USD:
-        return Answer.WAIT, spent
+        return SpendingAnswer.WAIT, spent
     renewed = connection.execute(
         update(budget_shares)
         .where(budget_shares.c.run_id == run_id, budget_shares.c.holder == holder)
@@ -170,7 +170,7 @@ def reserve_usd(
             expires_at=write_moment(read_lease_time(connection) + lease_s),
         )
     )
-    return (Answer.RESERVED if renewed.rowcount == 1 else Answer.CLOSED), spent
+    return (SpendingAnswer.RESERVED if renewed.rowcount == 1 else SpendingAnswer.CLOSED), spent
 
 
 def read_room(connection: Connection, run_id: str, limit_usd: float) -> float:

@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, insert, select, update
 
+from schemas.ledger.review import ReviewBatch
 from warehouse.ledger.engine.many import insert_rows, insert_tuples, list_values
+from warehouse.ledger.engine.rows import read_row, read_rows
 from warehouse.ledger.engine.tables import (
     review_assignments,
     review_batches,
@@ -43,25 +45,17 @@ def read_unknown_users(connection: Connection, user_ids: Collection[str]) -> set
     return set(user_ids) - set(known)
 
 
-def read_batch(connection: Connection, batch_id: str) -> dict[str, Any] | None:
-    """The batch, or null."""
-    row = connection.execute(select(review_batches).where(review_batches.c.batch_id == batch_id)).first()
-    return None if row is None else dict(row._mapping)
+def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> ReviewBatch | None:
+    """The batch, or null; `lock` keeps others from changing it until the transaction ends (SQLite holds the whole file)."""
+    query = select(review_batches).where(review_batches.c.batch_id == batch_id)
+    return read_row(connection, ReviewBatch, query.with_for_update() if lock else query)
 
 
-def read_batches(connection: Connection) -> list[dict[str, Any]]:
-    """All batches with `question_count`, oldest first."""
-    counts = (
-        select(review_questions.c.batch_id, func.count().label("question_count"))
-        .group_by(review_questions.c.batch_id)
-        .subquery()
-    )
-    rows = connection.execute(
-        select(review_batches, counts.c.question_count)
-        .join(counts, counts.c.batch_id == review_batches.c.batch_id)
-        .order_by(review_batches.c.created_at, review_batches.c.batch_id)
-    )
-    return [dict(row._mapping) for row in rows]
+def read_batches(connection: Connection) -> list[ReviewBatch]:
+    """All batches that hold a question, oldest first."""
+    held = exists().where(review_questions.c.batch_id == review_batches.c.batch_id)
+    order = (review_batches.c.created_at, review_batches.c.batch_id)
+    return read_rows(connection, ReviewBatch, select(review_batches).where(held).order_by(*order))
 
 
 def read_items(
@@ -217,11 +211,6 @@ def read_pending(connection: Connection, batch_id: str, role: str, most: int) ->
     return list(connection.execute(statement).scalars())
 
 
-def insert_batch(connection: Connection, batch: Row) -> None:
-    """Write a batch that holds nothing yet."""
-    connection.execute(insert(review_batches), [dict(batch)])
-
-
 def insert_questions(connection: Connection, items: Sequence[Row]) -> None:
     """Write questions of a batch; an empty list writes none."""
     insert_rows(connection, review_questions, [column.name for column in review_questions.c], items)
@@ -271,14 +260,6 @@ def replace_decisions(connection: Connection, decisions: Sequence[Row]) -> None:
 def update_batch(connection: Connection, batch_id: str, **values: Any) -> None:
     """Set columns of the batch."""
     connection.execute(update(review_batches).where(review_batches.c.batch_id == batch_id).values(**values))
-
-
-def lock_batch(connection: Connection, batch_id: str) -> dict[str, Any] | None:
-    """Read the batch and keep others from changing it until the transaction ends (SQLite holds the whole file)."""
-    row = connection.execute(
-        select(review_batches).where(review_batches.c.batch_id == batch_id).with_for_update()
-    ).first()
-    return None if row is None else dict(row._mapping)
 
 
 def lock_assigning(connection: Connection) -> None:

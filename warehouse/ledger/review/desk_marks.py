@@ -25,7 +25,7 @@ def read_marks(connection: Connection, kind: str, work: str, person: str) -> lis
     return [dict(row._mapping) for row in rows]
 
 
-def read_mark(
+def read_desk_mark(
     connection: Connection, kind: str, work: str, person: str, item_key: str
 ) -> dict[str, Any] | None:
     """The mark that stands on one item, kept from change until the transaction ends; null for none."""

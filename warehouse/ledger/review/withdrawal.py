@@ -13,7 +13,7 @@ from warehouse.ledger.engine.tables import (
     review_questions,
     reviews,
 )
-from warehouse.ledger.review.assigning import lock_batch
+from warehouse.ledger.review.assigning import read_batch
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def read_open_work(connection: Connection, document_id: str) -> list[BatchedDocu
 
 def delete_work(connection: Connection, work: BatchedDocument) -> None:
     """Delete items and assignments; a batch that holds nothing any more is deleted with them."""
-    lock_batch(connection, work.batch_id)
+    read_batch(connection, work.batch_id, lock=True)
     for table in (review_assignments, review_gold, review_questions):
         connection.execute(
             delete(table).where(

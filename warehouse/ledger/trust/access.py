@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, RowMapping, func, or_, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
+from schemas.ledger.trust import LogKey, SignedHead
 from warehouse.ledger.engine.chain import HASHED
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.rows import iter_rows, read_row, read_rows
 from warehouse.ledger.engine.tables import access_chain, access_log, log_keys, sessions, signed_heads
 
 _PAGE = 20_000
@@ -22,30 +24,6 @@ class Head(NamedTuple):
 
     number: int
     entry_hash: str
-
-
-class LogKey(NamedTuple):
-    """A key that heads and receipts are signed with.
-
-    Attributes:
-        key_id: first 16 digits of the SHA-256 of the public key.
-        public_key: Ed25519, 32 bytes in base64.
-        place: host and home whose key it is.
-    """
-
-    key_id: str
-    public_key: str
-    place: str
-
-
-class SignedHead(NamedTuple):
-    """A head and its signature."""
-
-    number: int
-    entry_hash: str
-    key_id: str
-    signed_at: str
-    signature: str
 
 
 def list_unchained(connection: Connection) -> list[int]:
@@ -136,37 +114,33 @@ def read_entry(connection: Connection, number: int) -> Row[Any] | None:
 
 def list_log_keys(connection: Connection) -> list[LogKey]:
     """Every key that ever signed, in the order in which they were added."""
-    columns = [log_keys.c[name] for name in LogKey._fields]
-    rows = connection.execute(select(*columns).order_by(log_keys.c.added_at, log_keys.c.key_id))
-    return [LogKey(*row) for row in rows]
+    query = select(log_keys).order_by(log_keys.c.added_at, log_keys.c.key_id)
+    return read_rows(connection, LogKey, query)
 
 
-def write_log_key(connection: Connection, key: LogKey, at: str) -> bool:
+def write_log_key(connection: Connection, key: LogKey) -> bool:
     """Add a key; false when it is there."""
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     statement = insert(log_keys).on_conflict_do_nothing().returning(log_keys.c.key_id)
-    return connection.execute(statement, {**key._asdict(), "added_at": at}).first() is not None
+    return connection.execute(statement, key.as_values()).first() is not None
 
 
 def read_last_head(connection: Connection) -> SignedHead | None:
     """The head that was signed last; null when none was."""
-    columns = [signed_heads.c[name] for name in SignedHead._fields]
-    row = connection.execute(select(*columns).order_by(signed_heads.c.number.desc()).limit(1)).first()
-    return None if row is None else SignedHead(*row)
+    query = select(signed_heads).order_by(signed_heads.c.number.desc()).limit(1)
+    return read_row(connection, SignedHead, query)
 
 
 def write_signed_head(connection: Connection, head: SignedHead) -> bool:
     """Keep a head; false when another process has signed the same one."""
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     statement = insert(signed_heads).on_conflict_do_nothing().returning(signed_heads.c.number)
-    return connection.execute(statement, head._asdict()).first() is not None
+    return connection.execute(statement, head.as_values()).first() is not None
 
 
 def iter_signed_heads(connection: Connection) -> Iterator[SignedHead]:
     """Every signed head, in order."""
-    columns = [signed_heads.c[name] for name in SignedHead._fields]
-    for row in connection.execute(select(*columns).order_by(signed_heads.c.number)):
-        yield SignedHead(*row)
+    return iter_rows(connection, SignedHead, select(signed_heads).order_by(signed_heads.c.number))
 
 
 def read_last_id(ledger: Ledger) -> int:

@@ -6,14 +6,15 @@ A row says how a request stands; that somebody agreed is believed only with the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import Connection, select, update
 
+from schemas.ledger.trust import Approval
 from warehouse.ledger.engine.chain import Entry, add_entry, name_account
 from warehouse.ledger.engine.digests import compute_digest
 from warehouse.ledger.engine.public_log import add_public_entry
+from warehouse.ledger.engine.rows import read_row, read_rows
 from warehouse.ledger.engine.tables import access_log, approvals
 
 ASK: Final = "ask_approval"
@@ -26,44 +27,6 @@ _CHANGES: Final = ("add_user", "set_password", "change_role", "admit_user")
 _PASSWORDS: Final = ("add_user", "set_password")
 
 
-@dataclass(frozen=True)
-class Approval:
-    """A request as it is kept.
-
-    Attributes:
-        approval_id: its number.
-        what: `plan`, `release`, `retire` or `override`.
-        target: the run, session, question or edition.
-        digest: SHA-256 of what exactly is asked.
-        parameters: what exactly is asked.
-        asked_by: a user, or the account of a host where nobody was named.
-        stood_by: the user who answers for it; null as long as nobody does.
-        asked_at: when it was asked.
-        expires_at: from when on it is worth nothing.
-        state: `asked`, `approved`, `refused` or `used`.
-        decided_by: who approved or refused.
-        decided_at: when.
-        used_at: when it was done.
-    """
-
-    approval_id: int
-    what: str
-    target: str
-    digest: str
-    parameters: dict[str, Any]
-    asked_by: str
-    stood_by: str | None
-    asked_at: str
-    expires_at: str
-    state: str
-    decided_by: str | None
-    decided_at: str | None
-    used_at: str | None
-
-
-_COLUMNS = tuple(column for column in approvals.c if column.name != "open_digest")
-
-
 def compute_request_digest(what: str, target: str, parameters: Mapping[str, Any]) -> str:
     """What exactly is asked: another target, set, reason or parameter is another request."""
     return compute_digest([what, target, parameters])
@@ -71,22 +34,18 @@ def compute_request_digest(what: str, target: str, parameters: Mapping[str, Any]
 
 def read_approval(connection: Connection, approval_id: int, *, is_held: bool = False) -> Approval | None:
     """The request of that number; null for none. With `is_held` nobody changes it until the transaction ends."""
-    query = select(*_COLUMNS).where(approvals.c.approval_id == approval_id)
-    row = connection.execute(query.with_for_update() if is_held else query).first()
-    return None if row is None else Approval(**row._mapping)
+    query = select(approvals).where(approvals.c.approval_id == approval_id)
+    return read_row(connection, Approval, query.with_for_update() if is_held else query)
 
 
 def list_approvals(
     connection: Connection, states: Sequence[str] = (), *, after: int = 0, limit: int | None = None
 ) -> list[Approval]:
     """Requests by number, those in one of the states or all; a page is `limit` of them that follow the number `after`."""
-    query = select(*_COLUMNS).where(approvals.c.approval_id > after)
+    query = select(approvals).where(approvals.c.approval_id > after)
     if states:
         query = query.where(approvals.c.state.in_(states))
-    return [
-        Approval(**row._mapping)
-        for row in connection.execute(query.order_by(approvals.c.approval_id).limit(limit))
-    ]
+    return read_rows(connection, Approval, query.order_by(approvals.c.approval_id).limit(limit))
 
 
 def write_request(
@@ -217,9 +176,8 @@ def was_changed_since(connection: Connection, user_id: str, at: str) -> bool:
 
 
 def _find_open(connection: Connection, digest: str, *, is_held: bool = False) -> Approval | None:
-    query = select(*_COLUMNS).where(approvals.c.open_digest == digest)
-    row = connection.execute(query.with_for_update() if is_held else query).first()
-    return None if row is None else Approval(**row._mapping)
+    query = select(approvals).where(approvals.c.open_digest == digest)
+    return read_row(connection, Approval, query.with_for_update() if is_held else query)
 
 
 def _change(connection: Connection, approval_id: int, **values: object) -> None:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, distinct, func, null, select, update
 
+from schemas.ledger.trust import ErasedAnswer, Erasure
 from schemas.vocabulary import GIVEN_STATUSES
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.digests import digest_response, digest_text
+from warehouse.ledger.engine.rows import insert_rows, iter_rows, read_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import (
     access_log,
@@ -33,44 +34,6 @@ from warehouse.ledger.engine.tables import (
 ERASE: Final = "erase_answers"
 _ANSWERS: Final = ("submit", "submit_and_next")
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
-
-
-@dataclass(frozen=True)
-class Erasure:
-    """One erasure of answers of a run.
-
-    Attributes:
-        erasure_id: the run, and the number of its erasure.
-        run_id: the run.
-        cause: `policy` (the installation keeps texts so long and no longer) or `withdrawal` (a candidate's right).
-        reason: why, in somebody's words.
-        erased_by: a user, or the account of a host.
-        erased_at: when the ledger's texts went (ISO text, UTC).
-        session_count: sessions whose texts were erased.
-        answer_count: answers that candidates had given in them.
-        digest: SHA-256 over all of it.
-        finished_at: when nothing held the texts any more; null while that is still to be done.
-    """
-
-    erasure_id: str
-    run_id: str
-    cause: str
-    reason: str
-    erased_by: str
-    erased_at: str
-    session_count: int
-    answer_count: int
-    digest: str
-    finished_at: str | None = None
-
-
-class ErasedAnswer(NamedTuple):
-    """The hash of a text that was erased, and the digest of what is kept beside it."""
-
-    session_id: str
-    seq: int
-    answer_hash: str
-    kept_digest: str
 
 
 class ErasableSession(NamedTuple):
@@ -153,14 +116,15 @@ def find_changed_answers(connection: Connection, session_id: str) -> list[int]:
     return sorted([*changed, *(int(seq) for seq in logged)])
 
 
-def hash_answers(connection: Connection, session_id: str) -> list[ErasedAnswer]:
-    """What stays of each answer of a session when its text goes, by position."""
+def hash_answers(connection: Connection, session_id: str, erasure_id: str) -> list[ErasedAnswer]:
+    """What stays of each answer of a session when an erasure takes its text, by position."""
     return [
         ErasedAnswer(
-            session_id,
-            int(row["seq"]),
-            digest_text(row["response"]),
-            digest_response({**row, "reasoning": None}),
+            session_id=session_id,
+            seq=int(row["seq"]),
+            erasure_id=erasure_id,
+            answer_hash=digest_text(row["response"]),
+            kept_digest=digest_response({**row, "reasoning": None}),
         )
         for row in _iter_rows(connection, session_id)
     ]
@@ -183,7 +147,8 @@ def digest_erasure(erasure: Erasure, answers: Iterable[ErasedAnswer]) -> str:
         ).encode()
     )
     for answer in answers:
-        whole.update(_encode(list(answer)).encode())
+        kept = [answer.session_id, answer.seq, answer.answer_hash, answer.kept_digest]
+        whole.update(_encode(kept).encode())
     return whole.hexdigest()
 
 
@@ -201,11 +166,8 @@ def write_erasure(connection: Connection, erasure: Erasure, answers: Sequence[Er
     """
     names = sorted({answer.session_id for answer in answers})
     _erase_replies(connection, erasure.run_id, set(names))
-    connection.execute(erasures.insert().values(**erasure.__dict__))
-    connection.execute(
-        erased_answers.insert(),
-        [{**answer._asdict(), "erasure_id": erasure.erasure_id} for answer in answers],
-    )
+    insert_rows(connection, [erasure])
+    connection.execute(erased_answers.insert(), [answer.as_values() for answer in answers])
     connection.execute(
         update(responses)
         .where(responses.c.session_id == bindparam("of_session"))
@@ -282,21 +244,21 @@ def list_erasures(
     connection: Connection, *, run_id: str | None = None, is_unfinished: bool = False
 ) -> list[Erasure]:
     """Every erasure, in order; those of a run; those that are not finished."""
-    columns = [erasures.c[name] for name in Erasure.__dataclass_fields__]
-    query = select(*columns).order_by(erasures.c.erased_at, erasures.c.erasure_id)
+    query = select(erasures).order_by(erasures.c.erased_at, erasures.c.erasure_id)
     if run_id is not None:
         query = query.where(erasures.c.run_id == run_id)
     if is_unfinished:
         query = query.where(erasures.c.finished_at.is_(None))
-    return [Erasure(**row._mapping) for row in connection.execute(query)]
+    return read_rows(connection, Erasure, query)
 
 
 def iter_erased(connection: Connection, erasure_id: str) -> Iterator[ErasedAnswer]:
     """What an erasure keeps of each answer, by session (as bytes) and position."""
-    columns = [erased_answers.c[name] for name in ErasedAnswer._fields]
-    query = select(*columns).where(erased_answers.c.erasure_id == erasure_id)
-    for row in sorted(connection.execute(query), key=lambda row: (row[0].encode(), row[1])):
-        yield ErasedAnswer(*row)
+    query = select(erased_answers).where(erased_answers.c.erasure_id == erasure_id)
+    for row in sorted(
+        connection.execute(query).mappings(), key=lambda row: (row["session_id"].encode(), row["seq"])
+    ):
+        yield ErasedAnswer(**row)
 
 
 def list_sessions_of(connection: Connection, erasure_id: str) -> list[ErasableSession]:
@@ -328,11 +290,10 @@ def map_erased_sessions(connection: Connection, run_id: str | None = None) -> di
     return {str(session): str(erasure) for session, erasure in connection.execute(query)}
 
 
-def read_erased(connection: Connection, session_id: str) -> dict[int, tuple[str, ErasedAnswer]]:
-    """Position → the erasure and what it keeps, for the answers of a session."""
-    columns = [erased_answers.c[name] for name in ErasedAnswer._fields]
-    query = select(erased_answers.c.erasure_id, *columns).where(erased_answers.c.session_id == session_id)
-    return {int(row.seq): (str(row[0]), ErasedAnswer(*row[1:])) for row in connection.execute(query)}
+def read_erased(connection: Connection, session_id: str) -> dict[int, ErasedAnswer]:
+    """Position → what its erasure keeps, for the answers of a session."""
+    query = select(erased_answers).where(erased_answers.c.session_id == session_id)
+    return {answer.seq: answer for answer in iter_rows(connection, ErasedAnswer, query)}
 
 
 def is_admin(connection: Connection, user_id: str) -> bool:

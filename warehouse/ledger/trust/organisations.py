@@ -4,35 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Final, NamedTuple
+from typing import Final
 
 from sqlalchemy import Connection, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas.errors import UsageError
+from schemas.ledger.trust import Organisation
 from schemas.organisations import normalise_organisation
 from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.rows import read_rows
 from warehouse.ledger.engine.tables import organisations
 from warehouse.ledger.trust.seals import seal_organisation
 
 # Simulated organisations have keys of their own: simulated runs take nothing from real ones.
 SIMULATED_PREFIX: Final = "sim:"
-
-
-class Organisation(NamedTuple):
-    """An organisation as it is registered.
-
-    Attributes:
-        organisation: its key: the name in normal form, `sim:` before that of a simulated one.
-        name: as it was first registered.
-        same_as: key of the organisation that this is another name of; null for an organisation itself.
-        question_limit: most questions that all its candidates together may be handed; null for no limit.
-    """
-
-    organisation: str
-    name: str
-    same_as: str | None = None
-    question_limit: int | None = None
 
 
 def make_key(name: str, *, is_simulated: bool) -> str:
@@ -42,9 +28,7 @@ def make_key(name: str, *, is_simulated: bool) -> str:
 
 def list_organisations(connection: Connection) -> list[Organisation]:
     """Every registered organisation and every other name of one, by key."""
-    columns = [organisations.c[name] for name in Organisation._fields]
-    rows = connection.execute(select(*columns).order_by(organisations.c.organisation))
-    return [Organisation(*row) for row in rows]
+    return read_rows(connection, Organisation, select(organisations).order_by(organisations.c.organisation))
 
 
 def read_aliases(connection: Connection) -> dict[str, str]:

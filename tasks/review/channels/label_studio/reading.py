@@ -18,7 +18,7 @@ from tasks.review.channels.workbook.identity import compute_digest, compute_give
 from tasks.review.channels.workbook.messages import translate
 from tasks.review.channels.workbook.rows import parse_texts
 from tasks.review.decision import GivenDecision
-from tasks.review.desk import Refusal, Submission
+from tasks.review.desk import RefusedSubmission, Submission
 from tasks.review.words import Language
 from tasks.review.work import WorkItem, read_work
 from warehouse.ledger.engine.ledger import Ledger
@@ -46,7 +46,7 @@ def read_label_studio(
     *,
     people: Mapping[str, str] | None = None,
     all_or_nothing: bool = False,
-) -> list[Submission | Refusal]:
+) -> list[Submission | RefusedSubmission]:
     """Every file as submissions of its good annotations, one per person, and a refusal that names the bad ones.
 
     Args:
@@ -59,18 +59,18 @@ def read_label_studio(
     with ledger.read() as connection:
         known = {one.email.casefold(): one.user_id for one in find_annotators(connection, None) if one.email}
     known |= {account.casefold(): name for account, name in (people or {}).items()}
-    found: list[Submission | Refusal] = []
+    found: list[Submission | RefusedSubmission] = []
     for path in paths:
         try:
             found += _read_file(ledger, path, known, all_or_nothing=all_or_nothing)
         except ProctorError as error:
-            found.append(Refusal(str(path), str(error)))
+            found.append(RefusedSubmission(str(path), str(error)))
     return found
 
 
 def _read_file(
     ledger: Ledger, path: Path, known: Mapping[str, str], *, all_or_nothing: bool
-) -> Sequence[Submission | Refusal]:
+) -> Sequence[Submission | RefusedSubmission]:
     tasks = read_export(path)
     identities = [_identify(task, path.name) for task in tasks]
     works: dict[Owner, dict[str, WorkItem]] = {}
@@ -99,7 +99,7 @@ def _read_file(
     if not reading.faults:
         return submissions
     good = sum(len(one.decisions) for one in submissions)
-    refusal = Refusal(str(path), _render_refusal(path.name, reading, 0 if all_or_nothing else good))
+    refusal = RefusedSubmission(str(path), _render_refusal(path.name, reading, 0 if all_or_nothing else good))
     return [refusal] if all_or_nothing else [*submissions, refusal]
 
 

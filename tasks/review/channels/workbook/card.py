@@ -47,7 +47,7 @@ KEPT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraph:
+class CardParagraph:
     """A paragraph of a card: the section that begins with it (empty: continues the one above), and its text."""
 
     section: str
@@ -60,7 +60,7 @@ class Paragraph:
         return self.heading + self.text
 
 
-def render_card(one: WorkItem, language: Language, *, is_kept_unshown: bool = False) -> list[Paragraph]:
+def render_card(one: WorkItem, language: Language, *, is_kept_unshown: bool = False) -> list[CardParagraph]:
     """The paragraphs of a question's card.
 
     Args:
@@ -82,14 +82,14 @@ def render_card(one: WorkItem, language: Language, *, is_kept_unshown: bool = Fa
         ("answer", _render_truth(answer, content.question_type, language) or _choose(NO_ANSWER, language)),
         ("explanation", content.explanation or ""),
     ]
-    paragraphs = [Paragraph("head", "", _render_head(one.item, language))]
+    paragraphs = [CardParagraph("head", "", _render_head(one.item, language))]
     for name, text in sections:
         if not text.strip():
             continue
         shown = render_mathematics(text) if name in _WITH_MATHEMATICS else text
         first, *rest = clean_text(shown.rstrip()).splitlines() or [""]
-        paragraphs.append(Paragraph(name, name_heading(name, language), first))
-        paragraphs += [Paragraph("", "", line) for line in rest]
+        paragraphs.append(CardParagraph(name, name_heading(name, language), first))
+        paragraphs += [CardParagraph("", "", line) for line in rest]
     return paragraphs
 
 
@@ -129,9 +129,9 @@ def render_earlier_decisions(one: WorkItem, language: Language) -> str:
     return "\n" + "\n".join(lines) if lines else ""
 
 
-def split_card(paragraphs: Sequence[Paragraph], width: int) -> list[list[Paragraph]]:
+def split_card(paragraphs: Sequence[CardParagraph], width: int) -> list[list[CardParagraph]]:
     """The card in parts of at most MOST_LINES lines, for a column of `width` characters."""
-    parts: list[list[Paragraph]] = [[]]
+    parts: list[list[CardParagraph]] = [[]]
     left = MOST_LINES
     for paragraph in paragraphs:
         lines = list(wrap(paragraph.whole, width))
@@ -144,7 +144,9 @@ def split_card(paragraphs: Sequence[Paragraph], width: int) -> list[list[Paragra
             left -= len(taken)
             text = "".join(taken)
             heading = paragraph.heading if begins else ""
-            parts[-1].append(Paragraph(paragraph.section if begins else "", heading, text[len(heading) :]))
+            parts[-1].append(
+                CardParagraph(paragraph.section if begins else "", heading, text[len(heading) :])
+            )
             begins = False
     return parts
 

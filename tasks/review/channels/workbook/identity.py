@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedQuestion:
+class WorkbookQuestion:
     """A question of a workbook.
 
     Attributes:
@@ -46,7 +46,7 @@ class Identity:
     batch_id: str
     annotator: str
     role: str
-    questions: Sequence[ListedQuestion] = field(repr=False)
+    questions: Sequence[WorkbookQuestion] = field(repr=False)
     version: int = layout.FORMAT_VERSION
     language: Language = "en"
 
@@ -140,8 +140,8 @@ def read_identity(book: Workbook, file_name: str) -> Identity:
 
 def _read_questions(
     sheet: Worksheet, first_row: int, width: int, damaged: WorkbookError
-) -> list[ListedQuestion]:
-    questions: list[ListedQuestion] = []
+) -> list[WorkbookQuestion]:
+    questions: list[WorkbookQuestion] = []
     for uuid, revision, *digests in sheet.iter_rows(min_row=first_row, max_col=width, values_only=True):
         if uuid is None and revision is None:
             continue
@@ -153,7 +153,7 @@ def _read_questions(
             and all(isinstance(text, str) for text in texts)
         ):
             raise damaged
-        questions.append(ListedQuestion(uuid, int(revision), *map(str, texts)))
+        questions.append(WorkbookQuestion(uuid, int(revision), *map(str, texts)))
     return questions
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tasks.review.channels.workbook import earlier, layout
 from tasks.review.channels.workbook.identity import (
     Identity,
-    ListedQuestion,
+    WorkbookQuestion,
     compute_given_digest,
     compute_shown_digest,
     squeeze,
@@ -128,7 +128,7 @@ class _SheetParser:
         return self.reading
 
     def _parse_question(
-        self, listed: ListedQuestion, first: _SheetRow, parts: Mapping[int, _SheetRow]
+        self, listed: WorkbookQuestion, first: _SheetRow, parts: Mapping[int, _SheetRow]
     ) -> None:
         one = self.work[listed.question_uuid]
         faults = [(first, fault) for fault in self._check_shown(listed, one.item, first, parts)]
@@ -149,7 +149,7 @@ class _SheetParser:
         self.reading.decisions.append(given)
 
     def _check_shown(
-        self, listed: ListedQuestion, item: Item, first: _SheetRow, parts: Mapping[int, _SheetRow]
+        self, listed: WorkbookQuestion, item: Item, first: _SheetRow, parts: Mapping[int, _SheetRow]
     ) -> list[Fault]:
         """Nobody changed the question itself: a correction there would be lost."""
         if self.identity.version == layout.EARLIER_VERSION:

@@ -16,7 +16,7 @@ from tasks.review.channels.workbook.identity import Identity, check_origin, read
 from tasks.review.channels.workbook.opening import open_workbook
 from tasks.review.channels.workbook.parsing import SheetReading, parse_sheet, render_faults
 from tasks.review.channels.workbook.returning import is_marked_copy, name_original, write_marked_copy
-from tasks.review.desk import Refusal, Submission
+from tasks.review.desk import RefusedSubmission, Submission
 from tasks.review.work import read_work
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -52,7 +52,7 @@ class _File:
 
 def read_workbooks(
     ledger: Ledger, paths: Iterable[Path], *, all_or_nothing: bool = False
-) -> list[Submission | Refusal]:
+) -> list[Submission | RefusedSubmission]:
     """Every file as a submission of its good rows, and a refusal that names its bad ones.
 
     Args:
@@ -62,7 +62,7 @@ def read_workbooks(
     """
     ordered = sorted(paths, key=is_marked_copy)
     corrected = {(path.parent, name_original(path)) for path in ordered if is_marked_copy(path)}
-    found: list[Submission | Refusal] = []
+    found: list[Submission | RefusedSubmission] = []
     for path in ordered:
         is_corrected = not is_marked_copy(path) and (path.parent, name_original(path)) in corrected
         try:
@@ -71,7 +71,7 @@ def read_workbooks(
             else:
                 found += _read_partly(ledger, path, is_corrected=is_corrected)
         except ProctorError as error:
-            found.append(Refusal(str(path), str(error)))
+            found.append(RefusedSubmission(str(path), str(error)))
     return found
 
 
@@ -92,17 +92,19 @@ def read_workbook(ledger: Ledger, path: Path, *, annotator: str | None = None) -
     return file.make_submission()
 
 
-def _read_partly(ledger: Ledger, path: Path, *, is_corrected: bool) -> Sequence[Submission | Refusal]:
+def _read_partly(
+    ledger: Ledger, path: Path, *, is_corrected: bool
+) -> Sequence[Submission | RefusedSubmission]:
     file = _open(ledger, path, None)
     faults = file.reading.faults
     if not faults:
         return [file.make_submission()]
     if file.reading.is_whole:
-        return [Refusal(str(path), _render_refusal(file))]
+        return [RefusedSubmission(str(path), _render_refusal(file))]
     if is_corrected:
         return [file.make_submission()]
     copy = write_marked_copy(file.book, path, file.reading)
-    return [file.make_submission(), Refusal(str(path), _render_return(file, copy))]
+    return [file.make_submission(), RefusedSubmission(str(path), _render_return(file, copy))]
 
 
 def _open(ledger: Ledger, path: Path, annotator: str | None) -> _File:

@@ -18,7 +18,7 @@ from schemas.errors import UsageError
 from tasks.review.batch import list_open_batches, read_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.card import (
-    Paragraph,
+    CardParagraph,
     compute_height,
     render_card,
     split_card,
@@ -27,7 +27,7 @@ from tasks.review.channels.workbook.cells import render_input_cells
 from tasks.review.channels.workbook.guide import write_formulas, write_guide
 from tasks.review.channels.workbook.identity import (
     Identity,
-    ListedQuestion,
+    WorkbookQuestion,
     compute_digest,
     compute_given_digest,
     compute_shown_digest,
@@ -105,7 +105,7 @@ class _Row:
     """A question ready to be written: the parts of its card, and what its cells to fill in hold."""
 
     one: WorkItem
-    parts: Sequence[Sequence[Paragraph]]
+    parts: Sequence[Sequence[CardParagraph]]
     inputs: Mapping[str, str]
 
 
@@ -167,10 +167,10 @@ def _reading_order(one: WorkItem) -> tuple[str, str, int, str]:
     )
 
 
-def _list_questions(batch_id: str, rows: Sequence[_Row]) -> list[ListedQuestion]:
+def _list_questions(batch_id: str, rows: Sequence[_Row]) -> list[WorkbookQuestion]:
     return sorted(
         (
-            ListedQuestion(
+            WorkbookQuestion(
                 row.one.item.question_uuid,
                 row.one.item.revision,
                 compute_digest(batch_id, row.one.item),
@@ -183,7 +183,7 @@ def _list_questions(batch_id: str, rows: Sequence[_Row]) -> list[ListedQuestion]
     )
 
 
-def render_part(part: Sequence[Paragraph]) -> str:
+def render_part(part: Sequence[CardParagraph]) -> str:
     """A part of a card as its cell holds it."""
     return "\n".join(paragraph.whole for paragraph in part)
 
@@ -220,7 +220,7 @@ def _write_question(
 
 
 def _write_card(
-    sheet: Any, at: int, place: int, part: Sequence[Paragraph], formats: Formats, *, is_first: bool
+    sheet: Any, at: int, place: int, part: Sequence[CardParagraph], formats: Formats, *, is_first: bool
 ) -> None:
     """The paragraphs one under another, headings bold, doubts in colour."""
     pieces: list[Any] = []

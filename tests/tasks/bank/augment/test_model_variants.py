@@ -13,7 +13,7 @@ import pytest
 
 from deployments.model_server.server import RunningServer
 from schemas.settings import Settings
-from tasks.bank.augment.model_variants import WrittenVariants, write_variants
+from tasks.bank.augment.model_variants import Writing, WrittenVariants, write_variants
 from tasks.bank.augment.requests import Statement, build_messages, build_reply_schema
 from tasks.bank.augment.variant_rules import (
     BOTH_TRUTHS_ARE_STATED,
@@ -71,7 +71,7 @@ def write(
     async def run() -> WrittenVariants:
         async with ModelClient(ledger, Settings(), simulated_url=server.url) as client:
             result = await write_variants(
-                client, generator, make_frame(*rows), method, run_id="augment/b1", unit="b1", now=NOW
+                client, generator, make_frame(*rows), method, Writing(run_id="augment/b1", unit="b1", now=NOW)
             )
             if counts is not None:
                 counts.update(client.counts)

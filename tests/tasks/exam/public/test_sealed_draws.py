@@ -22,7 +22,7 @@ from sqlalchemy import select, update
 
 from schemas.errors import ContractError, GateError, StoreError, UsageError
 from schemas.settings import Settings
-from tasks.exam.plan import RunPlan, index_bank
+from tasks.exam.plan import RunPlan, RunWishes, index_bank
 from tasks.exam.public import disclosing
 from tasks.exam.public.bank_file import seal_bank
 from tasks.exam.public.bank_rows import FrameRows
@@ -433,8 +433,11 @@ class Home:
     settings: Settings
 
     def commit(self, **options: Any) -> tuple[RunPlan, int]:
-        values: dict[str, Any] = {"month": MONTH, "source": SOURCE, "candidates": ["alpha"], **options}
-        found = commit_run(self.ledger, self.lake, self.settings, **values)
+        how = {"source": SOURCE} | {
+            name: options.pop(name) for name in ("source", "again") if name in options
+        }
+        wishes = RunWishes(**{"month": MONTH, "candidates": ["alpha"], **options})
+        found = commit_run(self.ledger, self.lake, self.settings, wishes, **how)
         assert found is not None
         return found
 
@@ -535,7 +538,7 @@ def test_a_run_that_waits_for_its_draw_is_not_planned_beside_it(home: Home) -> N
 
     home.commit()
     with pytest.raises(GateError, match="waits for 'drand quicknet"):
-        preview_month(home.ledger, home.lake, home.settings, month=MONTH, candidates=["beta"])
+        preview_month(home.ledger, home.lake, home.settings, RunWishes(MONTH, ["beta"]))
 
 
 def test_a_draw_is_refused_where_somebody_has_met_more_since(home: Home) -> None:
@@ -592,6 +595,7 @@ WORKER = """
 import sys
 from pathlib import Path
 from schemas.errors import GateError
+from tasks.exam.plan import RunWishes
 from tasks.exam.public.committing import add_share, commit_run, draw_run
 from tasks.exam.public.disclosing import disclose_closed_runs
 from tests.tasks.exam.world import answer_run, make_settings
@@ -609,7 +613,7 @@ with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_on
             with ledger.read() as connection:
                 return bool(read_public_entries(connection, run_id, (kind,)))
         if not did("commit"):
-            commit_run(ledger, lake, settings, month="2026-11", source="a lottery", candidates=["alpha"], run_id=run_id)
+            commit_run(ledger, lake, settings, RunWishes("2026-11", ["alpha"], run_id=run_id), source="a lottery")
         if not did("share"):
             add_share(ledger, settings, run_id, "alpha", "ab" * 32)
         if not did("draw"):

@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from tasks.exam.closing import close_overdue, force_close
 from tasks.exam.log import HeadKeeper
-from tasks.exam.protocol import Answer, ExamProtocol, make_protocol
+from tasks.exam.protocol import Answer, ExamProtocol, SeatRules, make_protocol
 from tasks.exam.public.hashing import compute_root, digest
 from tasks.exam.public.log_file import name_log_file, write_public_log
 from tests.tasks.exam.test_log import Seat
@@ -59,7 +59,9 @@ def test_answers_of_one_transaction_with_the_last_are_in_the_root(world: World) 
     with world.ledger.write() as connection:
         connection.execute(update(tables.sessions).values(pending_window=6))
     session_id = world.sessions()[0]["session_id"]
-    protocol = ExamProtocol(world.ledger, world.keys, lease_s=60, is_in_house=True, clock=world.clock)
+    protocol = ExamProtocol(
+        world.ledger, world.keys, SeatRules(lease_s=60, is_in_house=True), clock=world.clock
+    )
     token = world.token(session_id)
     lease = protocol.open_session(token, session_id)
     for _ in range(6):

@@ -9,7 +9,13 @@ import pytest
 
 from schemas.errors import StoreError, UsageError
 from tasks.gscore.metrics.pairs import score_pairs
-from tasks.gscore.metrics.similarity import EMPTY_TEXT_NOTE, Embedder, EmbeddingModelError, load_embedder
+from tasks.gscore.metrics.similarity import (
+    EMPTY_TEXT_NOTE,
+    Embedder,
+    EmbeddingModelError,
+    Windows,
+    load_embedder,
+)
 from tests.tasks.gscore.conftest import VOCABULARY, build_tiny_model
 
 # In one worker with all that runs an embedding model: importing its libraries takes five CPU seconds.
@@ -74,7 +80,7 @@ def test_windows_are_cut_from_the_text_itself_whatever_the_tokeniser_makes_of_it
 
 
 def test_concatenated_windows_of_unequal_number_have_no_similarity_and_say_so(tiny_model: Path) -> None:
-    embedder = load_embedder(tiny_model, pooling="concatenate")
+    embedder = load_embedder(tiny_model, Windows(pooling="concatenate"))
     scores = embedder.score_similarity([LONG, LONG], [LONG[::-1], SHORT])
 
     assert -1 <= scores.values[0] < 1 and scores.notes[0] is None
@@ -123,9 +129,9 @@ def test_what_changes_a_vector_changes_the_identity(tiny_model: Path, tmp_path: 
     variants = [
         load_embedder(tiny_model, cache=cache),
         load_embedder(tmp_path / "tiny-zh", cache=cache),  # the same name, other weights
-        load_embedder(tiny_model, window=20, cache=cache),
-        load_embedder(tiny_model, window=20, stride=5, cache=cache),
-        load_embedder(tiny_model, pooling="concatenate", cache=cache),
+        load_embedder(tiny_model, Windows(window=20), cache=cache),
+        load_embedder(tiny_model, Windows(window=20, stride=5), cache=cache),
+        load_embedder(tiny_model, Windows(pooling="concatenate"), cache=cache),
         load_embedder(tiny_model, half_precision=True, cache=cache),
     ]
     assert len({variant.identity for variant in variants}) == len(variants)
@@ -157,9 +163,9 @@ def test_a_model_that_is_not_there_is_named_with_what_to_do(tmp_path: Path) -> N
 
 def test_impossible_windows_are_refused(tiny_model: Path) -> None:
     with pytest.raises(UsageError, match="takes 1 to 30"):
-        load_embedder(tiny_model, window=31)
+        load_embedder(tiny_model, Windows(window=31))
     with pytest.raises(UsageError, match="would skip text"):
-        load_embedder(tiny_model, window=10, stride=11)
+        load_embedder(tiny_model, Windows(window=10, stride=11))
 
 
 def test_a_file_that_is_no_cache_is_refused(tiny_model: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import Connection, delete, func, select, update
 
 from schemas.errors import GateError, UsageError
+from schemas.ledger.engine import Backup
 from schemas.settings import Settings
 from tasks.bank.exchange import export_run_records
 from tasks.editions import find_changed_editions
@@ -44,7 +45,7 @@ from tests.tasks.operations.erasure.conftest import (
 )
 from warehouse.lake import Lake, check_landings, open_lake
 from warehouse.ledger.engine import tables as t
-from warehouse.ledger.engine.backups import Backup, note_backup
+from warehouse.ledger.engine.backups import note_backup
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.public_log import read_public_entries
@@ -285,7 +286,9 @@ def test_only_an_admin_erases_and_only_when_told_to(
         done = invoke(home, "erase", *arguments, PROCTOR_OBJECTION_DAYS=str(days))
         return done.exit_code, done.output + capfd.readouterr().out
 
-    kept = Backup("b1", "/mnt/kept/november", "host-a", "2026-11-20T10:00:00+00:00", None)
+    kept = Backup(
+        backup_id="b1", folder="/mnt/kept/november", host="host-a", begun_at="2026-11-20T10:00:00+00:00"
+    )
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
         note_backup(connection, kept)
     code, said = run("--month", MONTH, days=30)

@@ -175,16 +175,6 @@ def test_nothing_is_left_on_postgresql_and_in_an_object_store(tmp_path: Path) ->
         exam.close()
 
 
-def test_nothing_is_left_in_an_encrypted_lake(tmp_path: Path) -> None:
-    settings = settings_of(tmp_path / "home", lake_encrypted=True)
-    make_judged_home(settings, open_lake)
-    assert any(place.startswith("table responses") for place in find_marked(settings))
-    erase(settings)
-    assert (find_marked(settings), read_faults(settings)) == ([], set())
-    with open_lake(settings, read_only=True) as lake:
-        assert [lake.run_named(name).height for name in CHECKS] == [0, 0, 0]
-
-
 def test_the_deployment_erases_what_is_due_and_nothing_without_a_policy(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,7 +42,7 @@ from warehouse.ledger.exam.closed import read_response_rows
 from warehouse.ledger.exam.sittings import list_open_runs
 from warehouse.ledger.trust.access import iter_targets
 from warehouse.stores import lost_logs
-from warehouse.stores.files import read_mark
+from warehouse.stores.files import read_acknowledged_commit
 from warehouse.stores.homes import check_stores
 
 pytestmark = pytest.mark.slow
@@ -258,7 +258,7 @@ def test_what_was_signed_and_is_gone_is_missing_and_the_stores_stay_refused(sitt
             land_access_log(ledger, lake)
         sitting.remove_logs(*BOTH)
     before = {name: sitting.path(name).read_bytes() for name in BOTH}
-    marks = {name: read_mark(sitting.path(name)) for name in BOTH}
+    marks = {name: read_acknowledged_commit(sitting.path(name)) for name in BOTH}
 
     refused = repair_home(sitting.settings)
 
@@ -268,7 +268,7 @@ def test_what_was_signed_and_is_gone_is_missing_and_the_stores_stay_refused(sitt
     )
     assert any("entries of the audit log are in the lake" in line for line in refused.missing)
     assert {name: sitting.path(name).read_bytes() for name in BOTH} == before
-    assert {name: read_mark(sitting.path(name)) for name in BOTH} == marks
+    assert {name: read_acknowledged_commit(sitting.path(name)) for name in BOTH} == marks
     with pytest.raises(StoreError, match="lacks what was acknowledged last"):
         check_stores(sitting.settings)
 

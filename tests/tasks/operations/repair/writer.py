@@ -9,6 +9,7 @@ import asyncio
 import sys
 from pathlib import Path
 
+from tasks.exam import SittingPart
 from tasks.exam.sitting import sit_sessions
 from tasks.models import CallReply, CallRequest, RegisteredModel, Registry
 from tests.tasks.exam.world import AnsweringClient, make_model, make_registry, make_settings
@@ -60,7 +61,11 @@ def main(home: Path, answers: int, *, checkpoints: bool) -> None:
         with ledger.read() as connection:
             run_id = list_open_runs(connection)[0]
         client = PayingClient(ledger, answers, checkpoints=checkpoints)
-        asyncio.run(sit_sessions(ledger, settings, make_candidates(), client, run_id, max_sessions=1))
+        asyncio.run(
+            sit_sessions(
+                ledger, settings, make_candidates(), client, run_id, part=SittingPart(max_sessions=1)
+            )
+        )
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from tests.warehouse.sample_rows import (
     question_frame,
     session_frame,
 )
-from warehouse.lake import Batch, Lake, list_pieces, read_pieces
-from warehouse.lake.pieces import Piece
+from warehouse.lake import Batch, Lake, list_stretches, read_stretches
+from warehouse.lake.stretches import UnitStretch
 
 # Great Expectations takes seconds to import.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("great-expectations")]
@@ -54,24 +54,24 @@ def spoil(lake: Lake, statement: str) -> None:
         connection.execute(statement)
 
 
-def test_pieces_hold_whole_units_of_one_month_and_every_row_once(lake: Lake) -> None:
+def test_stretches_hold_whole_units_of_one_month_and_every_row_once(lake: Lake) -> None:
     land_two_months(lake)
     table = get_table("allocations")
 
-    pieces = list_pieces(lake, table, rows=7)
-    assert pieces == [
-        Piece("2026-01", "s0", "s1", 6),
-        Piece("2026-01", "s2", "s3", 6),
-        Piece("2026-02", "t0", "t1", 6),
+    stretches = list_stretches(lake, table, rows=7)
+    assert stretches == [
+        UnitStretch("2026-01", "s0", "s1", 6),
+        UnitStretch("2026-01", "s2", "s3", 6),
+        UnitStretch("2026-02", "t0", "t1", 6),
     ]
-    frames = list(read_pieces(lake, table, pieces))
+    frames = list(read_stretches(lake, table, stretches))
     assert [sorted(set(frame["landing_unit"])) for frame in frames] == [
         ["s0", "s1"], ["s2", "s3"], ["t0", "t1"],
     ]  # fmt: skip
     assert [frame.height for frame in frames] == [6, 6, 6]
-    assert list_pieces(lake, table, "2026-02") == [Piece("2026-02", "t0", "t1", 6)]
-    assert [piece.row_count for piece in list_pieces(lake, table, rows=1)] == [3] * 6
-    assert list_pieces(lake, get_table("questions")) == []
+    assert list_stretches(lake, table, "2026-02") == [UnitStretch("2026-02", "t0", "t1", 6)]
+    assert [stretch.row_count for stretch in list_stretches(lake, table, rows=1)] == [3] * 6
+    assert list_stretches(lake, get_table("questions")) == []
 
 
 def test_a_lake_that_keeps_its_rules_has_a_page_per_table_and_nothing_broken(

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.exam import force_close, land_closed_sessions
+from schemas.ledger.engine import FlowSchedule
+from tasks.exam import SittingPart, force_close, land_closed_sessions
 from tasks.exam.sitting import sit_sessions
 from tasks.operations.validation.stores import MonthDifference, check_stores, find_month_differences
 from tests.fresh import open_new_lake
@@ -23,7 +24,7 @@ from tests.tasks.exam.world import (
     publish,
 )
 from warehouse.lake import Lake
-from warehouse.ledger.engine.flow_runs import FlowSchedule, write_flow_schedules
+from warehouse.ledger.engine.flow_runs import write_flow_schedules
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -40,7 +41,9 @@ def stores(tmp_path: Path) -> Iterator[tuple[Ledger, Lake]]:
     with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:
         plan = publish(ledger, settings, registry, make_bank())
         client = AnsweringClient()
-        asyncio.run(sit_sessions(ledger, settings, registry, client, plan.run_id, models=["alpha"]))
+        asyncio.run(
+            sit_sessions(ledger, settings, registry, client, plan.run_id, part=SittingPart(models=["alpha"]))
+        )
         assert force_close(ledger, plan.run_id, "gone").unanswered_count == ANSWERS
         yield ledger, lake
 
@@ -48,9 +51,6 @@ def stores(tmp_path: Path) -> Iterator[tuple[Ledger, Lake]]:
 def test_a_month_that_the_lake_lacks_is_named_and_the_night_names_a_missed_run_with_its_remedy(
     stores: tuple[Ledger, Lake],
 ) -> None:
-    from sqlalchemy import update
-
-    from warehouse.ledger.engine.tables import flow_schedules
 
     ledger, lake = stores
     assert find_month_differences(ledger, lake, now=NOW) == [], "it closed a moment ago"
@@ -63,8 +63,11 @@ def test_a_month_that_the_lake_lacks_is_named_and_the_night_names_a_missed_run_w
     land_closed_sessions(ledger, lake)
     assert check_stores(ledger, lake, now=LATER).problems == []
     with ledger.write() as connection:
-        write_flow_schedules(connection, [FlowSchedule("drift", "drift", "0 6 15 * *", "UTC")])
-        connection.execute(update(flow_schedules).values(deployed_at="2020-01-01T00:00:00.000000+00:00"))
+        deployed_at = "2020-01-01T00:00:00.000000+00:00"
+        drift = FlowSchedule(
+            deployment="drift", flow="drift", cron="0 6 15 * *", timezone="UTC", deployed_at=deployed_at
+        )
+        write_flow_schedules(connection, [drift])
     found = check_stores(ledger, lake, now=LATER)
     assert (found.months, len(found.checks) >= 9, found.differences) == (1, True, [])
     (problem,) = found.problems

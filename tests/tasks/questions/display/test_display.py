@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.questions.display.formulas import render_formula
-from tasks.questions.display.tables import Cell, TextTable, part_tables
+from tasks.questions.display.tables import TextCell, TextTable, part_tables
 from tasks.questions.display.text import render_line, render_text
 
 TAGS = frozenset({
@@ -174,8 +174,8 @@ def test_a_formula_that_cannot_be_read_whole_is_shown_as_its_source() -> None:
     assert render_formula("{" * 1500) is None or "<math" in str(render_formula("{" * 1500))
 
 
-def row(*texts: str) -> tuple[Cell, ...]:
-    return tuple(Cell(text) for text in texts)
+def row(*texts: str) -> tuple[TextCell, ...]:
+    return tuple(TextCell(text) for text in texts)
 
 
 @pytest.mark.parametrize(
@@ -189,11 +189,11 @@ def row(*texts: str) -> tuple[Cell, ...]:
         ("年份\t产量\n2020\t5", TextTable((row("年份", "产量"), row("2020", "5")))),
         (
             "<table><tr><th>a<th>b</tr><tr><td colspan=2>c<br>d<script></table>",
-            TextTable((row("a", "b"), (Cell("c\nd", columns=2),)), has_header=True),
+            TextTable((row("a", "b"), (TextCell("c\nd", columns=2),)), has_header=True),
         ),
         (
             r"\begin{tabular}{|c|c|}\hline 甲 & 乙 \\ \hline \multicolumn{2}{c}{合计} \\ \end{tabular}",
-            TextTable((row("甲", "乙"), (Cell("合计", columns=2),))),
+            TextTable((row("甲", "乙"), (TextCell("合计", columns=2),))),
         ),
     ],
 )

@@ -23,7 +23,7 @@ from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_batch
 from tasks.review.closing import ClosedBatch, close_batch
-from tasks.review.desk import Refusal, Submission, record
+from tasks.review.desk import RefusedSubmission, Submission, record
 from tasks.review.progress import is_complete
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.channels.workbook.conftest import fill, find_column
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.xdist_group("same-decisions")
 
 # What somebody writes for a question, by its number and the fields to fill in.
 Verdicts = Mapping[int, Mapping[str, str]]
-Channel = Callable[[Ledger, Path, Mapping[str, Verdicts]], Sequence[Submission | Refusal]]
+Channel = Callable[[Ledger, Path, Mapping[str, Verdicts]], Sequence[Submission | RefusedSubmission]]
 
 QUESTIONS = [
     make_question(1),
@@ -71,7 +71,7 @@ VERDICTS: Verdicts = {2: {"decision": "Accept"}, 6: {"decision": "Edit", "new_an
 
 def through_workbooks(
     ledger: Ledger, folder: Path, verdicts: Mapping[str, Verdicts]
-) -> Sequence[Submission | Refusal]:
+) -> Sequence[Submission | RefusedSubmission]:
     paths = export_batch(ledger, "b1", folder, language="en")
     chosen = [path for path in paths if any(name in path.name for name in verdicts)]
     for path in chosen:
@@ -86,7 +86,7 @@ def through_workbooks(
 
 def through_label_studio(
     ledger: Ledger, folder: Path, verdicts: Mapping[str, Verdicts]
-) -> Sequence[Submission | Refusal]:
+) -> Sequence[Submission | RefusedSubmission]:
     paths = export_label_studio(ledger, folder, "b1", language="en")
     chosen = [path for path in paths if any(f"-{name}" in path.name for name in verdicts)]
     for path in chosen:
@@ -103,7 +103,7 @@ def through_label_studio(
 
 def through_pages(
     ledger: Ledger, folder: Path, verdicts: Mapping[str, Verdicts]
-) -> Sequence[Submission | Refusal]:
+) -> Sequence[Submission | RefusedSubmission]:
     """What the pages send goes to the desk by itself: nothing is left to be handed in."""
     app = create_app(Settings(home=folder), ledger=ledger, continue_batch=lambda _: None)
     with pytest.MonkeyPatch.context() as patched, TestClient(app) as client:

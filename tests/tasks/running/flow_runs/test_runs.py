@@ -15,6 +15,7 @@ import pytest
 
 from deployments.http import render_run_metrics
 from schemas.errors import BudgetError, StoreError, UsageError
+from schemas.ledger.engine import FlowSchedule
 from schemas.settings import Settings, load_settings
 from tasks.running.faults import hide_content
 from tasks.running.flow_runs import record
@@ -26,22 +27,28 @@ from tasks.running.flow_runs.task import may_pass, render_name, require_budget
 from tasks.running.log_lines import iter_run_lines
 from warehouse.ledger.engine.files import restore_ledger
 from warehouse.ledger.engine.flow_runs import (
-    FlowSchedule,
     begin_flow_run,
     find_flow_runs,
     list_flow_schedules,
     write_flow_schedules,
 )
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.notices import take_notices
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores import away
 
 MARKER = "机密题干 QZXW"
 NOW = datetime(2026, 12, 2, 3, tzinfo=UTC)
-MONTHLY = FlowSchedule("monthly", "monthly", "0 2 1 * *", "UTC")
-NEWCOMERS = FlowSchedule("newcomers", "monthly", "0 3 * * 1", "UTC")
-SEAL = FlowSchedule("seal", "seal", "5 * * * *", "UTC")
+
+
+def make_schedule(deployment: str, flow: str, cron: str) -> FlowSchedule:
+    return FlowSchedule(deployment=deployment, flow=flow, cron=cron, timezone="UTC", deployed_at=now_text())
+
+
+MONTHLY = make_schedule("monthly", "monthly", "0 2 1 * *")
+NEWCOMERS = make_schedule("newcomers", "monthly", "0 3 * * 1")
+SEAL = make_schedule("seal", "seal", "5 * * * *")
 
 
 @pytest.fixture(scope="module")
@@ -297,7 +304,7 @@ def test_what_was_due_before_it_was_deployed_is_not_missed(ledger: Ledger) -> No
 
 def test_deploying_again_keeps_since_when_a_time_holds_and_a_new_time_begins_anew(ledger: Ledger) -> None:
     schedule(ledger, MONTHLY, SEAL)
-    moved = FlowSchedule("seal", "seal", "6 * * * *", "UTC")
+    moved = make_schedule("seal", "seal", "6 * * * *")
     with ledger.write() as connection:
         write_flow_schedules(connection, [MONTHLY, moved])
         found = {one.deployment: one for one in list_flow_schedules(connection)}

@@ -16,12 +16,12 @@ import pytest
 from prefect.client.schemas.objects import FlowRun, State, StateType  # noqa: TID251 - what Prefect says of a run
 
 from schemas.errors import StoreAway, UsageError
+from schemas.ledger.engine import FlowRun as LedgerRun
 from schemas.settings import load_settings
 from tasks.running.orchestrator import task
 from tasks.running.orchestrator.task import _find_end, look_after_runs
 from tasks.running.sharing import WORK_POOL
 from warehouse.ledger.engine.clock import Host, clock_of
-from warehouse.ledger.engine.flow_runs import FlowRun as LedgerRun
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores import away
@@ -41,7 +41,7 @@ def make_run(state: StateType, minutes: float, pool: str | None = WORK_POOL) -> 
 
 def make_known(state: str, ended_minutes: float | None) -> LedgerRun:
     ended = None if ended_minutes is None else (NOW - timedelta(minutes=ended_minutes)).isoformat()
-    values = dict.fromkeys(LedgerRun.__dataclass_fields__) | {
+    values = {column.name: None for column in LedgerRun.stored.columns} | {
         "flow_run_id": "1", "flow": "monthly", "name": "run", "state": state, "started_by": "schedule", "host": "h", "process_id": 1,
         "started_at": (NOW - timedelta(hours=1)).isoformat(), "ended_at": ended,
     }  # fmt: skip

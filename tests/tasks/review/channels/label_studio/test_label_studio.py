@@ -14,7 +14,7 @@ from tasks.review.channels.label_studio.layout import CHOICES, render_config
 from tasks.review.channels.label_studio.reading import read_label_studio
 from tasks.review.channels.label_studio.writing import export_label_studio
 from tasks.review.closing import close_batch
-from tasks.review.desk import Receipt, Refusal, Submission, record, record_submission
+from tasks.review.desk import RefusedSubmission, Submission, SubmissionReceipt, record, record_submission
 from tasks.review.words import Language, list_words
 from tests.tasks.review.channels.label_studio.filling import (
     annotate,
@@ -52,7 +52,7 @@ def read_one(ledger: Ledger, path: Path, **options: Any) -> tuple[list[Submissio
     found = read_label_studio(ledger, [path], **options)
     return (
         [one for one in found if isinstance(one, Submission)],
-        [one.message for one in found if isinstance(one, Refusal)],
+        [one.message for one in found if isinstance(one, RefusedSubmission)],
     )
 
 
@@ -102,7 +102,7 @@ def test_annotations_come_back_and_the_same_file_again_changes_nothing(
     (submission,), refused = read_one(ledger, path)
     assert refused == []
     first = record_submission(ledger, submission, LATER)
-    assert first == Receipt(str(path), "b1", "chen", "reviewer", 3, 0, 0, 0)
+    assert first == SubmissionReceipt(str(path), "b1", "chen", "reviewer", 3, 0, 0, 0)
     with ledger.read() as connection:
         rows = {row["question_uuid"]: row for row in assigning.read_decisions(connection, "b1")}
     second, third = (rows[QUESTIONS[place]["question_uuid"]] for place in (1, 2))

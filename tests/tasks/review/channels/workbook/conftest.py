@@ -18,7 +18,7 @@ from tasks.review.assignment import assign_batch
 from tasks.review.channels.workbook import earlier, layout
 from tasks.review.channels.workbook.reading import read_workbook
 from tasks.review.channels.workbook.writing import export_batch, name_workbook
-from tasks.review.desk import Receipt, record_submission
+from tasks.review.desk import SubmissionReceipt, record_submission
 from tests.tasks.review.channels.workbook.earlier_writing import export_earlier_batch
 from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
 from warehouse.ledger.engine.ledger import Ledger
@@ -99,7 +99,9 @@ def change(path: Path, edit: Callable[[Workbook], None]) -> None:
     book.save(path)
 
 
-def import_workbook(ledger: Ledger, path: Path, now: str, *, annotator: str | None = None) -> Receipt:
+def import_workbook(
+    ledger: Ledger, path: Path, now: str, *, annotator: str | None = None
+) -> SubmissionReceipt:
     """Read a file and record it as the desk does."""
     return record_submission(ledger, read_workbook(ledger, path, annotator=annotator), now)
 

@@ -12,7 +12,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 from schemas.reviews import REJECT_REASONS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 from tasks.review.channels.workbook import earlier, layout
-from tasks.review.channels.workbook.identity import Identity, ListedQuestion
+from tasks.review.channels.workbook.identity import Identity, WorkbookQuestion
 from tasks.review.channels.workbook.writing import name_workbook
 from tasks.review.item import Item
 from tasks.review.work import WorkItem, list_people, read_work
@@ -59,7 +59,7 @@ def _find_place(one: WorkItem) -> int:
 
 def _identify(batch_id: str, annotator: str, role: str, items: Mapping[str, Item]) -> Identity:
     questions = [
-        ListedQuestion(uuid, item.revision, earlier.compute_digest(batch_id, item))
+        WorkbookQuestion(uuid, item.revision, earlier.compute_digest(batch_id, item))
         for uuid, item in sorted(items.items())
     ]
     return Identity(batch_id, annotator, role, questions, layout.EARLIER_VERSION)

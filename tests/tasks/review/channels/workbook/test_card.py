@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tasks.review.channels.workbook.card import (
     MOST_LINES,
     MOST_ROW_POINTS,
-    Paragraph,
+    CardParagraph,
     compute_height,
     measure,
     split_card,
@@ -29,7 +29,9 @@ def test_a_wrapped_line_is_the_line_and_no_part_is_wider_than_the_cell(text: str
 @settings(max_examples=40, deadline=None)
 @given(st.lists(TEXT, min_size=1, max_size=12))
 def test_a_card_that_is_cut_is_whole_and_each_part_fits_a_row(texts: list[str]) -> None:
-    card = [Paragraph("stem", "【QUESTION】" if place == 0 else "", text) for place, text in enumerate(texts)]
+    card = [
+        CardParagraph("stem", "【QUESTION】" if place == 0 else "", text) for place, text in enumerate(texts)
+    ]
     parts = split_card(card, 20)
     assert "".join(one.whole for part in parts for one in part) == "".join(one.whole for one in card)
     for part in parts:

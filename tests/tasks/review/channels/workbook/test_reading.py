@@ -13,7 +13,7 @@ from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_workbook
 from tasks.review.closing import close_batch
-from tasks.review.desk import Receipt, Refusal
+from tasks.review.desk import RefusedSubmission, SubmissionReceipt
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
     TWO,
@@ -40,7 +40,7 @@ def test_decisions_come_back_and_the_same_file_again_changes_nothing(ledger: Led
         comment={4: "which letter?"},
     )
     first = import_workbook(ledger, path, LATER)
-    assert first == Receipt(str(path), "b1", "chen", "reviewer", 3, 0, 0, 0)
+    assert first == SubmissionReceipt(str(path), "b1", "chen", "reviewer", 3, 0, 0, 0)
     with ledger.read() as connection:
         before = assigning.read_decisions(connection, "b1")
     again = import_workbook(ledger, path, "2026-11-09T00:00:00.000000+00:00")
@@ -244,7 +244,7 @@ def test_a_damaged_workbook_is_refused_whole(
     assert expected in refuse(ledger, path)
     # Nothing of it is taken row by row either, but for a question whose row or card is damaged alone.
     if damage not in (delete_row, change_stem):
-        assert [type(one) for one in read_workbooks(ledger, [path])] == [Refusal]
+        assert [type(one) for one in read_workbooks(ledger, [path])] == [RefusedSubmission]
 
 
 @both_layouts

@@ -12,7 +12,7 @@ from tasks.review.assignment import assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_workbook
-from tasks.review.desk import Refusal, Submission, record, record_submission
+from tasks.review.desk import RefusedSubmission, Submission, record, record_submission
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
     TWO,
@@ -87,7 +87,7 @@ def test_a_copy_that_somebody_works_on_is_never_overwritten(ledger: Ledger, path
     # A copy that still has faults does not overwrite itself either.
     (submission, refusal) = read_workbooks(ledger, [copy])
     assert isinstance(submission, Submission)
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, RefusedSubmission)
     assert copy.read_bytes() == worked_on
 
 
@@ -95,7 +95,7 @@ def test_a_copy_that_somebody_works_on_is_never_overwritten(ledger: Ledger, path
 def test_all_or_nothing_refuses_the_file_whole_and_writes_no_copy(ledger: Ledger, path: Path) -> None:
     fill(path, decision={2: "ok", 3: "prhaps"})
     (refusal,) = read_workbooks(ledger, [path], all_or_nothing=True)
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, RefusedSubmission)
     assert "nothing was imported. Correct what is listed (1)" in refusal.message
     assert list(path.parent.glob("*to-correct*")) == []
 
@@ -119,7 +119,7 @@ def test_rows_sorted_apart_from_their_questions_are_refused_whole(ledger: Ledger
 
     change(path, swap_cards)
     (refusal,) = read_workbooks(ledger, [path])
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, RefusedSubmission)
     assert "the rows were sorted without all of their columns" in refusal.message
     assert list(path.parent.glob("*to-correct*")) == []
 
@@ -162,7 +162,7 @@ def test_a_long_question_is_decided_in_its_first_row_and_may_be_sorted(
     assert read_decided(ledger) == {rows[0]["question_uuid"]: "accept"}
     fill(path, decision={last - 1: "no"})
     (submission, refusal) = read_workbooks(ledger, [path])
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, RefusedSubmission)
     assert f"this row continues the question above; decide in its first row (row {last})" in refusal.message
     assert isinstance(submission, Submission)
     assert submission.decisions == []
@@ -188,7 +188,7 @@ def test_messages_are_in_the_language_of_the_workbook(
     export_workbook(ledger, "b1", "chen", path, language="zh")
     fill(path, **{name: {2: value} for name, value in cells.items()})
     refusal = read_workbooks(ledger, [path])[-1]
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, RefusedSubmission)
     assert message in refusal.message
     assert "已读取 0 行，1 行需要更正，已在 review-b1-chen.to-correct.xlsx 中标出" in refusal.message
 

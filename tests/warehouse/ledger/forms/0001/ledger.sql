@@ -15,7 +15,6 @@ CREATE TABLE backups (
 	folder TEXT NOT NULL, 
 	host VARCHAR(255) NOT NULL, 
 	begun_at VARCHAR(32) NOT NULL, 
-	key_id VARCHAR(16), 
 	CONSTRAINT pk_backups PRIMARY KEY (backup_id)
 );
 CREATE TABLE batch_calls (

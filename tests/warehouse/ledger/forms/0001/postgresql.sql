@@ -399,12 +399,10 @@ CREATE TABLE backups (
 	folder TEXT NOT NULL, 
 	host VARCHAR(255) NOT NULL, 
 	begun_at VARCHAR(32) NOT NULL, 
-	key_id VARCHAR(16), 
 	CONSTRAINT pk_backups PRIMARY KEY (backup_id)
 );
 COMMENT ON COLUMN backups.folder IS 'Where it was written; it may have been moved or deleted since.';
 COMMENT ON COLUMN backups.begun_at IS 'It holds nothing that was written later than it ended.';
-COMMENT ON COLUMN backups.key_id IS 'The key that it is encrypted with; null for a plain one.';
 CREATE INDEX ix_backups_begun_at ON backups (begun_at);
 CREATE TABLE batch_calls (
 	batch_id VARCHAR(40) NOT NULL, 

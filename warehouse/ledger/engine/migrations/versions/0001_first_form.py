@@ -363,7 +363,6 @@ def _create_ledger_tables() -> None:
         sa.Column("folder", sa.Text(), nullable=False, comment="Where it was written; it may have been moved or deleted since."),
         sa.Column("host", sa.String(255), nullable=False),
         sa.Column("begun_at", sa.String(32), nullable=False, comment="It holds nothing that was written later than it ended."),
-        sa.Column("key_id", sa.String(16), nullable=True, comment="The key that it is encrypted with; null for a plain one."),
         sa.PrimaryKeyConstraint("backup_id", name=op.f("pk_backups")),
     )
     op.create_index("ix_backups_begun_at", "backups", ["begun_at"], unique=False)

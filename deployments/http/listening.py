@@ -1,0 +1,41 @@
+"""Where a server listens, and who stands before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from schemas.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where a server listens.
+
+    Attributes:
+        host: address to listen on.
+        port: port to listen on.
+        certificate: TLS certificate (PEM); none for plain HTTP.
+        key: its key (PEM).
+        proxy: address of the proxy before it, which names the callers; none where callers connect themselves.
+        metrics_port: port of this host on which Prometheus reads how its calls went; none for no such port.
+    """
+
+    host: str
+    port: int
+    certificate: str | None = None
+    key: str | None = None
+    proxy: str | None = None
+    metrics_port: int | None = None
+
+    @property
+    def address(self) -> str:
+        """The address of the server, with its scheme."""
+        shown_host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.certificate else 'http'}://{shown_host}:{self.port}"
+
+    def check_files(self) -> None:
+        """Pass when the files that it names are there; raises UsageError."""
+        for option, file in (("--certificate", self.certificate), ("--certificate-key", self.key)):
+            if file and not Path(file).is_file():
+                raise UsageError(f"The file {file} of {option} does not exist.")

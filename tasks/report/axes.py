@@ -1,0 +1,59 @@
+"""What a figure of a panel is drawn along: an axis with its title, and groups of rows with the words that stand for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tasks.report.labels import Language
+from tasks.report.panels import name_words, pick
+from tasks.texts import Words
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A quantity that a figure shows by place, length or colour.
+
+    Attributes:
+        column: the column of the frame.
+        title: what stands beside the axis.
+        low: the column of the lower end of its interval; none draws no intervals.
+        high: the column of the upper end.
+        is_log: whether it is logarithmic.
+        is_percent: whether its values, shares from 0 to 1, are written in per cent.
+        from_zero: whether it begins at 0.
+        domain: its ends, where they are not those of the values.
+    """
+
+    column: str
+    title: Words
+    low: str = ""
+    high: str = ""
+    is_log: bool = False
+    is_percent: bool = False
+    from_zero: bool = False
+    domain: Sequence[float] = ()
+
+    @property
+    def format(self) -> Any:
+        """How Altair writes its values."""
+        import altair as alt
+
+        return ".0%" if self.is_percent else alt.Undefined
+
+    def write_title(self, language: Language) -> str:
+        """What stands beside the axis in a language."""
+        return pick(self.title, language)
+
+
+@dataclass(frozen=True)
+class Group:
+    """A column whose values name rows, or part them into series, and what stands for each value; others stand as they are."""
+
+    column: str
+    words: Mapping[str, Words] = field(default_factory=dict)
+
+    def name(self, row: Mapping[str, Any], language: Language) -> str:
+        """What a row belongs to, in a language."""
+        return name_words(self.words, row[self.column], language)

@@ -1,0 +1,57 @@
+"""One word, one meaning: a class that others can see has its name alone, and a word of the table in docs/developer.md too."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LAYERS = ("schemas", "warehouse", "tasks", "flows", "deployments")
+
+# The verifier is one file that strangers run without the rest of the house: it brings its own words for what it reads.
+ALONE = "tasks/exam/public/verifier.py"
+
+# Classes of one name in two rooms, with the reason. Neither of the two is on a face.
+SHARED: Mapping[str, str] = {
+    "Cell": "what stands in a table: a paper's, or one on a page of the report",
+    "Source": "what is read from: a paper's file, or the lake behind a page of the report",
+}
+
+
+def list_definitions() -> Iterator[tuple[str, str]]:
+    """Each public class or function at the top of a module of the house: its name, and the module's path."""
+    for layer in LAYERS:
+        for path in sorted((ROOT / layer).rglob("*.py")):
+            place = path.relative_to(ROOT).as_posix()
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                match node:
+                    case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef() if place != ALONE:
+                        if not node.name.startswith("_"):
+                            yield node.name, place
+
+
+def find_places() -> dict[str, list[str]]:
+    """Public name → the modules that define it."""
+    places: dict[str, list[str]] = {}
+    for name, place in list_definitions():
+        places.setdefault(name, []).append(place)
+    return places
+
+
+def read_words() -> dict[str, str]:
+    """Word → the module that defines it, from the table in docs/developer.md."""
+    text = (ROOT / "docs" / "developer.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^\| `(\w+)` \| `([\w/.]+)` \|", text, re.MULTILINE))
+
+
+def test_no_two_rooms_define_a_class_of_one_name() -> None:
+    twice = {name for name, places in find_places().items() if name[0].isupper() and len(places) > 1}
+    assert twice == set(SHARED)
+
+
+def test_a_word_of_the_table_is_defined_in_one_place_the_one_that_the_table_names() -> None:
+    words, places = read_words(), find_places()
+    assert len(words) > 10
+    assert {word: places.get(word) for word in words} == {word: [place] for word, place in words.items()}
