@@ -165,7 +165,7 @@ def connect(address: str, *, patience_s: float) -> Any:
     # A piece carries its values: they are meant to be large.
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
     try:
-        return Client(address, timeout=patience_s, set_as_default=False)  # type: ignore[no-untyped-call]
+        return Client(address, timeout=patience_s, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
         raise StoreError(
             f"No Dask scheduler answers at {address} ({type(error).__name__}). Start it (`dask scheduler`), or leave PROCTOR_DASK empty; then run the "

@@ -135,7 +135,7 @@ def count_pieces(cluster: DaskCluster) -> int:
     def count(dask_scheduler: Any) -> int:
         return int(dask_scheduler.task_prefixes["piece"].state_counts["memory"])
 
-    with Client(cluster.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+    with Client(cluster.address, set_as_default=False) as client:
         return int(client.run_on_scheduler(count))
 
 

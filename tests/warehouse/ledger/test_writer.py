@@ -66,7 +66,7 @@ def test_an_operation_that_fails_takes_no_other_with_it(ledger: Ledger) -> None:
     async def run() -> list[object]:
         operations = [add("a"), add("b"), add("a"), add("c")]
         return await asyncio.gather(
-            *(ledger.writer.run_async(operation) for operation in operations),  # type: ignore[arg-type]
+            *(ledger.writer.run_async(operation) for operation in operations),
             return_exceptions=True,
         )
 
@@ -77,7 +77,7 @@ def test_an_operation_that_fails_takes_no_other_with_it(ledger: Ledger) -> None:
 
 def test_half_of_an_operation_is_never_kept(ledger: Ledger) -> None:
     def half(connection: Connection) -> None:
-        add("half")(connection)  # type: ignore[operator]
+        add("half")(connection)
         raise RuntimeError("in the middle")
 
     with pytest.raises(RuntimeError, match="in the middle"):
@@ -91,7 +91,7 @@ def test_a_closed_writer_finishes_its_work_and_takes_no_more(tmp_path: Path) -> 
     ledger.close()
     assert all(future.done() for future in futures)
     with pytest.raises(StoreError, match="closed"):
-        ledger.writer.run(add("late"))  # type: ignore[arg-type]
+        ledger.writer.run(add("late"))
     with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as again:
         assert len(names(again)) == 20
 
