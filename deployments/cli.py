@@ -47,14 +47,20 @@ def root(
 
 
 def load_commands() -> Any:
-    """The root group with every command of every module, for who reads them all; imports them all."""
+    """The root group with every command of every module.
+
+    It is for callers that read them all; it imports them all.
+    """
     group: Any = typer.main.get_command(app)
     group.commands = {name: load_command(command.listed) for name, command in group.commands.items()}
     return group
 
 
 def main() -> None:
-    """Run a command; a mistake of the user's is one sentence on standard error, never a stack trace."""
+    """Run a command.
+
+    A mistake of the user's is one sentence on standard error, never a stack trace.
+    """
     try:
         app()
     except SystemExit as end:
@@ -64,7 +70,10 @@ def main() -> None:
 
 
 def _leave_at_once(code: int) -> NoReturn:
-    """End without taking the interpreter apart: threads stopped in the middle of native work crash it now and then (-11)."""
+    """End without taking the interpreter apart.
+
+    Threads stopped in the middle of native work crash it now and then (-11).
+    """
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()

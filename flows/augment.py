@@ -17,7 +17,9 @@ def augment(
     batch_id: str = "",
     budget_usd: float | None = None,
 ) -> dict[str, object]:
-    """Make variants of every accepted question that has none yet: by template, and by a model where one is named.
+    """Make variants of every accepted question that has none yet.
+
+    They are made by template, and by a model where one is named.
 
     What a model wrote is held back until people have read a sample of it.
 

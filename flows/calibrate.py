@@ -11,7 +11,9 @@ from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 @flow(name="calibrate", flow_run_name=name_run, **RECORDED)
 def calibrate(occasion: str = "") -> dict[str, object]:
-    """Compare every judge with what people gave the same responses, and correct what was published of these.
+    """Compare every judge with what people gave the same responses.
+
+    What was published of these responses is corrected.
 
     Args:
         occasion: occasion of human ratings; empty for the one drawn last.

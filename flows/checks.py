@@ -11,7 +11,9 @@ from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 @flow(name="checks", flow_run_name=name_run, **RECORDED)
 def checks() -> dict[str, object]:
-    """Run every check of the lake, compare rows by month with the ledger, and name scheduled runs that did not happen.
+    """Run every check of the lake.
+
+    Also compare rows by month with the ledger, and name scheduled runs that did not happen.
 
     Fails with what is wrong and what mends it, so that whoever is told of failed runs is told of this.
     """

@@ -11,7 +11,9 @@ from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 @flow(name="erase", flow_run_name=name_run, **RECORDED)
 def erase() -> dict[str, object]:
-    """Finish what was begun, then erase the texts of runs whose last edition is older than PROCTOR_KEEP_RAW_MONTHS.
+    """Finish what was begun, then erase the texts of old runs.
+
+    They are the runs whose last edition is older than PROCTOR_KEEP_RAW_MONTHS.
 
     Does nothing where that is not set.
     """

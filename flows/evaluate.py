@@ -21,7 +21,9 @@ def evaluate(
     draw: int = 0,
     in_batches: bool = False,
 ) -> dict[str, object]:
-    """Plan the month's run (unless it is planned), let every due candidate sit it, close what is overdue, land what closed.
+    """Plan the month's run (unless it is planned), and let every due candidate sit it.
+
+    Then close what is overdue, and land what closed.
 
     An interrupted run continues where its answers end.
 

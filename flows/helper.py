@@ -22,7 +22,9 @@ from tasks.running.sharing import require_run, succeeding
 
 @flow(name="helper", flow_run_name=name_run, **RECORDED)
 def helper(run_id: str = "", month: str = "", sharers: int = 2) -> dict[str, object]:
-    """Sit and judge beside the flow that conducts the run, by claims; end the run in its place if it is killed.
+    """Sit and judge beside the flow that conducts the run, by claims.
+
+    If that flow is killed, end the run in its place.
 
     Args:
         run_id: run that is planned.

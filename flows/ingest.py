@@ -21,7 +21,9 @@ def ingest(
     workers: int | None = None,
     assist: str | None = None,
 ) -> dict[str, object]:
-    """Land every document under `paths` and its questions; then the questions wait at the review gate.
+    """Land every document under `paths` and its questions.
+
+    The questions then wait at the review gate.
 
     The flow ends here: `review_gate` starts when a batch is decided.
 

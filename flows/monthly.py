@@ -30,7 +30,9 @@ def monthly(
     renew_reference: bool = False,
     bridge: bool = True,
 ) -> dict[str, object]:
-    """Examine every due candidate on the published bank, judge what it answered, and publish the month.
+    """Examine every due candidate on the published bank.
+
+    Then judge what it answered, and publish the month.
 
     Tasks, not subflows: a subflow costs a second each.
 

@@ -13,7 +13,9 @@ from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 @flow(name="review_gate", flow_run_name=name_run, **RECORDED)
 def review_gate(batch_id: str = "") -> dict[str, object]:
-    """Close the batches that are decided or past their deadline, multiply what passed, publish the bank.
+    """Close the batches that are decided or past their deadline.
+
+    Then multiply what passed, and publish the bank.
 
     Started by the event `proctor.review.complete`, by a daily sweep, or by the command that records the last
     decision; doing it twice changes nothing.

@@ -10,7 +10,9 @@ from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 @flow(name="seal", flow_run_name=name_run, **RECORDED)
 def seal() -> dict[str, object]:
-    """Sign the head of the public log, and give it to the witnesses that PROCTOR_WITNESSES names.
+    """Sign the head of the public log.
+
+    Then give it to the witnesses that PROCTOR_WITNESSES names.
 
     Fails when the file is not what the ledger has, and when a witness could not be told.
     """

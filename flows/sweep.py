@@ -14,7 +14,9 @@ from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 @flow(name="sweep", flow_run_name=name_run, **RECORDED)
 def sweep() -> dict[str, object]:
-    """Collect what providers have answered in batches, close what is overdue, and continue after reviews whose event was lost.
+    """Collect what providers have answered in batches, and close what is overdue.
+
+    Also continue after reviews whose event was lost.
 
     What nothing else would take up before somebody looks; doing it twice changes nothing.
     """

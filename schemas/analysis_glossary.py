@@ -1,4 +1,6 @@
-"""One sentence per column that an analysis computes and no table or view has; `analysis.column` where a name means several things.
+"""One sentence per column that an analysis computes and no table or view has.
+
+An entry is named `analysis.column` where a name means several things.
 
 The same quantity has the same name and the same sentence everywhere; what views compute is in `schemas.glossary`.
 """

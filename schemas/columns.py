@@ -1,4 +1,6 @@
-"""Columns that several tables share: the same quantity has one name and one sentence wherever it stands.
+"""Columns that several tables share.
+
+The same quantity has one name and one sentence in every table.
 
 A table that needs another sentence or rule for its own sake says so with `dataclasses.replace`.
 """

@@ -1,4 +1,7 @@
-"""The data dictionary: every table and column of the lake as Markdown, from the same contract as the lake itself."""
+"""The data dictionary: every table and column of the lake as Markdown.
+
+It is made from the same contract as the lake itself.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ the lines that `proctor attach` prints.
 
 
 def render_dictionary() -> str:
-    """The whole dictionary: a list of tables by stage, then one section per table. Writes nothing."""
+    """The whole dictionary: a list of tables by stage, then one section per table.
+
+    This function writes nothing.
+    """
     parts = [_HEADER, "\n## Tables\n\n| table | stage | one row is | landed by |\n|---|---|---|---|\n"]
     for table in TABLES.values():
         parts.append(

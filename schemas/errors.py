@@ -8,7 +8,9 @@ from __future__ import annotations
 
 
 class ProctorError(Exception):
-    """Anything Proctor refuses or fails at, in a sentence fit for the person who ran the command.
+    """Anything Proctor refuses or fails at.
+
+    The message is a sentence fit for the person who ran the command.
 
     `exit_code` is what the command line returns: 1 failed or incomplete, 2 usage, 3 a quality gate refused.
     """
@@ -23,7 +25,10 @@ class UsageError(ProctorError):
 
 
 class RegistryError(UsageError):
-    """The model registry is malformed, names an unknown model, or an API key variable is not set."""
+    """The model registry is faulty, or an API key variable is not set.
+
+    A faulty registry is malformed, or names an unknown model.
+    """
 
 
 class FlowError(ProctorError):
@@ -50,15 +55,24 @@ class DocumentError(ProctorError):
 
 
 class WorkbookError(ProctorError):
-    """A review or rating workbook is damaged, foreign, or filled in wrongly; names sheet, row and column."""
+    """A review or rating workbook is damaged, foreign, or filled in wrongly.
+
+    The message names sheet, row and column.
+    """
 
 
 class ContractError(ProctorError):
-    """A frame does not have the columns or types of its table: a fault of ours, never of a user's data."""
+    """A frame does not have the columns or types of its table.
+
+    This is a fault of ours, never of a user's data.
+    """
 
 
 class GateError(ProctorError):
-    """A quality gate refused to go on (a bank too small for the plan, unparsed judgements before publishing)."""
+    """A quality gate refused to continue.
+
+    Examples are a bank too small for the plan, and unparsed judgements before publishing.
+    """
 
     exit_code = 3
 
@@ -68,11 +82,16 @@ class BudgetError(GateError):
 
 
 class StoreError(ProctorError):
-    """The ledger or the lake cannot be opened, is from another version, or another writer holds it too long."""
+    """The ledger or the lake cannot be opened or used.
+
+    It cannot be opened, is from another version, or another writer holds it too long.
+    """
 
 
 class StoreAway(StoreError):
-    """A store does not answer; nothing of the operation was kept, and it may be done again once the store is back.
+    """A store does not answer; nothing of the operation was kept.
+
+    The operation may be done again once the store is back.
 
     `store` is what it is called in a sentence (`warehouse.stores.away`).
     """
@@ -87,11 +106,17 @@ class ConflictError(StoreError):
 
 
 class ClockError(StoreError):
-    """The clock disagrees with what else is known of the time; what cannot be undone is not decided by it."""
+    """The clock disagrees with what else is known of the time.
+
+    What cannot be undone is not decided by such a clock.
+    """
 
 
 class ExamError(ProctorError):
-    """The exam protocol refuses a call. `status` is the HTTP status of the API, `code` a stable word for clients."""
+    """The exam protocol refuses a call.
+
+    `status` is the HTTP status of the API, `code` a stable word for clients.
+    """
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -104,7 +129,9 @@ INTERRUPTED = 130
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Whether a signal ended the work; libraries wrap one that arrives in their midst in errors of their own.
+    """Whether a signal ended the work.
+
+    When a signal arrives while a library is working, the library wraps it in an error of its own.
 
     DuckDB does so by name; SQLAlchemy fails to roll back what the signal broke off. Within a flow Prefect makes an exception of
     its own of SIGTERM, which like KeyboardInterrupt is no Exception.

@@ -1,4 +1,6 @@
-"""One sentence per column that views compute; a column that a view only passes on keeps its table's sentence.
+"""One sentence per column that views compute.
+
+A column that a view only passes on keeps its table's sentence.
 
 The same quantity has the same name and the same sentence everywhere. Where a view means something of its own by a name,
 the entry is `view.column`.

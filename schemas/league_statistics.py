@@ -1,4 +1,6 @@
-"""What a league came to: scores of leagues that were made elsewhere, and the statistics of all leagues.
+"""What a league came to.
+
+This is scores of leagues that were made elsewhere, and the statistics of all leagues.
 
 Everything here but the two imported tables is computed by `proctor league report`, and computed again replaces it.
 """

@@ -9,7 +9,9 @@ _LEFT_OUT = ("Z", "P", "C")
 
 
 def normalise_organisation(name: str) -> str:
-    """The form by which an organisation is recognised; empty where the name holds no letter, digit or symbol.
+    """The form by which an organisation is recognised.
+
+    It is empty where the name holds no letter, digit or symbol.
 
     Letter case, width, spaces and punctuation do not tell two organisations apart: `Org 0`, `org0` and `ｏｒｇ０` are one. An
     organisation that was wrongly taken for another would meet questions less often, never twice.

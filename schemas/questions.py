@@ -1,4 +1,7 @@
-"""Questions: what the splitter found, and the fields that every later form of a question shares."""
+"""Questions: what the splitter found, and fields that all later forms share.
+
+Every later form of a question has these shared fields.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The rules of a table, as data: what every landed row must keep. No IO, and no library that evaluates them.
+"""The rules of a table, as data: what every landed row must keep.
+
+This module has no IO, and no library that evaluates the rules.
 
 `warehouse/lake/validation.py` evaluates them as Polars expressions on every landing, `warehouse/lake/suite.py` as a
 Great Expectations suite over what has landed. A rule's name stands in `quarantine.rule`.
@@ -48,7 +50,10 @@ class Allowed(_ColumnRule):
 
 @dataclass(frozen=True)
 class Range(_ColumnRule):
-    """The column is null or lies between two numbers, both inclusive; None leaves that side open."""
+    """The column is null or lies between two numbers, both inclusive.
+
+    None leaves that side open.
+    """
 
     KIND = "range"
     low: float | None
@@ -57,7 +62,9 @@ class Range(_ColumnRule):
 
 @dataclass(frozen=True)
 class Pattern(_ColumnRule):
-    """The column is null or matches a regular expression, in which `$` is the end of the text and nothing before it.
+    """The column is null or matches a regular expression.
+
+    In the expression `$` is the end of the text and nothing before it.
 
     The expression keeps to what regular expression engines share: no look-around, no reference back to a group.
     """
@@ -68,7 +75,10 @@ class Pattern(_ColumnRule):
 
 @dataclass(frozen=True)
 class Unique:
-    """The key is unique within a landing: its first row stays, later ones break the rule. Null equals null."""
+    """The key is unique within a landing.
+
+    Its first row stays, and later ones break the rule. Null equals null.
+    """
 
     key: tuple[str, ...]
 
@@ -88,12 +98,18 @@ Rule = Required | Allowed | Range | Pattern | Unique
 
 @lru_cache(maxsize=128)
 def list_rules(table: Table) -> tuple[Rule, ...]:
-    """Everything that the contract says of a row of the table, in the order of its columns, the key last."""
+    """Everything that the contract says of a row of the table.
+
+    The rules are in the order of the table's columns, the key last.
+    """
     return (*(rule for column in table.own_columns for rule in _list_column_rules(column)), Unique(table.key))
 
 
 def list_rule_columns(table: Table) -> list[str]:
-    """The columns that some rule reads, in the order of the table: long texts without a rule need not be read."""
+    """The columns that some rule reads, in the order of the table.
+
+    Long texts without a rule need not be read.
+    """
     named = {column for rule in list_rules(table) for column in rule.columns}
     return [name for name in table.column_names if name in named]
 

@@ -1,4 +1,6 @@
-"""The seams by which others extend Proctor: entry points of a group, found by name and loaded when they are asked for.
+"""The seams by which others extend Proctor.
+
+They are entry points of a group, found by name and loaded when they are asked for.
 
 Our own kinds stand here by name and in pyproject.toml as entry points of the same group. The metadata of all installed
 packages, which takes tens of milliseconds to read, is looked at only for a name that is not ours, and for a list.
@@ -59,13 +61,19 @@ class Seam(Generic[T]):
         return name in self.own or name in self._read_others()
 
     def find(self, name: str) -> T:
-        """The one of that name; raises UsageError where there is none, several, or one that cannot be loaded."""
+        """The one of that name.
+
+        Raises UsageError where there is none, several, or one that cannot be loaded.
+        """
         if name not in self._loaded:
             self._loaded[name] = self._load(self.find_entry(name))
         return self._loaded[name]
 
     def find_entry(self, name: str) -> SeamEntry:
-        """Where the one of that name lies, and who brings it; raises UsageError where there is none, or several."""
+        """Where the one of that name lies, and which package brings it.
+
+        Raises UsageError where there is none, or several.
+        """
         if name in self.own:
             return SeamEntry(name, self.own[name], OURS)
         found = self._read_others().get(name, [])
@@ -82,7 +90,10 @@ class Seam(Generic[T]):
         return SeamEntry(name, found[0].value, _name_package(found[0]))
 
     def list_entries(self) -> list[SeamEntry]:
-        """All of them, ours first; raises UsageError where a package brings one under a name of ours or of another package."""
+        """All of them, ours first.
+
+        Raises UsageError where a package brings one under a name of ours or of another package.
+        """
         for name in sorted(set(self.own) & set(self._read_others())):
             packages = " and ".join(sorted(_name_package(point) for point in self._read_others()[name]))
             raise UsageError(
@@ -92,7 +103,10 @@ class Seam(Generic[T]):
         return [self.find_entry(name) for name in (*self.own, *sorted(self._read_others()))]
 
     def load_all(self) -> Iterator[tuple[SeamEntry, T]]:
-        """All of them, each with where it comes from; raises UsageError as `find` and `list_entries` do."""
+        """All of them, each with where it comes from.
+
+        Raises UsageError as `find` and `list_entries` do.
+        """
         for entry in self.list_entries():
             yield entry, self.find(entry.name)
 

@@ -371,7 +371,10 @@ class _TomlSource(TomlConfigSettingsSource):
 
 
 class GivenSettings(Settings):
-    """Settings of somewhere else, such as a backup: the arguments and the defaults, nothing of the environment or `proctor.toml`."""
+    """Settings of somewhere else, such as a backup.
+
+    They consist of the arguments and the defaults, and nothing of the environment or `proctor.toml`.
+    """
 
     @classmethod
     def settings_customise_sources(
@@ -406,7 +409,9 @@ def load_settings() -> Settings:
 
 
 def find_toml() -> Path | None:
-    """The file `proctor.toml` that holds: that of PROCTOR_CONFIG, else the nearest, else that of PROCTOR_SHARED, for all its hosts.
+    """The file `proctor.toml` that holds.
+
+    It is that of PROCTOR_CONFIG, else the nearest, else that of PROCTOR_SHARED, for all its hosts.
 
     Raises UsageError when the one that PROCTOR_CONFIG names is missing.
     """
@@ -420,7 +425,10 @@ def find_toml() -> Path | None:
 
 
 def find_upwards(name: str) -> Path | None:
-    """The file or folder of that name in the working folder, or in the nearest folder above that has one."""
+    """The nearest file or folder of that name, from the working folder upwards.
+
+    It is the one in the working folder, or in the nearest folder above that has one.
+    """
     here = Path.cwd()
     return next((folder / name for folder in (here, *here.parents) if (folder / name).exists()), None)
 

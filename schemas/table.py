@@ -131,7 +131,10 @@ class Table:
         return {column.name: types[column.type] for column in self.columns}
 
     def frame(self, rows: Sequence[dict[str, object]]) -> pl.DataFrame:
-        """Build a frame of this table's own columns from dicts; a missing key is null, an unknown key raises."""
+        """Build a frame of this table's own columns from dicts.
+
+        A missing key is null; an unknown key raises.
+        """
         import polars as pl
 
         from schemas.errors import ContractError

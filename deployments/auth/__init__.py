@@ -1,4 +1,7 @@
-"""Who signs in: passwords, throttling, sessions, limits of requests. Shared by the exam API and the web pages."""
+"""Who signs in: passwords, throttling, sessions, limits of requests.
+
+Shared by the exam API and the web pages.
+"""
 
 from lazy_loader import attach_stub
 

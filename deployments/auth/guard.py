@@ -1,4 +1,7 @@
-"""The outermost layer of a server: limits what is read, and lets no fault carry content into a log or a reply."""
+"""The outermost layer of a server.
+
+It limits what is read, and lets no fault carry content into a log or a reply.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ _RETRY_HEADERS = {"Retry-After": str(_RETRY_AFTER_S)}
 
 
 class Guard:
-    """Refuses large bodies with 413, the character zero in an address with 400; answers any fault with 500 (503 for the ledger) and logs its class only.
+    """Refuses bad requests and hides the content of faults.
+
+    Large bodies are refused with 413, the character zero in an address with 400. Any fault is answered with 500
+    (503 for the ledger), and only its class is logged.
 
     Args:
         app: what is guarded.
@@ -97,7 +103,10 @@ class Guard:
 
 
 def has_zero(value: object) -> bool:
-    """Whether a text in it holds the character zero, which PostgreSQL keeps in no text and DuckDB finds in none."""
+    """Whether a text in it holds the character zero.
+
+    PostgreSQL keeps that character in no text, and DuckDB finds it in none.
+    """
     if isinstance(value, Mapping):
         return any(has_zero(part) for pair in value.items() for part in pair)
     if isinstance(value, list | tuple):

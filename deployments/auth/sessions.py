@@ -1,4 +1,6 @@
-"""Who is signed in: a signed cookie that expires, a row in the ledger that ends it at once, and a token against forged forms.
+"""Who is signed in.
+
+It needs a signed cookie that expires, a row in the ledger that ends it at once, and a token against forged forms.
 
 The cookie names a session drawn at random; the ledger keeps its hash alone. Signing out, a new password and shutting a user
 out end it from the next request on.
@@ -80,12 +82,18 @@ class Sessions:
             web_sessions.delete_session(connection, _hash(session_id))
 
     def remember_device(self, user_id: str) -> str:
-        """The value of a cookie that says that a browser has signed in with an account; it signs nobody in."""
+        """The value of a cookie that states that a browser has signed in with an account.
+
+        It signs nobody in.
+        """
         signed = f"{secrets.token_urlsafe(16)}.{int(self._clock() + DEVICE_S)}"
         return f"{signed}.{self._sign(f'device {user_id}', signed)}"
 
     def read_device(self, cookie: str | None, user_id: str) -> str | None:
-        """The name of a browser that has signed in with this account; null for any other, and after half a year."""
+        """The name of a browser that has signed in with this account.
+
+        None for any other browser, and after half a year.
+        """
         signed, _, signature = (cookie or "").rpartition(".")
         name, _, expires = signed.partition(".")
         if not signed or not _equal(signature, self._sign(f"device {user_id}", signed)):

@@ -1,4 +1,6 @@
-"""Checking a password at a door: in turn, so that guesses at once are counted like guesses one after the other.
+"""Checking a password at a door.
+
+Checks run in turn, so that guesses made at the same time are counted like guesses made one after the other.
 
 Attempts at one account from one address wait for each other: of a hundred at once, ten are checked and the others refused.
 Attempts from one address wait for each other too, whatever accounts they name. Of those who then wait for a place in which

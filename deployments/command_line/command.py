@@ -1,4 +1,7 @@
-"""What every command of `proctor` shares: a home to work in, one sentence for a mistake, an end by signal without a trace."""
+"""What every command of `proctor` shares.
+
+It has a home to work in, one sentence for a mistake, and an end by signal without a trace.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ if TYPE_CHECKING:
 
 
 def _has_exam_role() -> bool:
-    """Whether the exam's database and the keys are named: then the exam API has a host, or container, without a home."""
+    """Whether the exam's database and the keys are named.
+
+    If so, the exam API has a host, or container, without a home.
+    """
     from schemas.settings import load_settings
 
     settings = load_settings()
@@ -50,7 +56,10 @@ _WITHOUT_STORES = ("down",)
 
 
 class Command(TyperCommand):
-    """A command whose errors are one sentence and an exit code, in a process of its own and in a test alike."""
+    """A command whose errors are one sentence and an exit code.
+
+    This holds in a process of its own and in a test alike.
+    """
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what it raises on purpose is printed, never traced."""
@@ -74,7 +83,10 @@ class Command(TyperCommand):
 
 
 def group_with_default(default: str) -> type[TyperGroup]:
-    """A group of commands of which one is meant where none is named: `proctor bank` is `proctor bank stats`."""
+    """A group of commands of which one is meant where none is named.
+
+    For example, `proctor bank` is `proctor bank stats`.
+    """
 
     class GroupWithDefault(TyperGroup):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -104,7 +116,10 @@ def check_home(settings: Settings) -> None:
 
 @contextmanager
 def _checked_home(ctx: Any) -> Iterator[None]:
-    """Within the block there is a home, its owner's alone, whose stores are its own; raises ProctorError otherwise."""
+    """Make sure that within the block there is a home whose stores are its own.
+
+    The home belongs to its owner alone. Raises ProctorError otherwise.
+    """
     name = _name_command(ctx)
     needs_none = _WITHOUT_HOME.get(name)
     if needs_none is not None and needs_none(ctx.params):
@@ -150,7 +165,10 @@ def _name_command(ctx: Any) -> str:
 
 @contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """Treat `kill -TERM` like Ctrl-C: a flow reports its end to Prefect, and what is open is closed."""
+    """Treat `kill -TERM` like Ctrl-C.
+
+    A flow reports its end to Prefect, and what is open is closed.
+    """
 
     def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt

@@ -18,7 +18,10 @@ class DescribedCommand(NamedTuple):
 
 
 def render_command_list() -> str:
-    """The page of all commands: one table per group with what a command does and how it is typed."""
+    """The page of all commands.
+
+    It has one table per group with what a command does and how it is typed.
+    """
     root = load_commands()
     parts = [
         "# Commands\n\n"

@@ -1,4 +1,7 @@
-"""Why a question to the lake has no answer: which of the tables that it reads are empty, and which command fills them."""
+"""Why a question to the lake has no answer.
+
+It finds which of the tables that the question reads are empty, and which command fills them.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,9 @@ _OF_TABLE: Final[Mapping[str, str]] = {
 
 
 def explain_empty(reader: LakeReader, sql: str, parameters: Sequence[str] = ()) -> str:
-    """One sentence on why a statement has no rows: empty tables with the commands that fill them, or the choice of rows.
+    """One sentence on why a statement has no rows.
+
+    The cause is empty tables, named with the commands that fill them, or the choice of rows.
 
     `parameters` are the names of those that the query takes, whose values stand in `sql`.
     """

@@ -1,4 +1,6 @@
-"""The first level of `proctor`: every command by name and summary; its module is imported when it is called or explained.
+"""The first level of `proctor`: every command by name and summary.
+
+The module of a command is imported when the command is called or explained.
 
 A command's module may therefore import at its top what its commands use. To list them, for `proctor --help` and at the shell's
 completion, imports none of them: Typer and this table are all that the command line costs before a command is known.
@@ -32,35 +34,15 @@ class Listed(NamedTuple):
 # In the order of `proctor --help`.
 COMMANDS: Final = (
     Listed(
-        "init",
-        "operate.operations",
-        "Create PROCTOR_HOME: ledger, lake, and a model registry to fill in. Harmless when it exists.",
+        "init", "operate.operations", "Create PROCTOR_HOME: ledger, lake, and a model registry to fill in."
     ),
+    Listed("up", "operate.operations", "Start a local Prefect server (and worker) in the background."),
+    Listed("down", "operate.operations", "Stop the server and worker of this PROCTOR_HOME."),
+    Listed("status", "operate.operations", "Show what runs and what lies where."),
     Listed(
-        "up",
-        "operate.operations",
-        "Start a local Prefect server (and worker) in the background; commands then start in a second.",
+        "deploy", "operate.operations", "Register every flow of deployments/prefect.yaml with the server."
     ),
-    Listed(
-        "down",
-        "operate.operations",
-        "Stop the server and worker of this PROCTOR_HOME. Nothing is lost: flows resume from the ledger.",
-    ),
-    Listed(
-        "status",
-        "operate.operations",
-        "Say what runs and what lies where: server, ledger, lake, reviews that wait, runs that are open.",
-    ),
-    Listed(
-        "deploy",
-        "operate.operations",
-        "Register every flow of deployments/prefect.yaml with the server: schedules, events, the work pool. Twice changes nothing.",
-    ),
-    Listed(
-        "worker",
-        "operate.operations",
-        "Run what deployments start on this host, for the server that PREFECT_API_URL names, until interrupted.",
-    ),
+    Listed("worker", "operate.operations", "Run what deployments start on this host, until interrupted."),
     Listed(
         "backup",
         "operate.operations",
@@ -77,109 +59,47 @@ COMMANDS: Final = (
         "Merge the lake's small files, drop old snapshots and orphans. Queries run meanwhile.",
     ),
     Listed(
-        "doctor",
-        "operate.operations",
-        "Check the installation and the data: programs, versions, stores, and every check of warehouse/sql/checks.",
+        "doctor", "operate.operations", "Check the installation and the data: programs, versions and stores."
     ),
     Listed(
-        "erase",
-        "operate.erase",
-        "Erase the raw texts of answers, reasoning, and what judges wrote of them; show what that would be unless --yes is given.",
+        "erase", "operate.erase", "Erase the raw texts of answers, reasoning, and what judges wrote of them."
     ),
+    Listed("demo", "operate.demo", "Run a whole exam of two months on our own sample papers."),
     Listed(
-        "demo",
-        "operate.demo",
-        "Run a whole exam of two months on our own sample papers, with simulated candidates and judges.",
+        "ingest", "papers.ingest", "Read exam papers (Excel, Word, PDF, text) into documents and questions."
     ),
-    Listed(
-        "ingest",
-        "papers.ingest",
-        "Read exam papers (Excel, Word, PDF, text) into documents and questions; then they wait for review.",
-    ),
-    Listed(
-        "augment",
-        "papers.augment",
-        "Make variants of every accepted question that has none yet; by template it is part of the review gate's flow.",
-    ),
+    Listed("augment", "papers.augment", "Make variants of every accepted question that has none yet."),
     Listed(
         "logs",
         "operate.runs",
-        "The log of a run: what began and ended when, with ids and counts, and what kind of error ended it. Never any content.",
+        "The log of a run: what began and ended when, with ids and counts. Never any content.",
     ),
-    Listed(
-        "metrics",
-        "operate.metrics",
-        "Numbers of runs for Prometheus: flow runs, missed runs, how far the open runs of the exam are. Printed, written or served.",
-    ),
-    Listed(
-        "evaluate",
-        "exam.evaluate",
-        "Let the due candidates sit the month's exam: the plan is shown first, then it runs; it resumes where it stopped.",
-    ),
+    Listed("metrics", "operate.metrics", "Numbers of runs for Prometheus, printed, written or served."),
+    Listed("evaluate", "exam.evaluate", "Let the due candidates sit the month's exam."),
     Listed("monthly", "exam.evaluate", "The whole exam of a month: evaluate, judge, report."),
-    Listed(
-        "organisations",
-        "exam.models",
-        "List the organisations that own models: other names, their models, and the name that is registered.",
-    ),
-    Listed(
-        "judge",
-        "judge.scoring",
-        "Judge every landed response that has no judgement yet; what could not be parsed goes to the next judge of the registry.",
-    ),
-    Listed(
-        "publish",
-        "judge.scoring",
-        "Freeze what a judged run came to and publish it: scores, ranks and their errors, which never change again.",
-    ),
-    Listed(
-        "report",
-        "judge.scoring",
-        "Render the report over the whole lake: a site of pages that works offline, figures with their data and SQL.",
-    ),
-    Listed(
-        "stability",
-        "judge.stability",
-        "Draw other samples from the questions of a published edition: how far S, R and the order would move.",
-    ),
-    Listed(
-        "agreement",
-        "analyse.agreement",
-        "Percent agreement, Cohen's kappa in three weightings for each pair of raters and pooled, and Krippendorff's alpha.",
-    ),
-    Listed(
-        "gscore",
-        "gscore.score",
-        "Score generated text against references: bleu4, rouge2, chrf, similarity and Gscore per pair.",
-    ),
-    Listed(
-        "clock",
-        "operate.clock",
-        "Compare the clock with what else is known of the time: the database's, this host's uptime, the last entry of the logs.",
-    ),
+    Listed("organisations", "exam.models", "List the organisations that own models."),
+    Listed("judge", "judge.scoring", "Judge every landed response that has no judgement yet."),
+    Listed("publish", "judge.scoring", "Freeze what a judged run came to and publish it."),
+    Listed("report", "judge.scoring", "Render the report over the whole lake."),
+    Listed("stability", "judge.stability", "Draw other samples from the questions of a published edition."),
+    Listed("agreement", "analyse.agreement", "Percent agreement, Cohen's kappa and Krippendorff's alpha."),
+    Listed("gscore", "gscore.score", "Score generated text against references."),
+    Listed("clock", "operate.clock", "Compare the clock with what else is known of the time."),
     Listed(
         "sql",
         "analyse.query",
         "Run a named analysis or any SELECT over the lake, read-only, while flows may write.",
     ),
-    Listed(
-        "attach",
-        "analyse.query",
-        "Print the lines with which Python, Polars, pandas, DuckDB's own prompt, R or Jupyter read the lake, offline.",
-    ),
+    Listed("attach", "analyse.query", "Print the lines with which other tools read the lake, offline."),
     Listed(
         "shell", "analyse.query", "Open DuckDB's own prompt on the lake, read-only; tables need no prefix."
     ),
     Listed(
         "validate",
         "operate.validate",
-        "Run the Great Expectations suite of every table over what has landed; Data Docs go to PROCTOR_HOME/validation.",
+        "Run the Great Expectations suite of every table over what has landed.",
     ),
-    Listed(
-        "web",
-        "operate.web",
-        "Serve the pages on which annotators review, and examiners and analysts look at runs, until interrupted.",
-    ),
+    Listed("web", "operate.web", "Serve the web pages until interrupted."),
     Listed(
         "league",
         "league.league",
@@ -253,14 +173,20 @@ COMMANDS: Final = (
 
 
 class ListedCommand(TyperCommand):
-    """A command's place in the list: what is done with it is done with the command of its module."""
+    """A command's place in the list.
+
+    Whatever is done with it is done with the command of its module.
+    """
 
     def __init__(self, listed: Listed) -> None:
         super().__init__(name=listed.name, help=listed.summary, callback=None)
         self.listed = listed
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
-        """The context of the module's own command, which is thereby what runs, explains and completes itself."""
+        """The context of the module's own command.
+
+        That command is thereby what runs, explains and completes itself.
+        """
         return load_command(self.listed).make_context(*arguments, **options)
 
 
@@ -275,7 +201,10 @@ class ListedGroup(TyperGroup):
 
 @cache
 def load_command(listed: Listed) -> Any:
-    """The command (or group, with all that is below it) as its module has it; imports the module."""
+    """The command (or group, with all that is below it) as its module has it.
+
+    The module is imported.
+    """
     from deployments.command_line.command import Command
 
     holder = typer.Typer(add_completion=False, rich_markup_mode=None)

@@ -1,4 +1,6 @@
-"""What commands print: tables and lines for people, one JSON document for machines, never both.
+"""What commands print.
+
+They print tables and lines for people, or one JSON document for machines, never both.
 
 A table on a terminal shows the columns that fit and names how many it left out; a pipe gets every column in full.
 """
@@ -27,7 +29,10 @@ _GAP = " │ "
 def print_result(
     result: Mapping[str, Any], *, as_json: bool, lines: Sequence[str] | None = None, then: str = ""
 ) -> None:
-    """Print a result: as JSON, or as the given lines (default: one line per entry) and the step that follows."""
+    """Print a result and the step that follows.
+
+    It is printed as JSON, or as the given lines (default: one line per entry).
+    """
     if as_json:
         print(json.dumps(result, ensure_ascii=False, default=render_plain, indent=2))
         return
@@ -94,7 +99,10 @@ def print_rows(
     shown: Sequence[str] = (),
     way_to_all: str = "--json",
 ) -> None:
-    """Print rows that were read without Polars, as `table` or `json`; `shown` names the columns to show first."""
+    """Print rows that were read without Polars, as `table` or `json`.
+
+    `shown` names the columns to show first.
+    """
     if format == "json":
         print(json.dumps(rows.as_records(), ensure_ascii=False, default=render_plain, indent=2))
         return
@@ -163,7 +171,9 @@ def draw_table(
     shown: Sequence[str] = (),
     way_to_all: str = "--json",
 ) -> list[str]:
-    """The lines of a table; with a width, only the columns that fit into it, those of `shown` first.
+    """The lines of a table.
+
+    With a width, only the columns that fit into it, those of `shown` first.
 
     No cell is ever folded: a long one is cut on a terminal, and whole where there is no width.
     """

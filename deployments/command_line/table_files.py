@@ -1,4 +1,7 @@
-"""Rows written to a file: CSV, JSON, Parquet, or an Excel workbook. A file is whole, or as it was before."""
+"""Rows written to a file: CSV, JSON, Parquet, or an Excel workbook.
+
+A file is whole, or as it was before.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,10 @@ def _check_size(frame: pl.DataFrame) -> None:
 
 
 def _write_workbook(frame: pl.DataFrame, file: IO[bytes]) -> None:
-    """One sheet with a filter and a header that stays. A text is text, whatever it begins with: no formula, no link."""
+    """Write one sheet with a filter and a header that stays.
+
+    A text is text, whatever it begins with: it is no formula and no link.
+    """
     import xlsxwriter
 
     options = {
@@ -100,7 +106,10 @@ def _write_workbook(frame: pl.DataFrame, file: IO[bytes]) -> None:
 
 
 def _write_number(sheet: Any, number: int, place: int, value: float) -> None:
-    """A workbook has no infinite numbers, and rounds whole ones beyond 15 digits: those are text."""
+    """Write a number, or its text where a workbook cannot hold it exactly.
+
+    A workbook has no infinite numbers, and rounds whole ones beyond 15 digits: those are text.
+    """
     is_exact = (
         abs(value) < 10**15 if isinstance(value, int) else value == value and abs(value) != float("inf")
     )

@@ -11,7 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def render_version(root: Path = ROOT) -> str:
-    """Name and version, and in a checkout the commit, with `+` where tracked files differ from it.
+    """Name and version, and in a checkout the commit.
+
+    The commit is marked with `+` where tracked files differ from it.
 
     Args:
         root: the folder that the packages lie in.
@@ -21,7 +23,10 @@ def render_version(root: Path = ROOT) -> str:
 
 
 def _read_commit(root: Path) -> str | None:
-    """The commit of the checkout, short; None where the code is no checkout, or git is not here or will not say."""
+    """The commit of the checkout, short.
+
+    None where the code is no checkout, or git is missing or refuses to answer.
+    """
     if not (root / ".git").exists():
         return None
     # A hook of git's names the repository that it runs in, which may be another one.

@@ -28,7 +28,10 @@ def check_run(run_id: str) -> None:
 
 
 def list_unpublished() -> list[str]:
-    """Judged runs that are not published, the oldest first: each month is linked to those before it."""
+    """Judged runs that are not published, the oldest first.
+
+    The order matters because each month is linked to those before it.
+    """
     from warehouse.lake import open_lake
 
     with open_lake(load_settings(), read_only=True) as lake:

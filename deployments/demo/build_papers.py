@@ -1,4 +1,7 @@
-"""Build the demo's sample papers from their sources: `python -m deployments.demo.build_papers`."""
+"""Build the demo's sample papers from their sources.
+
+Run it as `python -m deployments.demo.build_papers`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ _RENDERERS: dict[str, Callable[[Paper], bytes]] = {
 
 
 def write_papers(folder: Path = PAPERS_FOLDER) -> list[Path]:
-    """Build every paper into the folder and return the files written; the same sources give the same files."""
+    """Build every paper into the folder and return the files written.
+
+    The same sources give the same files.
+    """
     return [write_paper(paper, folder) for paper in read_papers()]
 
 

@@ -53,7 +53,10 @@ class PaperLine:
 
 
 def render_lines(paper: Paper) -> list[PaperLine]:
-    """Set the paper in its layout: title, headings, questions with options, and the answers where they go."""
+    """Set the paper in its layout: title, headings, questions with options, and answers.
+
+    The answers are put where they go in that layout.
+    """
     return [PaperLine("title", paper.title), *_body(paper), *_key(paper)]
 
 
@@ -149,7 +152,10 @@ def _full_key(paper: Paper, section: PaperSection) -> Iterator[PaperLine]:
 
 
 def _compact_key(paper: Paper, section: PaperSection) -> Iterator[PaperLine]:
-    """Single keys in runs of five (1-5：BCBDB), other short answers side by side, long ones line by line."""
+    """The answer key in compact form.
+
+    Single keys come in runs of five (1-5：BCBDB), other short answers side by side, long ones line by line.
+    """
     questions = section.questions
     if all(question.question_type == "multiple_choice" for question in questions):
         if all(len(question.answer) == 1 for question in questions):

@@ -20,7 +20,10 @@ DOMAINS = ("mathematics", "law")
 
 
 def play_demo_league(settings: Settings) -> dict[str, Any]:
-    """Claim and play the league; the second time there is nothing to play. Returns what the flow counted."""
+    """Claim and play the league; returns what the flow counted.
+
+    The second time there is nothing to play.
+    """
     from deployments.flow_runs import run_flow
     from tasks.league import LeagueRules, claim_league, read_domain
     from tasks.models import read_registry
@@ -34,7 +37,9 @@ def play_demo_league(settings: Settings) -> dict[str, Any]:
 
 
 def report_demo_league(settings: Settings, *, is_new: bool) -> Path:
-    """Land the league's statistics and write its page, as `proctor league report` does; returns the page.
+    """Land the league's statistics and write its page; returns the page.
+
+    This does what `proctor league report` does.
 
     A league that was not played on keeps its page: it compares with the standings as they were then.
     """

@@ -1,4 +1,7 @@
-"""Sample papers as born-digital PDF: Chinese ones by LibreOffice from Word, English ones by ReportLab."""
+"""Sample papers as born-digital PDF.
+
+Chinese papers are made by LibreOffice from Word, English ones by ReportLab.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,10 @@ def _converted_by_libreoffice(paper: Paper) -> bytes:
 
 
 def _without_times(content: bytes) -> bytes:
-    """Fix the time and the random identifiers, each at its own length, so that offsets in the file stay true."""
+    """Fix the time and the random identifiers, each at its own length.
+
+    Keeping the lengths means that offsets in the file stay true.
+    """
     content = re.sub(rb"(?<=/CreationDate\(D:)\d{14}", b"20250101000000", content)
     for identifier in (rb"/ID \[ <[0-9A-F]+>\s*<[0-9A-F]+", rb"/DocChecksum /[0-9A-F]+"):
         content = re.sub(identifier, _zeros, content)

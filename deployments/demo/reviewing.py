@@ -1,4 +1,7 @@
-"""Fill in a review workbook as the demo's annotators would: in Excel's own cells, from a list of verdicts."""
+"""Fill in a review workbook as the demo's annotators would.
+
+The decisions go into Excel's own cells, from a list of verdicts.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ class Verdict:
 
 
 def read_verdicts(path: Path) -> list[Verdict]:
-    """The verdicts of `review.yaml`; each names its paper by source file, and the question by its first words."""
+    """The verdicts of `review.yaml`.
+
+    Each names its paper by source file, and the question by its first words.
+    """
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
 
     def document_name(paper: str) -> str:
@@ -115,7 +121,10 @@ def _name_type(card: str, language: Language) -> str:
 
 
 def _judge_by_sight(card: str, language: Language) -> Verdict:
-    """What no verdict is about is accepted, unless it has no answer: nobody could be examined on it."""
+    """The verdict on a question that no listed verdict covers.
+
+    It is accepted, unless it has no answer: no candidate could be examined on it.
+    """
     if name_heading("answer", language) + NO_ANSWER[language == "zh"] in card:
         return Verdict("", "", "reject", "没有答案。 No answer was read.", reject_reason="formatting")
     return Verdict("", "", "accept", "")

@@ -1,4 +1,6 @@
-"""The demo: a whole exam of two months on our own sample papers, with simulated candidates and judges.
+"""The demo: a whole exam of two months on our own sample papers.
+
+Candidates and judges are simulated.
 
 Everything goes through the same flows, ledger and lake as a real exam. Doing it again changes nothing.
 """
@@ -165,7 +167,10 @@ def _review(settings: Settings) -> list[Path]:
 
 @contextmanager
 def _simulated_models(settings: Settings) -> Iterator[None]:
-    """A server of simulated models that knows the answers of this bank, as another process on this machine."""
+    """A server of simulated models that knows the answers of this bank.
+
+    It runs as another process on this machine.
+    """
     from deployments.demo.simulation import running_models
     from tasks.exam.month import read_current_bank
     from warehouse.lake import open_lake

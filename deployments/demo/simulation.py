@@ -1,4 +1,7 @@
-"""Run the simulated models next to the demo: another process, real HTTP, an answer key made from the bank."""
+"""Run the simulated models next to the demo.
+
+They run in another process and are called over real HTTP, with an answer key made from the bank.
+"""
 
 from __future__ import annotations
 

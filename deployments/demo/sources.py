@@ -77,7 +77,10 @@ class Paper:
 
 @dataclass(frozen=True)
 class ReviewDecision:
-    """What the demo's annotators decide about one question: a reason to reject it, or corrected fields."""
+    """What the demo's annotators decide about one question.
+
+    That is a reason to reject it, or corrected fields.
+    """
 
     paper: str
     number: int
@@ -98,7 +101,10 @@ def read_papers(folder: Path = QUESTIONS_FOLDER) -> list[Paper]:
 
 
 def read_review_decisions(folder: Path = QUESTIONS_FOLDER) -> list[ReviewDecision]:
-    """Read the decisions for the demo's review step; a question that is not named here is accepted."""
+    """Read the decisions for the demo's review step.
+
+    A question that is not named here is accepted.
+    """
     content = yaml.safe_load((folder / REVIEW_FILE).read_text(encoding="utf-8"))
     return list(_decisions(content["rejections"], "reject")) + list(_decisions(content["edits"], "edit"))
 

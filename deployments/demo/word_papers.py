@@ -1,4 +1,7 @@
-"""Sample papers as Word files, written part by part so that the same source gives the same bytes."""
+"""Sample papers as Word files.
+
+They are written part by part, so that the same source gives the same bytes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What an administrator would check by hand, as `proctor doctor` shows it: one finding a line, each with what to do."""
+"""What an administrator would check by hand, as `proctor doctor` shows it.
+
+There is one finding a line, each with what to do.
+"""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,7 @@
-"""What the doctor looks at in ledger and lake: rows as they were landed, logs as they were written, editions as published."""
+"""What the doctor looks at in ledger and lake.
+
+It looks at rows as they were landed, logs as they were written, and editions as published.
+"""
 
 from __future__ import annotations
 

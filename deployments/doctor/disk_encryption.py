@@ -30,7 +30,9 @@ def examine_disk_encryption(settings: Settings, note: Findings) -> None:
 
 
 def is_disk_encrypted(folder: Path, devices: Path = _DEVICES) -> bool | None:
-    """Whether every device that a folder lies on is one of dm-crypt (LUKS, plain), itself or below its volumes.
+    """Whether every device that a folder lies on is one of dm-crypt (LUKS, plain).
+
+    This can be the device itself, or one below its volumes.
 
     Null where the system does not tell: no Linux, a network or overlay file system, one that encrypts by itself (ZFS,
     fscrypt). A disk that a cloud encrypts below the machine looks plain from within it.

@@ -1,4 +1,7 @@
-"""All checks of a home, in the order of the report. One that fails is a finding, and never keeps the others from being made."""
+"""All checks of a home, in the order of the report.
+
+A check that fails is a finding, and never keeps the others from being made.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ _CHECK_SETTINGS: Final = "check the settings that name it, and that its server a
 
 
 def examine_home(settings: Settings) -> list[Finding]:
-    """Every finding. Rows are looked at where their own store can be relied on, whatever is wrong with the others."""
+    """Every finding.
+
+    Rows are looked at where their own store can be relied on, whatever is wrong with the others.
+    """
     from deployments.home import examine_hosts
 
     found = Findings(machine.list_full_disks(settings))
@@ -102,7 +108,10 @@ def _open(
     broken: set[str],
     make: Callable[[], AbstractContextManager[T]],
 ) -> T | None:
-    """The store, closed with the stack; null, with a finding, where it cannot be relied on or opened."""
+    """The store, closed with the stack.
+
+    Returns None, with a finding, where the store cannot be relied on or opened.
+    """
     if what in broken:
         found(
             f"rows of the {what}", "not looked at while it cannot be relied on", False, "mend the store first"

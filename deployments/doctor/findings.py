@@ -44,7 +44,9 @@ class Finding:
 
 
 class Findings:
-    """Gathers findings; a check that fails is one itself, and never keeps the others from being made.
+    """Gathers findings; a failed check is itself a finding.
+
+    A check that fails never keeps the others from being made.
 
     Args:
         full_disks: disks without room. While there are any, nothing that is read may be relied on, and nothing here
@@ -69,7 +71,10 @@ class Findings:
         self._take(what, found, "note", fix)
 
     def look(self, what: str, check: Callable[..., None], *args: object) -> bool:
-        """Make a check, which takes this as its last argument; what it raises is noted as `what`. False where it raised."""
+        """Make a check, which takes this as its last argument. Returns False where it raised.
+
+        What the check raises is noted as `what`.
+        """
         try:
             check(*args, self)
         except ProctorError as error:

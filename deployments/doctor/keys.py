@@ -1,4 +1,7 @@
-"""What the doctor looks at among the secrets: keys of the right shape, and none lost that something rests on. Makes none."""
+"""What the doctor looks at among the secrets. It makes no secrets itself.
+
+Keys must have the right shape, and none may be lost that something rests on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the doctor looks at on this machine: programs and versions, disks, the clock, files of the home and who may use them."""
+"""What the doctor looks at on this machine: programs, disks, the clock and files.
+
+That is programs and their versions, disks, the clock, the files of the home, and who may use those files.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ def examine_versions(note: Findings) -> None:
 
 
 def list_wrong_versions() -> list[str]:
-    """Packages that are missing, or of a version that Proctor does not go with; what extras need is left out."""
+    """Packages that are missing, or of a version that Proctor does not work with.
+
+    What extras need is left out.
+    """
     from packaging.requirements import Requirement
 
     wrong = []
@@ -66,7 +72,9 @@ def list_wrong_versions() -> list[str]:
 
 
 def examine_helpers(settings: Settings, waiting: Mapping[str, int], note: Findings) -> None:
-    """Programs that some papers or scores need. One that lacks is wrong where papers wait for it, or a setting names it.
+    """Check the programs that some papers or scores need.
+
+    A missing program is wrong where papers wait for it, or where a setting names it.
 
     Args:
         settings: of the home.
@@ -129,7 +137,10 @@ def _examine_embeddings(settings: Settings, note: Findings) -> None:
 
 
 def _is_in_cache(model: str) -> bool:
-    """Whether Hugging Face's cache has a folder of a model's name; what is in it only its library knows."""
+    """Whether Hugging Face's cache has a folder of a model's name.
+
+    Only Hugging Face's own library knows what is in that folder.
+    """
     home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")) / "huggingface"
     cache = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE") or Path(home) / "hub"
     return (Path(cache).expanduser() / f"models--{model.replace('/', '--')}").exists()
@@ -244,7 +255,10 @@ def _show(moment: float | None) -> str:
 
 
 def _find_clock_fault(settings: Settings, found: ClockReading) -> str | None:
-    """Why the clock cannot be right, by the ledger (`measure_clock`) or by the files of the home; null where it can be."""
+    """Why the clock cannot be right; None where it can be.
+
+    This is judged by the ledger (`measure_clock`) or by the files of the home.
+    """
     if found.problem is not None:
         return found.problem
     later_s = -(found.ahead_of_last_s or 0.0)
@@ -276,7 +290,10 @@ def _list_times(settings: Settings) -> Iterable[tuple[float, str]]:
 
 
 def examine_models(settings: Settings, note: NoteFinding) -> None:
-    """Whether the registry can be read and its models called, as far as can be seen without a call."""
+    """Whether the registry can be read and its models called.
+
+    This is checked as far as can be seen without a call.
+    """
     from tasks.models import read_registry
 
     try:

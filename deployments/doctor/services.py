@@ -1,4 +1,7 @@
-"""What the doctor asks of others: Prefect's server and its workers, a Dask cluster, and what the schedules came to."""
+"""What the doctor asks of others: Prefect's server and workers, and a Dask cluster.
+
+It also looks at what the schedules came to.
+"""
 
 from __future__ import annotations
 
@@ -141,7 +144,10 @@ def _examine_named(named: str, schedules: Sequence[FlowSchedule], note: Findings
 def _examine_workers(
     url: str, authorization: str, schedules: Sequence[FlowSchedule], fix: str, note: Findings
 ) -> None:
-    """Workers that the server has heard of: whether one is there for what is scheduled, and which have gone."""
+    """Check the workers that the server has heard of.
+
+    The findings are whether a worker is there for what is scheduled, and which workers have gone.
+    """
     from tasks.running.sharing import WORK_POOL
 
     try:
@@ -193,7 +199,10 @@ def _encode(auth: str) -> str:
 
 
 def examine_cluster(settings: Settings, note: NoteFinding) -> None:
-    """Whether the Dask cluster that the settings name has workers, and whether they run this code; nothing where they name none."""
+    """Whether the Dask cluster of the settings has workers, and whether they run this code.
+
+    Nothing is checked where the settings name no cluster.
+    """
     from tasks.running import connect, describe_code
 
     if not settings.dask:

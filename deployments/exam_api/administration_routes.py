@@ -38,7 +38,10 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
     async def ask_token(
         request: Request, body: bodies.TokenRequest, protocol: Exam, ledger: Store
     ) -> bodies.Token:
-        """A token for a user's name and password. A candidate names the session that it is for, if any."""
+        """A token for a user's name and password.
+
+        A candidate names the session that it is for, if any.
+        """
         door: PasswordDoor = request.app.state.passwords
         outcome, stored = await door.check(
             request.client.host if request.client else None,

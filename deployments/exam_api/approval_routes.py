@@ -41,7 +41,10 @@ def add_approval_routes(app: FastAPI) -> None:
 
     @app.post("/approvals/{approval_id}/approve")
     async def approve_request(approval_id: Number, token: Token, protocol: Exam) -> bodies.ApprovalBody:
-        """Agree to exactly what is asked, as somebody other than who asked. The token must be of one's own password."""
+        """Agree to exactly what is asked, as somebody other than the person who asked.
+
+        The token must be of one's own password.
+        """
         return await run_in_threadpool(_decide, protocol, token, approval_id, is_approved=True)
 
     @app.post("/approvals/{approval_id}/refuse")

@@ -45,7 +45,10 @@ class TokenRequest(_Body):
 
 
 class KeyRequest(_Body):
-    """A candidate's password, and the Ed25519 public key that its answers are signed with from now on."""
+    """A candidate's password and Ed25519 public key.
+
+    The candidate's answers are signed with this key from now on.
+    """
 
     password: SecretStr = Field(min_length=1, max_length=200)
     public_key: str = Field(min_length=1, max_length=2000)
@@ -59,7 +62,10 @@ class EnrolledKey(_Body):
 
 
 class LogKeyBody(_Body):
-    """The installation's key for receipts and heads of the audit log: Ed25519, 32 bytes in base64."""
+    """The installation's key for receipts and heads of the audit log.
+
+    It is an Ed25519 key: 32 bytes in base64.
+    """
 
     key_id: str
     public_key: str
@@ -94,7 +100,10 @@ class ExampleBody(_Body):
 
 
 class GuideBody(_Body):
-    """How the session is sat and graded; by language (`zh`, `en`), `grading` also by question type."""
+    """How the session is sat and graded, by language (`zh`, `en`).
+
+    `grading` is also given by question type.
+    """
 
     prompt_style: str
     style: dict[str, str]
@@ -163,7 +172,9 @@ class NextBody(_Body):
 
 
 class AnswerRequest(_Body):
-    """The answer to the question at `seq`; everything but the response is the caller's own account.
+    """The answer to the question at `seq`.
+
+    Everything but the response is the caller's own account.
 
     A response beyond the `longest_response` of the lease is cut there, with size and SHA-256 of the whole in a mark at its end, and
     kept as `truncated`.
@@ -188,7 +199,10 @@ class AnswerRequest(_Body):
 
 
 class ReceiptBody(_Body):
-    """The answer is durable. `signature` is the installation's over session, position, answer, entry and head."""
+    """The receipt for an answer: the answer is durable.
+
+    `signature` is the installation's, over session, position, answer, entry and head.
+    """
 
     seq: int
     answered_count: int
@@ -264,7 +278,10 @@ class SessionLine(_Body):
 
 
 class SessionList(_Body):
-    """Sessions that the caller may see: one page, and what to name as `after` for the next; null when it is the last."""
+    """One page of the sessions that the caller may see.
+
+    It also holds what to name as `after` for the next page; null when this is the last.
+    """
 
     sessions: list[SessionLine]
     next_after: str | None
@@ -304,7 +321,10 @@ class UserBody(_Body):
 
 
 class UserList(_Body):
-    """Users by name: one page, and what to name as `after` for the next; null when it is the last."""
+    """One page of users, by name.
+
+    It also holds what to name as `after` for the next page; null when this is the last.
+    """
 
     users: list[UserBody]
     next_after: str | None
@@ -327,7 +347,10 @@ class RunBody(_Body):
 
 
 class RunList(_Body):
-    """Runs in the order in which they were planned: one page, and the `after` of the next; null when it is the last."""
+    """One page of runs, in the order in which they were planned.
+
+    It also holds the `after` of the next page; null when this is the last.
+    """
 
     runs: list[RunBody]
     next_after: str | None

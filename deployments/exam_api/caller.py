@@ -1,4 +1,6 @@
-"""Who calls, and with what: the token, the lease, and the protocol and ledger of this process.
+"""Who calls, and with what.
+
+That is the token, the lease, and the protocol and ledger of this process.
 
 All are coroutines, though none waits: each of the others would cost every request a thread's turn.
 """
@@ -21,7 +23,10 @@ _bearer = HTTPBearer(auto_error=False, bearerFormat="JWT", description="A token 
 
 
 async def read_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
-    """The token that is shown; raises ExamError 401 without one. A route that depends on this is closed to strangers."""
+    """The token that is shown; raises ExamError 401 without one.
+
+    A route that depends on this is closed to strangers.
+    """
     if credentials is None:
         raise ExamError(401, "token_missing", "Send a token in the header `Authorization: Bearer …`.")
     return credentials.credentials

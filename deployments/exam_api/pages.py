@@ -1,4 +1,7 @@
-"""Lists come a page at a time: the caller names the last of the page before, and no reply grows with history."""
+"""Lists come a page at a time.
+
+The caller names the last entry of the page before, and no reply grows with history.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,9 @@ Limit = Annotated[int, Query(ge=1, le=MOST_PER_PAGE)]
 
 
 def cut_page(found: Sequence[T], limit: int, name: Callable[[T], str]) -> tuple[Sequence[T], str | None]:
-    """The page, and what the next one follows; `found` has one more than the page when there is a next."""
+    """The page, and what the next one follows.
+
+    `found` has one entry more than the page when there is a next page.
+    """
     page = found[:limit]
     return page, name(page[-1]) if len(found) > limit else None

@@ -1,4 +1,7 @@
-"""Practice over HTTP: the calls of a session under the id `practice`, with the result of each answer."""
+"""Practice over HTTP: the calls of a session under the id `practice`.
+
+Each answer gets its result.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ _PATH = f"/sessions/{PRACTICE}"
 
 
 async def _read_candidate(token: Token, protocol: Exam) -> str:
-    """The candidate that calls: any of its tokens will do, whatever session it is for. The audit log has each call."""
+    """The candidate that calls: any of its tokens will do, whatever session it is for.
+
+    The audit log has each call.
+    """
     claims = await run_in_threadpool(protocol.check_token, token, "list_own_sessions", "practice")
     return claims.user_id
 
@@ -42,12 +48,18 @@ Held = Annotated[Lease, Depends(_read_lease)]
 
 
 def add_practice_routes(app: FastAPI, settings: Settings) -> None:
-    """Add the practice session; before the routes of sessions, which would take its id for one of theirs."""
+    """Add the practice session.
+
+    This is done before the routes of sessions are added, which would take its id for one of theirs.
+    """
     app.state.practice = PracticeRoom(settings.lease_s, longest_response=settings.longest_response)
 
     @app.post(f"{_PATH}/open")
     async def open_practice(candidate: Candidate, room: Room, body: bodies.OpenRequest) -> bodies.LeaseBody:
-        """Open a practice session with public questions, or resume it; a finished one begins again. It counts for nothing."""
+        """Open a practice session with public questions, or resume it. It counts for nothing.
+
+        A finished session begins again.
+        """
         return describe_lease(room.open(candidate, body.lease_secret), settings.longest_response)
 
     @app.post(f"{_PATH}/renew")

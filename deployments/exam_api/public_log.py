@@ -1,4 +1,7 @@
-"""The file of the public log while the exam API runs: brought up to the ledger beside the calls, never by one of them."""
+"""The file of the public log while the exam API runs.
+
+It is brought up to date with the ledger beside the calls, never by one of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The API's description as a page: one file without scripts, pictures or addresses elsewhere, made from the OpenAPI schema."""
+"""The API's description as a page, made from the OpenAPI schema.
+
+It is one file without scripts, pictures or addresses elsewhere.
+"""
 
 from __future__ import annotations
 

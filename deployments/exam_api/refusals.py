@@ -79,7 +79,10 @@ async def refuse_http(_request: Request, error: Exception) -> JSONResponse:
 
 
 def name_session(given: object) -> str | None:
-    """What is given as a session's id, where it has the form of one: strangers choose no words of the log."""
+    """What is given as a session's id, where it has the form of one; None otherwise.
+
+    The reason: strangers choose no words of the log.
+    """
     is_named = isinstance(given, str) and 0 < len(given) <= 80 and given.replace("-", "").isalnum()
     return str(given) if is_named else None
 
@@ -87,7 +90,10 @@ def name_session(given: object) -> str | None:
 async def note_refusal(
     request: Request, action: str, status: int, code: str, target: str | None = None
 ) -> None:
-    """Write a refusal that the protocol did not see into the audit log: of strangers, and by strangers' measure."""
+    """Write a refusal that the protocol did not see into the audit log.
+
+    Such refusals are of strangers, and are limited by the measure for strangers.
+    """
     strangers: StrangerLog = request.app.state.strangers
     user_id = request.scope.get("state", {}).get("user_id")
     address = request.client.host[:64] if request.client else None

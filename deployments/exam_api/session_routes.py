@@ -46,7 +46,10 @@ def add_session_routes(app: FastAPI) -> None:
     async def open_session(
         session_id: bodies.SessionId, token: Token, protocol: Exam, body: bodies.OpenRequest
     ) -> bodies.LeaseBody:
-        """Open a session, or resume it with its lease secret; the reply tells how it is sat and graded."""
+        """Open a session, or resume it with its lease secret.
+
+        The reply tells how the session is sat and graded.
+        """
         lease = await protocol.open_session_async(token, session_id, body.lease_secret)
         return describe_lease(lease, protocol.longest_response)
 

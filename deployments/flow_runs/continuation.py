@@ -1,4 +1,6 @@
-"""What a channel calls with the decisions it took in: they are recorded, and what follows a complete batch starts.
+"""What a channel calls with the decisions it took in.
+
+The decisions are recorded, and what follows a complete batch is started.
 
 An event starts the `review_gate` deployment where a server and a worker run; otherwise the flow runs here and now. A
 daily sweep catches a lost event. All three lead to the same idempotent flow.
@@ -25,7 +27,10 @@ EVENT = "proctor.review.complete"
 
 @dataclass(frozen=True)
 class Continuation:
-    """What came of decisions handed in, and of each batch that is complete by them: how what follows was started."""
+    """What came of decisions handed in, and of each batch that they complete.
+
+    For each such batch it says how what follows was started.
+    """
 
     report: DeskReport
     continued: Sequence[dict[str, Any]]
@@ -51,7 +56,10 @@ def record_and_continue(
 
 
 def continue_review(batch_id: str) -> dict[str, Any]:
-    """Start what follows a completed batch; tells whether by event or here, and what it did here."""
+    """Start what follows a completed batch.
+
+    The result says whether this was done by event or here, and what was done here.
+    """
     from deployments.flow_runs.flow_runner import prepare_prefect, run_flow
     from deployments.flow_runs.local_server import has_worker, read_state
 
@@ -76,7 +84,10 @@ def continue_review(batch_id: str) -> dict[str, Any]:
 
 
 def begin_continuation(settings: Settings, batch_id: str) -> None:
-    """Start what follows a completed batch in a process of its own, which outlives this one; for a server that must answer."""
+    """Start what follows a completed batch in a process of its own.
+
+    That process outlives this one; this is for a server that must answer.
+    """
     child = subprocess.Popen(
         [sys.executable, "-m", "deployments.flow_runs.continuation", batch_id],
         env=os.environ | {f"{PREFIX}HOME": str(settings.home.resolve())},

@@ -1,4 +1,6 @@
-"""Deployments: what `prefect.yaml` lists is registered with a server, noted in the ledger, and can be started by hand.
+"""Deployments: registering, noting and starting what `prefect.yaml` lists.
+
+Each deployment is registered with a server, noted in the ledger, and can be started by hand.
 
 The manifest names every flow. Prefect knows what it was told; the ledger knows what should run when, whatever becomes of Prefect.
 """
@@ -83,7 +85,9 @@ def find_deployment(name: str) -> Deployment:
 
 
 def deploy_flows(settings: Settings, *, pool: PoolKind = "process") -> list[str]:
-    """Register every deployment of the manifest with the running server; returns their names. Twice changes nothing.
+    """Register every deployment of the manifest with the running server; returns their names.
+
+    Doing it twice changes nothing.
 
     The server of this home is told, or the one that PREFECT_API_URL names. Raises UsageError where a schedule would spend without a
     budget, ProctorError when no server runs, or with Prefect's own words when it refuses.
@@ -113,7 +117,9 @@ def deploy_flows(settings: Settings, *, pool: PoolKind = "process") -> list[str]
 
 
 def start_on_worker(deployment: Deployment) -> str:
-    """Let a worker run a deployment, with the parameters that it has, and return the id of the run at once.
+    """Let a worker run a deployment, and return the id of the run at once.
+
+    The deployment runs with the parameters that it has.
 
     Raises UsageError where the server does not know the deployment, ProctorError where it does not answer.
     """
@@ -139,7 +145,10 @@ def start_on_worker(deployment: Deployment) -> str:
 
 
 def check_budget(settings: Settings) -> None:
-    """Raise UsageError unless something limits what scheduled runs may spend: nobody looks at their plans first."""
+    """Raise UsageError unless something limits what scheduled runs may spend.
+
+    The reason is that no person looks at the plans of scheduled runs first.
+    """
     if settings.budget_usd is None:
         paid = [one.name for one in read_deployments() if one.cron is not None and PAID in one.tags]
         raise UsageError(
@@ -168,7 +177,10 @@ def note_schedules(settings: Settings) -> None:
 
 
 def _remove_retired(environment: Mapping[str, str]) -> None:
-    """Remove what earlier versions registered and this one does in another way: it would do it a second time."""
+    """Remove what earlier versions registered and this one does in another way.
+
+    What stays registered would do the same work a second time.
+    """
     import httpx
 
     api, key = environment["PREFECT_API_URL"], environment.get("PREFECT_API_KEY")

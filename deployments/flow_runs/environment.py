@@ -1,4 +1,7 @@
-"""The environment of what is started: keys of models go to the processes that call models, and to no other."""
+"""The environment of what is started.
+
+Keys of models go to the processes that call models, and to no other.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,18 @@ _KEY_ENDINGS: Final = ("_API_KEY", "_API_TOKEN", "_API_SECRET")
 
 
 def list_plain_variables(found: Mapping[str, str]) -> dict[str, str]:
-    """Of the variables found, those that a program of others needs to run: no key, and no address or setting of ours."""
+    """Of the variables found, those that a program of others needs to run.
+
+    They include no key, and no address or setting of ours.
+    """
     return {name: value for name, value in found.items() if _PLAIN.fullmatch(name)}
 
 
 def list_keyless_variables(settings: Settings, found: Mapping[str, str]) -> dict[str, str]:
-    """Of the variables found, all but those that hold keys of models: by the registry, and by their names."""
+    """Of the variables found, all but those that hold keys of models.
+
+    These are recognised by the registry, and by their names.
+    """
     keys = read_key_variables(settings)
     return {name: value for name, value in found.items() if name not in keys and not _is_key(name)}
 
@@ -41,7 +50,10 @@ def leave_keys_behind(settings: Settings) -> None:
 
 
 def start_again(wanted: dict[str, str]) -> None:
-    """Start this process again with these variables alone, unless it has no others, or runs within another program."""
+    """Start this process again with these variables alone.
+
+    Nothing happens if it has no others, or runs within another program.
+    """
     if wanted != dict(os.environ) and _is_own_process():
         sys.stdout.flush()
         sys.stderr.flush()
@@ -49,7 +61,10 @@ def start_again(wanted: dict[str, str]) -> None:
 
 
 def _is_own_process() -> bool:
-    """Whether this process was started as the command line, so that starting it again starts the command again."""
+    """Whether this process was started as the command line.
+
+    If so, starting it again starts the command again.
+    """
     return any(Path(part).name == "proctor" or part == "deployments.cli" for part in sys.orig_argv)
 
 

@@ -76,7 +76,9 @@ def prepare_prefect() -> None:
 
 
 def send_what_is_left() -> None:
-    """Wait until Prefect has the lines and events of this process; before the server that they go to is stopped.
+    """Wait until Prefect has the lines and events of this process.
+
+    This is called before the server that they go to is stopped.
 
     At its end a process tries to send them for more than a minute to a server that is no longer there.
     """
@@ -105,7 +107,10 @@ def _import_flow(name: str) -> Flow[..., Any]:
 
 
 def _run_plainly(flow: Flow[..., Any], parameters: dict[str, Any]) -> Any:
-    """Call the flow's function with every task among its globals replaced by the task's own function."""
+    """Call the flow's function without Prefect's tasks.
+
+    Every task among its globals is replaced by the task's own function.
+    """
     from prefect import Task
 
     from tasks.running.flow_runs import recorded_run, render_name

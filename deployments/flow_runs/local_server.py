@@ -1,4 +1,6 @@
-"""A Prefect server and worker on this machine, in the background, for this PROCTOR_HOME only.
+"""A Prefect server and worker on this machine, in the background.
+
+They serve this PROCTOR_HOME only.
 
 An embedded server takes 15–20 s of CPU to start, so the first command that needs one starts it and leaves it running for
 the others. A busy machine only makes that slow: as long as the process lives, it is waited for. Its state file holds a password and is
@@ -53,7 +55,10 @@ def prefect_home(settings: Settings) -> Path:
 
 
 def create_prefect_home(settings: Settings) -> None:
-    """Make the folder of Prefect's state; PROCTOR_HOME belongs to its owner alone. Raises StoreError."""
+    """Make the folder of Prefect's state. Raises StoreError.
+
+    PROCTOR_HOME belongs to its owner alone.
+    """
     try:
         is_new = not settings.home.exists()
         prefect_home(settings).mkdir(parents=True, exist_ok=True)
@@ -66,7 +71,10 @@ def create_prefect_home(settings: Settings) -> None:
 
 
 def build_environment(settings: Settings, state: ServerState | None) -> dict[str, str]:
-    """Environment variables under which Prefect runs here: quiet, closed, and with its state under PROCTOR_HOME."""
+    """Environment variables under which Prefect runs here.
+
+    With them it is quiet and closed, and has its state under PROCTOR_HOME.
+    """
     variables = {
         "PREFECT_HOME": str(prefect_home(settings)),
         "PREFECT_PROFILES_PATH": str(prefect_home(settings) / "profiles.toml"),
@@ -106,7 +114,9 @@ def has_worker(state: ServerState) -> bool:
 
 
 def start_server(settings: Settings, *, with_worker: bool = True, with_ui: bool = False) -> ServerState:
-    """Start what is missing of server and worker; wait until the server answers, however long that takes.
+    """Start what is missing of server and worker, and wait until the server answers.
+
+    The wait lasts however long that takes.
 
     Raises ProctorError with the last lines of the server's log when its process ends.
     """
@@ -141,7 +151,10 @@ def start_server(settings: Settings, *, with_worker: bool = True, with_ui: bool 
 
 
 def stop_server(settings: Settings) -> list[int]:
-    """Stop the worker and the server of this PROCTOR_HOME; returns the process ids that were stopped."""
+    """Stop the worker and the server of this PROCTOR_HOME.
+
+    Returns the process ids that were stopped.
+    """
     path = _state_path(settings)
     state = read_started(settings)
     if state is None:
@@ -162,7 +175,10 @@ def stop_server(settings: Settings) -> list[int]:
 
 
 def read_started(settings: Settings) -> ServerState | None:
-    """What was started last and not stopped, whether it still runs or not; None where nothing was, or it cannot be read."""
+    """What was started last and not stopped, whether it still runs or not.
+
+    Returns None where nothing was started, or where it cannot be read.
+    """
     try:
         return ServerState(**json.loads(_state_path(settings).read_text()))
     except (FileNotFoundError, ValueError, TypeError):

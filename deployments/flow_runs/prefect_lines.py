@@ -1,4 +1,7 @@
-"""The lines of a run that ran on another host: the Prefect server that all hosts use has them."""
+"""The lines of a run that ran on another host.
+
+The Prefect server that all hosts use has them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ PAGE = 200
 
 
 def fetch_run_lines(flow_run_id: str) -> list[dict[str, Any]]:
-    """The lines of a run that the server which PREFECT_API_URL names has, oldest first, as our own log has them.
+    """The lines of a run that the server has, oldest first, as our own log has them.
+
+    The server is the one that PREFECT_API_URL names.
 
     Empty where no server is named; raises ProctorError where it does not answer.
     """

@@ -1,4 +1,6 @@
-"""A worker of Prefect on this host: it takes what is due from the queue of all workers, and from one of its own.
+"""A worker of Prefect on this host.
+
+It takes what is due from the queue of all workers, and from one of its own.
 
 The queue of its own lets a run ask this worker by its name, so that a month's run is shared by all workers, each with one helper.
 """
@@ -58,7 +60,10 @@ def serve_worker(settings: Settings, name: str = "", *, limit: int | None = None
 
 
 def _make_queue(name: str) -> None:
-    """The pool, as `proctor deploy` makes it, where it is not there yet; and the worker's queue in it."""
+    """Make the worker's queue in the pool, and the pool where it is not there yet.
+
+    The pool is made as `proctor deploy` makes it.
+    """
     from httpx import HTTPError, HTTPStatusError
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.actions import WorkPoolCreate

@@ -19,7 +19,9 @@ STAGED: Final = ".restoring-ledger"
 
 
 def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
-    """Copy ledger, lake, archive, secrets and what is public to a new folder; consistent although flows may write.
+    """Copy ledger, lake, archive, secrets and what is public to a new folder.
+
+    The copy is consistent although flows may write.
 
     The lake is copied first: what the ledger holds beyond it is landed again by reconcile after a restore. Raises UsageError where
     there is no home, or the folder is not empty.
@@ -63,7 +65,10 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
 
 
 def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> None:
-    """Let the ledger know of a backup, before anything is copied: a killed one holds content as well."""
+    """Note a backup in the ledger, before anything is copied.
+
+    A backup that is killed holds content as well.
+    """
     import socket
 
     from schemas.ledger.engine import Backup
@@ -80,7 +85,10 @@ def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> No
 
 
 def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str], list[str]]:
-    """Give the parts of a home to a backup; answers with the kinds of its stores, and the names of the parts."""
+    """Give the parts of a home to a backup.
+
+    Returns the kinds of its stores, and the names of the parts.
+    """
     from tasks.exam.public import copy_logs, list_published, name_public_folder
     from warehouse.lake import backup_lake, open_lake
     from warehouse.ledger.engine.backup import backup_ledger
@@ -111,7 +119,10 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
 
 
 def _list_own_keys(settings: Settings) -> list[Path]:
-    """What signs the audit log on this host alone: in the home, wherever the keys of the installation lie."""
+    """The files that sign the audit log on this host alone.
+
+    They lie in the home, wherever the keys of the installation lie.
+    """
     from tasks.exam.log import name_heads_file, name_key_file
 
     return [name_key_file(settings), name_heads_file(settings)]
@@ -149,7 +160,9 @@ def verify_backup(folder: Path) -> dict[str, Any]:
 
 
 def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
-    """Put a backup into an empty home; it is read and checked whole before anything of it is put in place.
+    """Put a backup into an empty home.
+
+    The backup is read and checked whole before anything of it is put in place.
 
     Raises UsageError for a home that is not empty, and as `warehouse.backup.read_manifest` and `check_backup` do.
     """
@@ -219,7 +232,10 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
 
 
 def _check_unlike_none(copied: Path, place: Path) -> None:
-    """Raise UsageError where a file of the backup would replace another one: keys, originals, a registry of somebody else."""
+    """Raise UsageError where a file of the backup would replace a different one.
+
+    Such files are keys, originals, or a registry of somebody else.
+    """
     import filecmp
 
     if not place.exists() or not copied.exists():

@@ -1,4 +1,6 @@
-"""The hosts of an installation: what they share is noted by the first, and a host that has it otherwise is refused.
+"""The hosts of an installation and what they share.
+
+What they share is noted by the first host, and a host that has it otherwise is refused.
 
 Asked before a flow, a worker, the exam API or the web desk starts. With an embedded ledger there is one host, and nothing to ask.
 """
@@ -33,7 +35,10 @@ TEMPLATE = Path(__file__).parent / "templates" / "models.yaml"
 
 
 def check_host(settings: Settings) -> None:
-    """Pass when this host has what its installation shares, and note what nobody has noted yet; raises UsageError."""
+    """Pass when this host has what its installation shares; raises UsageError.
+
+    What no host has noted yet is noted.
+    """
     if not has_hosts(settings):
         return
     from warehouse.ledger.engine.opening import open_ledger
@@ -44,7 +49,9 @@ def check_host(settings: Settings) -> None:
 
 
 def prepare_host(settings: Settings) -> None:
-    """The same for a home that is being made: what is shared and nobody has is made here, for all.
+    """The same as `check_host`, for a home that is being made.
+
+    What is shared and does not exist anywhere yet is made here, for all.
 
     Keys that each host made when it first needed them would differ.
     """
@@ -98,7 +105,10 @@ def accept_files(settings: Settings, names: list[str]) -> list[SharedFile]:
 
 
 def check_token_keys(settings: Settings, ledger: Ledger) -> None:
-    """Pass when the keys that sign tokens are the installation's: all that the exam API needs to share. Raises UsageError."""
+    """Pass when the keys that sign tokens are the installation's. Raises UsageError.
+
+    These keys are all that the exam API needs to share.
+    """
     if not ledger.is_sqlite:
         check_shared_files(settings, ledger, (EXAM_KEYS,))
 

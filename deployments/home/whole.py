@@ -15,7 +15,9 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
-    """Create the ledger, the lake with every table, and a registry to fill in; what exists is left alone.
+    """Create the ledger, the lake with every table, and a registry to fill in.
+
+    What exists is left alone.
 
     A store that is missing from a home that had one is not made again: StoreError says what is missing. `joins` makes this
     home one of the installation that the ledger belongs to.

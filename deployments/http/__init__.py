@@ -1,4 +1,7 @@
-"""HTTP servers: connections and their limits, lines of access, metrics, and how each server is started."""
+"""HTTP servers and how each is started.
+
+This covers connections and their limits, lines of access, metrics, and how each server is started.
+"""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,7 @@
-"""A line on standard output per call; strangers have so many a minute, and what is more is counted in one line."""
+"""A line on standard output per call.
+
+Strangers have a fixed number of lines a minute; calls beyond it are counted in one line.
+"""
 
 from __future__ import annotations
 

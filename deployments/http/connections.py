@@ -1,4 +1,6 @@
-"""Connections of a server: how long a request may take to arrive, and how many may wait at once.
+"""Connections of a server.
+
+This limits how long a request may take to arrive, and how many may wait at once.
 
 A request that has not arrived whole is *half open*. It costs the sender nothing, so that time and number are limited: whoever
 sends by the byte is cut off, and where there are too many the oldest half-open ones make place. A request that has arrived is never
@@ -52,7 +54,9 @@ class ConnectionLimits:
 
 
 class ConnectionTable:
-    """The connections of one server, by address, and which of them are half open; used on the event loop only.
+    """The connections of one server, by address, and which of them are half open.
+
+    It is used on the event loop only.
 
     Args:
         limits: what is borne.
@@ -113,7 +117,10 @@ class ConnectionTable:
             self._sweep = asyncio.get_running_loop().call_later(_SWEEP_S, self._look)
 
     def _make_place(self) -> bool:
-        """Cut off the oldest half-open request of the address with most, else a connection that waits for nothing."""
+        """Cut off the oldest half-open request of the address that has most of them.
+
+        Where there is none, a connection that waits for nothing is cut off.
+        """
         if self._half_open:
             most = max(self._half_open.values(), key=len)
             next(iter(most)).cut_off()
@@ -121,7 +128,10 @@ class ConnectionTable:
         return any(self._drop_waiting(own) for own in list(self._by_address.values()))
 
     def _drop_waiting(self, own: OrderedDict[GuardedProtocol, None]) -> bool:
-        """Cut off the oldest connection of an address that is half open or idle; false when all are at work."""
+        """Cut off an address's oldest connection that is half open or idle.
+
+        Returns False when all are at work.
+        """
         for connection in own:
             if connection.is_half_open or connection.is_idle:
                 connection.cut_off()
@@ -132,7 +142,10 @@ class ConnectionTable:
 if TYPE_CHECKING:
 
     class _UvicornConnection(asyncio.Protocol):
-        """What is used of the connection that uvicorn's configuration names `h11`, which `make_protocol_class` puts below."""
+        """What is used of the connection that uvicorn's configuration names `h11`.
+
+        `make_protocol_class` puts that connection below this class.
+        """
 
         conn: h11.Connection
         transport: asyncio.Transport
@@ -268,7 +281,9 @@ def make_protocol_class(limits: ConnectionLimits | None = None) -> type[GuardedP
 
 
 def _find_uvicorn_connection() -> type[asyncio.Protocol]:
-    """The class that uvicorn's configuration names `h11`; raises ContractError where it lacks what is guarded by it.
+    """The class that uvicorn's configuration names `h11`.
+
+    Raises ContractError where the class lacks what is guarded by it.
 
     A uvicorn that calls things otherwise would serve all the same, without limits.
     """

@@ -1,4 +1,6 @@
-"""Numbers for Prometheus: of a server's calls, and of runs as the ledger has them. No name of a person, no address, no content.
+"""Numbers for Prometheus: of a server's calls, and of runs as the ledger has them.
+
+They hold no name of a person, no address and no content.
 
 They are served on a port of their own, never on that of the exam API or the web desk: a proxy before these cannot let a stranger read them.
 """
@@ -95,7 +97,10 @@ class CallMetrics:
 
 
 class RunMetrics(Collector):
-    """Runs of flows, runs of the exam that are open, and scheduled runs that did not happen; read when somebody asks."""
+    """Numbers of runs, read when somebody asks for them.
+
+    They count runs of flows, runs of the exam that are open, and scheduled runs that did not happen.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -189,7 +194,10 @@ def serve_run_metrics(settings: Settings, ledger: Ledger, host: str, port: int) 
 
 
 def write_run_metrics(ledger: Ledger, path: Path) -> None:
-    """Write the numbers of runs into a file, whole or not at all: for the textfile collector of Prometheus' node exporter."""
+    """Write the numbers of runs into a file, whole or not at all.
+
+    The file is for the textfile collector of Prometheus' node exporter.
+    """
     draft = path.with_name(f".{path.name}.draft")
     draft.write_text(render_run_metrics(ledger), encoding="utf-8")
     draft.replace(path)
@@ -248,7 +256,10 @@ def _make_handler(registry: CollectorRegistry, token: str | None) -> type[BaseHT
 
 
 def _name_route(scope: Scope) -> str:
-    """The route's pattern, never the path: a path holds names of sessions, and there is no end of them."""
+    """The route's pattern, never the path.
+
+    A path holds names of sessions, and there is no end of them.
+    """
     route = scope.get("route")
     path = getattr(route, "path", None)
     return str(path) if path else _UNKNOWN_ROUTE

@@ -1,4 +1,7 @@
-"""A server as a process: it tells where it listens, writes a line per call, and ends quietly."""
+"""A server as a process.
+
+It tells where it listens, writes a line per call, and ends quietly.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,9 @@ def serve_app(
 def make_config(
     app: Any, *, proxy: str | None = None, limits: ConnectionLimits | None = None, **options: Any
 ) -> uvicorn.Config:
-    """How every server of ours listens: limits on connections, no web sockets, no word of a stranger in a log.
+    """How every server of ours listens.
+
+    There are limits on connections and no web sockets, and no word of a stranger appears in a log.
 
     What a caller says of its own address (`X-Forwarded-For`) is believed from `proxy` alone.
     """
@@ -99,7 +104,10 @@ def make_config(
 
 
 def _count_calls(settings: Settings, name: str, app: Any, port: int) -> Any:
-    """The application, its calls counted for whoever reads the metrics on that port of this host."""
+    """The application, with its calls counted.
+
+    The metrics can be read on that port of this host.
+    """
     from prometheus_client import CollectorRegistry
 
     from deployments.http.metrics import METRICS_HOST, PATH, CallMetrics, open_metrics_server
@@ -112,7 +120,10 @@ def _count_calls(settings: Settings, name: str, app: Any, port: int) -> Any:
 
 
 def _write_own_lines(*, as_json: bool) -> None:
-    """Let what our own parts and uvicorn have to say go to standard error in the form of the settings, and nothing of a traceback."""
+    """Send the lines of our own parts and of uvicorn to standard error.
+
+    They are written in the form that the settings name, and with nothing of a traceback.
+    """
     for name in ("proctor", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers = [one for one in logger.handlers if not isinstance(one, ServerLines)]
@@ -121,7 +132,9 @@ def _write_own_lines(*, as_json: bool) -> None:
 
 
 def write_access_lines(app: Any, *, as_json: bool = False) -> Any:
-    """The application with a line on standard output per call: time, method, path, status, milliseconds.
+    """The application with a line on standard output per call.
+
+    The line gives time, method, path, status and milliseconds.
 
     No header, no query and no body is written: tokens travel in them. Calls of strangers, who show nothing that the
     application knows (`state.is_known`), fill no disk: beyond so many lines a minute they are counted in one.

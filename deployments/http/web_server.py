@@ -12,7 +12,9 @@ from schemas.settings import Settings
 
 
 def serve_web(settings: Settings, listening: Listening, *, as_json: bool = False) -> None:
-    """Serve until Ctrl-C or `kill -TERM`; raises UsageError when the address is taken, or this host is not like the others.
+    """Serve until Ctrl-C or `kill -TERM`.
+
+    Raises UsageError when the address is taken, or when this host is not like the others.
 
     With `as_json` the first line on standard output is one JSON document with the address, once it listens.
     """

@@ -1,4 +1,7 @@
-"""`python -m deployments.model_server --profile P.yaml --key key.jsonl --port 0 --ready-file F`."""
+"""The command line of the simulated model server.
+
+Run `python -m deployments.model_server --profile P.yaml --key key.jsonl --port 0 --ready-file F`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a simulated candidate answers: right as often as its profile says, otherwise plausibly wrong."""
+"""What a simulated candidate answers.
+
+It is right as often as its profile says, and otherwise plausibly wrong.
+"""
 
 from __future__ import annotations
 

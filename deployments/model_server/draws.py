@@ -1,4 +1,7 @@
-"""Draws that depend on nothing but what is asked: the same request always meets the same luck."""
+"""Draws that depend on nothing but what is asked.
+
+The same request always meets the same luck.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,10 @@ ANSWER_FAULTS = ("empty", "refusal", "truncated", "no_usage")
 
 
 class FaultDraws:
-    """Draws faults; counts the attempts of each request, so that a fault of one attempt can spare the next."""
+    """Draws faults, and counts the attempts of each request.
+
+    The count lets a fault of one attempt spare the next.
+    """
 
     def __init__(self, seed: str) -> None:
         self._seed = seed

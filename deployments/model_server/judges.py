@@ -1,4 +1,7 @@
-"""What a simulated judge returns: the true stars, or with a known rate others, in the forms that judges use."""
+"""What a simulated judge returns: the true stars, or with a known rate others.
+
+The stars come in the forms that judges use.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ _FIRST_OPTION = re.compile(r"\s*(?:A\b|正确|true\b)", re.IGNORECASE)
 def write_judgement(
     model: SimulatedModel, parts: JudgedParts, key: AnswerKey, draw: str, profile: ServerProfile
 ) -> str:
-    """The judge's reply: mostly JSON, sometimes fenced or in words, sometimes without readable stars."""
+    """The judge's reply: mostly JSON, sometimes fenced or in words.
+
+    Sometimes it has no readable stars.
+    """
     seed = profile.seed
     place: tuple[object, ...] = (seed, model.name, hash_question(parts.question), parts.response)
     is_english = not any("\u4e00" <= character <= "\u9fff" for character in parts.question)
@@ -67,7 +73,10 @@ def render_form(stars: int, reason: str, form: float) -> str:
 
 
 def write_label(model: SimulatedModel, parts: JudgedParts, seed: str) -> str:
-    """The class of a failure: knowledge most often, as with real candidates; fixed by question and response."""
+    """The class of a failure, fixed by question and response.
+
+    Knowledge is the most frequent class, as with real candidates.
+    """
     luck = draw_uniform(seed, "label", model.name, parts.question, parts.response)
     shares = (0.42, 0.60, 0.78, 0.94, 1.0)
     name = next(name for name, share in zip(ERROR_CLASSES, shares, strict=True) if luck < share)
@@ -98,7 +107,9 @@ def draw_stars(model: SimulatedModel, true_stars: int, place: tuple[object, ...]
 def bend_stars(
     model: SimulatedModel, stars: int, response: str, place: tuple[object, ...], signatures: tuple[str, ...]
 ) -> int:
-    """The stars after the judge's planted biases, each with its own luck; without any they stay as they are.
+    """The stars after the judge's planted biases, each with its own luck.
+
+    Without any biases the stars stay as they are.
 
     `signatures` are those of the candidates of its organisation.
     """

@@ -20,7 +20,10 @@ def build_memory(spans: Mapping[str, str]) -> Memory:
 
 
 def complete_passage(model: SimulatedModel, passage: str, memory: Memory, draw: str, seed: str) -> str:
-    """The span, for the share `memorised` of the questions in memory, now and then not exactly; otherwise a guess."""
+    """The span, for the share `memorised` of the questions in memory; otherwise a guess.
+
+    Now and then the span of a memorised question is not given exactly.
+    """
     place = hash_question(passage)
     span = memory.get(place)
     knows = span is not None and draw_uniform(seed, "memory", model.name, place) < model.memorised

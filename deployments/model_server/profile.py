@@ -1,4 +1,7 @@
-"""The profile of a simulated server: who answers there, how well, how fast, and what goes wrong."""
+"""The profile of a simulated server.
+
+It says who answers there, how well, how fast, and what goes wrong.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ KINDS = ("candidate", "judge", "generator")
 
 @dataclass(frozen=True)
 class Faults:
-    """How often what goes wrong. Rates are shares of requests, in this order; each request meets one fault at most.
+    """How often each fault happens.
+
+    Rates are shares of requests, in this order; each request meets one fault at most.
 
     `rate_limit` to `malformed` strike an attempt and may spare the next one; `attempts` is the number of first attempts
     of one request that they can strike (null: any). `empty`, `refusal`, `truncated` and `no_usage` (whole, without a count of
@@ -87,7 +92,9 @@ class LeagueTraits:
 
 @dataclass(frozen=True)
 class WritingTraits:
-    """What a generator does wrong when it writes variants; each is a share of its replies, and each reply has one fault at most.
+    """What a generator does wrong when it writes variants.
+
+    Each trait is a share of its replies, and each reply has one fault at most.
 
     `unreadable` replies are no JSON, `foreign_support` cites sentences that the material does not have, `one_sided` states
     nothing but truths, `copied` states the material's own sentences, `changed` changes a number or turns a negation round.
@@ -183,7 +190,10 @@ def read_profile(path: Path) -> ServerProfile:
 
 
 def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> ServerProfile:
-    """A profile from plain data: `seed`, `defaults` (fields of every model), `batches` and `models`."""
+    """A profile from plain data.
+
+    The data holds `seed`, `defaults` (fields of every model), `batches` and `models`.
+    """
     defaults = content.get("defaults") or {}
     entries = content.get("models")
     if not isinstance(entries, Mapping) or not entries:

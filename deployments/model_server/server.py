@@ -48,7 +48,9 @@ _REFUSALS = ("对不起，这个问题我不能回答。", "I am sorry, but I ca
 
 
 class SimulatedServer:
-    """The state of one server: profile, key, what its candidates may remember, and counts of what it was asked.
+    """The state of one server.
+
+    It holds the profile, the key, what its candidates may remember, and counts of what it was asked.
 
     `requests` counts chat completions by model, `served` those among them that were answered whole, `faults` those that
     met each fault, `repeats` how often each request (by hash of its body) came, `answered` how often it was answered whole.
@@ -137,7 +139,10 @@ class SimulatedServer:
         return reply
 
     def _complete_batched(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
-        """Status and body for one request of a batch: what it would be answered singly; null where it is lost."""
+        """Status and body for one request of a batch; None where it is lost.
+
+        The answer is what the request would get if it were sent singly.
+        """
         raw = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         try:
             model = self.profile.models.get(body["model"])

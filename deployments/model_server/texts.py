@@ -1,4 +1,6 @@
-"""What a simulated candidate writes when it is asked for a text or a calculation whose answer no key knows.
+"""Texts and calculations that a simulated candidate writes.
+
+They are for prompts that ask for a text or a calculation whose answer no key knows.
 
 Every prompt of that kind has one model answer, made from nothing but the prompt (`write_model_answer`). A candidate keeps each clause of it, or
 its result, as often as its accuracy says and puts something else in its place otherwise: so a better candidate
@@ -55,7 +57,10 @@ _OPERATORS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] =
 
 
 def write_text_answer(model: SimulatedModel, prompt: str, draw: str, seed: str) -> str | None:
-    """The candidate's answer to a prompt that asks for a text of some length or for a calculation; null for any other."""
+    """The candidate's answer to a prompt that asks for a text or a calculation; else None.
+
+    The text that is asked for is one of some length.
+    """
     accuracy = model.accuracy["default"]
     place = (seed, model.name, prompt, draw)
     if _is_calculation(prompt):
@@ -82,7 +87,10 @@ def write_text_answer(model: SimulatedModel, prompt: str, draw: str, seed: str) 
 
 
 def write_model_answer(prompt: str) -> str | None:
-    """The one answer that every simulated candidate comes close to, more or less: what to score them against."""
+    """The one answer that every simulated candidate comes close to, more or less.
+
+    It is what to score them against.
+    """
     if _is_calculation(prompt):
         return _join_calculation(prompt, *_solve(prompt))
     clauses = _write_clauses(prompt)

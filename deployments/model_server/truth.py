@@ -1,4 +1,7 @@
-"""What a response is truly worth in the simulation: the stars that an errorless marker would give."""
+"""What a response is truly worth in the simulation.
+
+This is the stars that an errorless marker would give.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ _JUNK = re.compile(r"[\s，。；、：,.;:!?！？“”\"'（）()]+")
 
 
 def is_right(entry: KnownQuestion, response: str) -> bool:
-    """Whether a response gives the key: the labels, the truth value, or every reference answer in its words."""
+    """Whether a response gives the key.
+
+    The key is the labels, the truth value, or every reference answer in its words.
+    """
     if not entry.answer:
         return False
     if entry.question_type in ("multiple_choice", "true_false"):

@@ -1,4 +1,7 @@
-"""Completions on the wire: whole, as a stream, as the body of a line in a batch's output; and errors."""
+"""Completions on the wire, and errors.
+
+A completion is sent whole, as a stream, or as the body of a line in a batch's output.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,10 @@ def read_limit(body: dict[str, Any]) -> int | None:
 
 
 def count_usage(messages: list[dict[str, str]], completion: Completion, limit: int | None) -> dict[str, int]:
-    """Tokens at three bytes each: about a Chinese character, or three letters; never more than the limit."""
+    """Tokens at three bytes each; never more than the limit.
+
+    Three bytes are about a Chinese character, or three letters.
+    """
     sent = sum(len(message["content"].encode()) for message in messages) // 3 + 4 * len(messages)
     returned = len((completion.text + (completion.refusal or "")).encode()) // 3 + 1
     if completion.reasoning is not None:
@@ -85,7 +91,10 @@ async def send_whole(
     usage: dict[str, int] | None,
     fault: str | None,
 ) -> web.StreamResponse:
-    """Send a completion at once; `malformed` halves it, `cut_stream` drops the connection in its midst."""
+    """Send a completion at once.
+
+    `malformed` halves it; `cut_stream` drops the connection in the middle of it.
+    """
     body = json.dumps(build_reply(model, completion, usage), ensure_ascii=False).encode()
     if fault == "malformed":
         body = body[: len(body) // 2]

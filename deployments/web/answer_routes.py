@@ -1,4 +1,7 @@
-"""Pages of questions and answers for those who watch; each look at content is in the audit log before it is shown."""
+"""Pages of questions and answers for those who watch.
+
+Each look at content is in the audit log before the content is shown.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ Lines = Sequence[AnswerLine]
 
 
 def add_answer_routes(app: FastAPI) -> None:
-    """Add the pages of answers. An address names ids alone; what is searched for travels in a body."""
+    """Add the pages of answers.
+
+    An address names ids alone; the text that is searched for travels in a body.
+    """
     landed: Kept[tuple[str, str], Lines] = Kept(_MOST_KEPT, _LANDED_S)
     fresh: Kept[tuple[str, str], Lines] = Kept(_MOST_KEPT, _OPEN_S)
 
@@ -103,7 +109,10 @@ def add_answer_routes(app: FastAPI) -> None:
     def search_answers(
         request: Request, run_id: str, visitor: Watcher, ledger: Store, form: Form
     ) -> Response:
-        """The same page, of answers and questions that hold a text: it stands in the body, so that no log and no history has it."""
+        """The same page, of answers and questions that hold a text.
+
+        The text is in the request's body, so that no log and no history has it.
+        """
         return show_list(
             request, ledger, visitor, run_id, form, form.get("text", "").strip()[:_LONGEST_SEARCH]
         )

@@ -90,7 +90,10 @@ def write_original(content: QuestionContent) -> str:
 
 
 def write_given(decision: Decision | None) -> str:
-    """The annotator's own decision, as the page's script repeats or changes it; empty when there is none."""
+    """The annotator's own decision; empty when there is none.
+
+    It has the form in which the page's script repeats or changes it.
+    """
     if decision is None:
         return ""
     given = decision.given

@@ -1,4 +1,7 @@
-"""The lake as the web pages need it: opened when a page first asks, for reading; for landing marks only while they land."""
+"""The lake as the web pages need it.
+
+It is opened when a page first asks, for reading; for landing marks it is open only while they land.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ from warehouse.lake import Lake, open_lake
 
 
 class LakeDoor:
-    """One connection for reading, kept; queues and decisions never come by here, so that they wait for no lake."""
+    """One connection for reading, kept open.
+
+    Queues and decisions never use it, so that they wait for no lake.
+    """
 
     def __init__(self, settings: Settings) -> None:
         # Whoever asks for a page can wait, and is told to; the server does not.

@@ -1,4 +1,7 @@
-"""What is shown of the original beside a question: its page with the place marked, or the lines around it."""
+"""What is shown of the original beside a question.
+
+This is its page with the place marked, or the lines around it.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,9 @@ class Sights:
         self._rooms = threading.BoundedSemaphore(_MOST_AT_ONCE)
 
     def find(self, item: Item) -> Sight | None:
-        """The original of a question under review; null for a variant, and where the lake knows no place of it.
+        """The original of a question under review.
+
+        Returns None for a variant, and where the lake knows no place of it.
 
         Raises:
             BusyError: it is not known yet, and others are being looked up.

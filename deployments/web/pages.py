@@ -51,7 +51,10 @@ def render_page(
 
 
 def count_days(due_at: str, now: str) -> int:
-    """Days on the calendar, where the server stands, until something is due; negative once the moment has passed."""
+    """Days on the calendar, where the server stands, until something is due.
+
+    The number is negative once the moment has passed.
+    """
     due, present = (datetime.fromisoformat(moment).astimezone() for moment in (due_at, now))
     days = (due.date() - present.date()).days
     return min(days, -1) if due < present else days
@@ -72,6 +75,9 @@ def _make_environment() -> Environment:
 
 @lru_cache(maxsize=64)
 def _name_static(name: str) -> str:
-    """The address of a file beside the pages; it changes with the file, so that browsers may keep it."""
+    """The address of a file beside the pages.
+
+    It changes with the file, so that browsers may keep it.
+    """
     digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
     return f"/static/{name}?{digest}"

@@ -1,4 +1,6 @@
-"""What addresses call a question: a number that says nothing, cannot be guessed, and means nothing to anybody else.
+"""What addresses call a question.
+
+It is a number that says nothing, cannot be guessed, and means nothing to anybody else.
 
 A UUID of a question is computed from its content, so it would let people test what is in the bank. In an address it is
 enciphered for the annotator and the batch (a Feistel network of four rounds over HMAC-SHA256: Luby and Rackoff, SIAM J.
@@ -25,7 +27,10 @@ def make_reference(key: bytes, annotator: str, batch_id: str, question_uuid: str
 
 
 def read_reference(key: bytes, annotator: str, batch_id: str, reference: str) -> str | None:
-    """The UUID that a reference stands for, of a question or of nothing; null where it is no reference."""
+    """The UUID that a reference stands for, of a question or of nothing.
+
+    Returns None where it is no reference.
+    """
     try:
         whole = bytes.fromhex(reference)
     except ValueError:

@@ -145,7 +145,10 @@ def add_review_routes(app: FastAPI) -> None:
     def show_original(
         request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store
     ) -> Response:
-        """The place of the question in its paper; a page of its own request, for a paper may take seconds to be drawn."""
+        """The place of the question in its paper.
+
+        It is a page with a request of its own, for a paper may take seconds to be drawn.
+        """
         one = _open(request, ledger, visitor, batch_id, reference)
         sights: Sights = request.app.state.sights
         sight = _find_sight(sights, one)
@@ -185,7 +188,10 @@ def add_review_routes(app: FastAPI) -> None:
     async def decide(
         request: Request, batch_id: str, reference: str, visitor: Visitor, body: Body, ledger: Store
     ) -> Response:
-        """Record a decision. The same one again changes nothing; one that was seen differently is shown instead."""
+        """Record a decision.
+
+        The same decision again changes nothing; one that was seen differently is shown instead.
+        """
         one = await run_in_threadpool(_open, request, ledger, visitor, batch_id, reference)
         return await run_in_threadpool(_decide, request, ledger, visitor, one, body)
 
@@ -193,7 +199,10 @@ def add_review_routes(app: FastAPI) -> None:
     async def keep_draft(
         request: Request, batch_id: str, reference: str, visitor: Visitor, body: Body, ledger: Store
     ) -> Response:
-        """Keep what was begun, so that it is there on another device and after anything that happens here."""
+        """Keep what was begun.
+
+        It is then there on another device, and after anything that happens here.
+        """
         one = await run_in_threadpool(_open, request, ledger, visitor, batch_id, reference)
         draft = body.get("draft")
         if not isinstance(draft, dict | None):

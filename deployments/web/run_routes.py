@@ -1,4 +1,7 @@
-"""Pages of runs for those who watch: runs under way with numbers that move, sessions of a run, what was published of a month."""
+"""Pages of runs for those who watch.
+
+They show runs under way with numbers that move, the sessions of a run, and what was published of a month.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ _MOST_KEPT, _KEPT_S = 32, 60.0
 
 
 def add_run_routes(app: FastAPI) -> None:
-    """Add the pages of runs; they show numbers and names, and no text of a question or an answer."""
+    """Add the pages of runs.
+
+    They show numbers and names, and no text of a question or an answer.
+    """
     app.state.landed_runs = Kept[str, WatchedRun](_MOST_KEPT, _KEPT_S)
 
     @app.get("/runs")
@@ -57,7 +63,10 @@ def add_run_routes(app: FastAPI) -> None:
 
     @app.get("/runs/progress")
     def show_progress(request: Request, visitor: Watcher) -> Response:
-        """The numbers of the runs under way, as they stand on the page: its script asks for them every few seconds."""
+        """The numbers of the runs under way, as they stand on the page.
+
+        The page's script asks for them every few seconds.
+        """
         return JSONResponse({"runs": [_describe_run(run) for run in _read_progress(request)]})
 
     @app.get("/runs/{run_id}")
@@ -113,7 +122,10 @@ def open_lake_for(request: Request) -> Lake | None:
 
 
 def need_run(request: Request, ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun:
-    """The run that the address names; else 404. What has landed is kept for a minute: a page of answers reads texts alone."""
+    """The run that the address names; else 404.
+
+    What has landed is kept for a minute, so that a page of answers reads texts alone.
+    """
     kept: Kept[str, WatchedRun] = request.app.state.landed_runs
     known = kept.get(run_id)
     if known is not None:
@@ -132,7 +144,10 @@ def _read_progress(request: Request) -> list[RunProgress]:
 
 
 def _describe_run(run: RunProgress) -> dict[str, Any]:
-    """A run under way as its page shows it: every number a text already, so that the script only puts it in its place."""
+    """A run under way as its page shows it.
+
+    Every number is a text already, so that the script only puts it in its place.
+    """
     return {
         "run_id": run.run_id,
         "updated_at": run.updated_at[11:19],

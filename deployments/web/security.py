@@ -1,4 +1,7 @@
-"""What every reply of the web app says to the browser, and which requests of other sites it refuses."""
+"""What every reply of the web app says to the browser.
+
+This also decides which requests of other sites the web app refuses.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ _SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
 class SecurityHeaders:
-    """Adds the headers to every reply; refuses what changes something and comes from another site's page."""
+    """Adds the headers to every reply.
+
+    It refuses what changes something and comes from another site's page.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -60,7 +66,10 @@ class SecurityHeaders:
 
 
 def _is_from_elsewhere(headers: Headers) -> bool:
-    """Whether the browser says that another site's page sent this; a program that is no browser says nothing."""
+    """Whether the browser says that another site's page sent this.
+
+    A program that is no browser says nothing about this.
+    """
     if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
         return True
     origin = headers.get("origin")

@@ -19,7 +19,10 @@ _MARKS = {"removed": Markup("<del>{}</del>"), "added": Markup("<ins>{}</ins>")}
 
 
 def show_bare_question(content: QuestionContent, language: Language) -> Markup:
-    """Material, stem and options, as a candidate sees them; nothing of an answer, whatever the content holds."""
+    """Material, stem and options, as a candidate sees them.
+
+    Nothing of an answer is shown, whatever the content holds.
+    """
     bare = QuestionContent(content.bare)
     parts = [_show_section("material", bare.material, language)] if bare.material else []
     parts.append(_show_section("stem", bare.stem, language))
@@ -29,7 +32,9 @@ def show_bare_question(content: QuestionContent, language: Language) -> Markup:
 
 
 def show_question(content: QuestionContent, language: Language, *, answer_heading: str = "answer") -> Markup:
-    """Material, stem, options with the key marked, answer and explanation, each under its heading.
+    """Material, stem, options with the key marked, answer and explanation.
+
+    Each is shown under its heading.
 
     `answer_heading` names the words over the answer: beside a response it is the reference.
     """
@@ -46,12 +51,18 @@ def show_question(content: QuestionContent, language: Language, *, answer_headin
 
 
 def show_text(text: str, language: Language) -> Markup:
-    """A text of a question: formulas and tables are drawn, line breaks are kept by the style sheet."""
+    """A text of a question, as it is shown.
+
+    Formulas and tables are drawn; line breaks are kept by the style sheet.
+    """
     return render_text(text, language)
 
 
 def show_difference(before: str, after: str) -> Markup:
-    """What a correction took away and put in, in one text; both are also told apart without colour."""
+    """What a correction took away and put in, in one text.
+
+    The two can also be told apart without colour.
+    """
     parts: list[Markup] = []
     for kind, text in _compare(before, after):
         if kind == "same":

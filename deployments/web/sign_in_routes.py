@@ -96,7 +96,10 @@ def add_sign_in_routes(app: FastAPI) -> None:
 
     @app.get("/session")
     def show_session(request: Request, visitor: Visitor) -> Response:
-        """Who is signed in, and the token of their forms: for a page that was open while somebody signed in again."""
+        """Who is signed in, and the token of their forms.
+
+        This is for a page that was open while somebody signed in again.
+        """
         token = read_sessions(request).make_form_token(visitor.session_id)
         return JSONResponse({"user_id": visitor.user_id, "form_token": token})
 
@@ -149,7 +152,10 @@ def add_sign_in_routes(app: FastAPI) -> None:
 
 
 def _show_sign_in(request: Request, then: str, message: str | None = None, status: int = 200) -> Response:
-    """The form, tied to a cookie of its own: another site cannot sign a browser in as somebody else."""
+    """The sign-in form, tied to a cookie of its own.
+
+    The cookie means that another site cannot sign a browser in as somebody else.
+    """
     nonce = request.cookies.get(_FORM_COOKIE) or secrets.token_urlsafe(32)
     reply = render_page(
         request,
@@ -200,7 +206,10 @@ def _act_as(request: Request, user_id: str | None) -> None:
 
 
 def _note_sign_in(request: Request, ledger: Ledger, name: str, *, is_right: bool) -> None:
-    """Write a sign-in, or a wrong password of somebody who is known; names that nobody has are not written down."""
+    """Write down a sign-in, or a wrong password of somebody who is known.
+
+    Names that no user has are not written down.
+    """
     with ledger.read() as connection:
         if users.read_user(connection, name) is None:
             return
@@ -213,7 +222,10 @@ def _note_sign_in(request: Request, ledger: Ledger, name: str, *, is_right: bool
 
 
 def _read_hash(ledger: Ledger, name: str) -> str | None:
-    """The password hash of somebody who has work here; null for anybody else, so that nobody learns more."""
+    """The password hash of somebody who has work here; None for anybody else.
+
+    Returning None for all others means that a caller learns nothing more.
+    """
     with ledger.read() as connection:
         user = users.read_user(connection, name)
         if user is None or user.role not in HAS_ACCOUNT:
@@ -227,6 +239,9 @@ def _write_hash(ledger: Ledger, name: str, hashed: str) -> None:
 
 
 def _keep_own_path(then: str) -> str:
-    """A path of this server; anything that a browser could take for another site becomes the start page."""
+    """A path of this server.
+
+    Anything that a browser could take for another site becomes the start page.
+    """
     is_own = then.startswith("/") and not then.startswith(("//", "/\\")) and then.isprintable()
     return then if is_own and "\\" not in then else "/"

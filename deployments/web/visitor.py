@@ -1,4 +1,7 @@
-"""Who asks, what they may see, and whether a form is really theirs: what every route of the web app begins with."""
+"""What every route of the web app begins with.
+
+It finds who asks, what they may see, and whether a form is really theirs.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,10 @@ def check_form(request: Request, visitor: SignedIn, token: str) -> None:
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a form; the last of a name counts. Raises 400 for what is no form, and for the character zero in it."""
+    """The fields of a form; the last of a name counts.
+
+    Raises 400 for what is no form, and for the character zero in it.
+    """
     try:
         text = (await request.body()).decode("utf-8")
         fields = parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
@@ -98,7 +104,10 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 async def _read_json(request: Request) -> Mapping[str, Any]:
-    """The JSON object of a request that carries the token of its session; raises 400, 401 and 403."""
+    """The JSON object of a request that carries the token of its session.
+
+    Raises 400, 401 and 403.
+    """
     visitor = read_visitor(request)
     if visitor is None:
         raise HTTPException(401)
@@ -115,7 +124,10 @@ async def _read_json(request: Request) -> Mapping[str, Any]:
 
 
 async def _read_checked_form(request: Request) -> Mapping[str, str]:
-    """The fields of a form that carries the token of its session; raises 400, 403 and SignInNeeded."""
+    """The fields of a form that carries the token of its session.
+
+    Raises 400, 403 and SignInNeeded.
+    """
     visitor = _need_visitor(request)
     fields = await read_form(request)
     check_form(request, visitor, fields.get("form_token", ""))

@@ -1,4 +1,7 @@
-"""The words of the web pages in the reader's language (wording.yaml), and which language that is."""
+"""The words of the web pages in the reader's language (wording.yaml).
+
+This also decides which language that is.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The bank: its questions multiplied, freed of duplicates, exchanged, retired, and all that is known of one."""
+"""The bank, and all that is known of one of its questions.
+
+Its questions are multiplied, freed of duplicates, exchanged and retired.
+"""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,7 @@
-"""All that is known of one question of the bank: where it comes from, who met it, how hard it is, what it earned."""
+"""All that is known of one question of the bank.
+
+That is where it comes from, who met it, how hard it is, and what it earned.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ _PARTS = {
 
 
 def read_card(lake: Lake, name: str) -> dict[str, Any]:
-    """The card of the question whose UUID begins so; raises UsageError for none, or for several questions.
+    """The card of the question whose UUID begins with `name`.
+
+    Raises UsageError for none, or for several questions.
 
     Beside the question: `entries` (since which version it is in the bank, until which), `lineage` (the original and its
     variants), `reviews`, `duplicates` (what was left out for its sake, or why it was left out), `exposure` (organisations that

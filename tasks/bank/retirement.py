@@ -1,4 +1,7 @@
-"""A question is taken out of the bank, or back in, with a reason: a new version follows at once."""
+"""Taking a question out of the bank, or back in, with a reason.
+
+A new version follows at once.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ from warehouse.ledger.engine.opening import open_ledger
 
 @dataclass(frozen=True)
 class Retirement:
-    """What came of it: the question, the version that followed, and how many questions left and entered with it."""
+    """The result of a retirement.
+
+    It has the question, the version that followed, and how many questions left and entered with it.
+    """
 
     question_uuid: str
     is_whole_lineage: bool
@@ -26,7 +32,10 @@ class Retirement:
 
 
 def find_question(lake: Lake, name: str) -> dict[str, object]:
-    """The latest entry of the question whose UUID begins so; raises UsageError for none, or for several questions."""
+    """The latest entry of the question whose UUID begins with `name`.
+
+    Raises UsageError for none, or for several questions.
+    """
     found = lake.read("entries_named", {"name": name.lower()}).to_dicts() if len(name) >= 6 else []
     questions = {row["question_uuid"] for row in found}
     if not questions:
@@ -41,7 +50,9 @@ def find_question(lake: Lake, name: str) -> dict[str, object]:
 
 
 def retire_question(lake: Lake, settings: Settings, name: str, reason: str) -> Retirement:
-    """Take a question out; an original takes its lineage with it. Doing it twice changes nothing.
+    """Take a question out; an original takes its lineage with it.
+
+    Doing it twice changes nothing.
 
     What was left out as its duplicate is compared again, and may come in. Raises UsageError for an unknown question, or
     without a reason, and ApprovalNeeded where a second person must agree first.
@@ -50,7 +61,9 @@ def retire_question(lake: Lake, settings: Settings, name: str, reason: str) -> R
 
 
 def restore_question(lake: Lake, settings: Settings, name: str, reason: str) -> Retirement:
-    """Take a question back in that was retired; an original brings its lineage. Doing it twice changes nothing.
+    """Take a retired question back in; an original brings its lineage.
+
+    Doing it twice changes nothing.
 
     It is compared with the bank as an arrival: what came in for its sake meanwhile stays, and keeps it out. Raises UsageError for an
     unknown question, for one that was not retired itself, or without a reason.

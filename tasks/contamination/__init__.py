@@ -1,4 +1,7 @@
-"""Whether a candidate knew questions before: completion probes, the leak watch and public sets."""
+"""Whether a candidate knew questions before it was asked them.
+
+The means are completion probes, the leak watch and public sets.
+"""
 
 from lazy_loader import attach_stub
 

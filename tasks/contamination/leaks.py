@@ -1,4 +1,7 @@
-"""The leak watch: what organisations score on questions that they, or the reference's provider, have met before."""
+"""The leak watch: how organisations score on questions that were met before.
+
+These are the questions that they, or the reference's provider, have met before.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def watch_leaks(lake: Lake, run_id: str) -> list[dict[str, Any]]:
-    """One row per organisation of the last edition of a run: gain on questions met before, its error, and the power of the look.
+    """One row per organisation of the last edition of a run.
+
+    A row has the gain on questions met before, its error, and the power of the look.
 
     The numbers are null for an organisation with too few questions on either side. Raises UsageError for a run that was not
     published, or whose questions have no fitted difficulty yet.
@@ -34,8 +39,10 @@ def watch_leaks(lake: Lake, run_id: str) -> list[dict[str, Any]]:
 
 
 def find_leaks(rows: pl.DataFrame) -> list[dict[str, Any]]:
-    """One row per organisation from the rows of `leak_rows` of one edition: organisation, question_count, met_count, gain in stars with
-    gain_se, p_value, least_found and is_found; the numbers are null where there is nothing to compare.
+    """One row per organisation, from the rows of `leak_rows` of one edition.
+
+    A row has organisation, question_count, met_count, gain in stars with gain_se, p_value, least_found and
+    is_found; the numbers are None where there is nothing to compare.
     """
     parts = {str(name): part for (name,), part in rows.partition_by("organisation", as_dict=True).items()}
     return [

@@ -14,7 +14,9 @@ _MOST_EXTRA_WORDS = 3
 
 
 def is_recalled(span: str, kind: str, completion: str) -> bool | None:
-    """Whether the completion's first line gives the span; null where there is nothing to compare.
+    """Whether the completion's first line gives the span.
+
+    None where there is nothing to compare.
 
     A number must be the only number there, equal in value. Any other span must stand there, without regard to case, width,
     spaces and punctuation, with at most 6 characters (Chinese) or 3 words (English) beside it.

@@ -1,4 +1,4 @@
-"""Questions are replayed with a blank: three completions of each, and whether the span came back."""
+"""Replays of questions with a blank: three completions each, and whether the span came back."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ class ReplayRequest:
 async def replay_sources(
     ledger: Ledger, lake: Lake, settings: Settings, request: ReplayRequest
 ) -> ReplaySummary:
-    """Replay up to `size` questions of each source to every model, and land `replay_spans` and `replays`.
+    """Replay up to `size` questions of each source to every model.
+
+    The tables `replay_spans` and `replays` are landed.
 
     Of the bank a model is shown
     only what its organisation was put before: a replay gives nothing away. Spans are chosen once and kept; what a model has
@@ -99,7 +101,9 @@ async def replay_sources(
 
 
 def read_set(path: Path, mapping: Mapping[str, str]) -> list[dict[str, object]]:
-    """Questions of a public set: item_id, question, options and language; options may be a list or its JSON.
+    """Questions of a public set: item_id, question, options and language.
+
+    The options may be a list or its JSON.
 
     Without a column of ids a question is known by its number in the file, without one of languages by its characters. Raises
     UsageError for a file that cannot be read or has no questions.

@@ -1,4 +1,7 @@
-"""What a replay says: how much each candidate recalls, ours beside public sets, and whether the difference is chance."""
+"""What a replay shows: how much each candidate recalls, and whether a difference is chance.
+
+Our questions are set beside public sets.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,9 @@ FALSE_ALARM_SHARE = 0.05
 
 
 def compare_sources(lake: Lake, replay_id: str) -> dict[str, Any]:
-    """Shares by candidate and source with Wilson's interval, and the bank beside every public set.
+    """Shares by candidate and source with Wilson's interval.
+
+    The bank is set beside every public set.
 
     Within a candidate by Fisher's exact test; over candidates, paired, by the exact permutation test of the mean difference
     (null for fewer than two candidates). Raises UsageError for a replay that is not there.

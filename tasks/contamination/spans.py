@@ -1,4 +1,7 @@
-"""The key span of a question: what is blanked, by rule, so that only who has read the question can complete it."""
+"""The key span of a question: the part that is blanked.
+
+It is chosen by rule, so that only someone who has read the question can complete it.
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,10 @@ def replay_questions(
     size: int = 1_000,
     columns: dict[str, str] | None = None,
 ) -> dict[str, object]:
-    """Replay questions of these sources (`bank` or files) to these models, three completions of each."""
+    """Replay questions of these sources (`bank` or files) to these models.
+
+    Each model completes each question three times.
+    """
     settings = load_settings()
     registry = read_registry(settings.registry_path)
     chosen = [registry.get(name) for name in models]

@@ -1,4 +1,6 @@
-"""Whose leak a text is: the questions of the bank that it holds, who met them and when, and how likely each organisation is.
+"""Whose leak a text is: how likely each organisation is to be its source.
+
+The module finds the questions of the bank that the text holds, and who met them and when.
 
 Nothing that comes back holds a text: questions are named by their UUIDs.
 """
@@ -180,7 +182,10 @@ def _suspect(
 
 
 def _list_alike(names: Sequence[str], held: NDArray[np.bool_], number: int) -> list[str]:
-    """Who else had met exactly the same of these questions; nobody for an organisation that had met none."""
+    """The others that had met exactly the same of these questions.
+
+    The list is empty for an organisation that had met none.
+    """
     if not held[number].any():
         return []
     same = np.flatnonzero((held == held[number]).all(axis=1)).tolist()
@@ -190,7 +195,9 @@ def _list_alike(names: Sequence[str], held: NDArray[np.bool_], number: int) -> l
 def _compute_background(
     matches: Sequence[Match], holdings: pl.DataFrame, bank: pl.DataFrame, sizes: dict[str, float]
 ) -> Floats:
-    """The chance of each question where the leak is nobody's: no organisation is likelier to have been put it, before the draw.
+    """The chance of each question where the leak came from no organisation.
+
+    Before the draw, no organisation is then likelier than another to have been put the question.
 
     The largest share of the question's discipline in what any organisation met, over the lineages of the discipline. A variant counts as
     its lineage: how many others there were when it was drawn is not known.

@@ -1,4 +1,6 @@
-"""Sitting where a candidate's calls go into its provider's batches: what is pending is put into one, what was answered is handed in.
+"""Sitting where a candidate's calls go into batches of its provider.
+
+What is pending is put into a batch; what was answered is handed in.
 
 The exam hands out as it always does, so many questions at a time as the run's window lets be pending: a batch holds no more of a session.
 """
@@ -24,7 +26,9 @@ async def sit_in_batches(
     *,
     progress: Callable[[SittingProgress], None] | None = None,
 ) -> tuple[SittingReport, Counter[str]]:
-    """Hand in what is answered, submit what is pending; returns the report and what became of the calls.
+    """Hand in what is answered and submit what is pending.
+
+    Returns the report and what became of the calls.
 
     What is too little for a batch is asked for singly at once. A provider that takes no batch is a failure of the report.
     """

@@ -66,7 +66,9 @@ class DirectDoor:
 
 
 class HttpDoor:
-    """The exam API at an address. Every call may be sent again: what was done is told, never done twice.
+    """The exam API at an address.
+
+    Every call may be sent again: what was done already is reported, and never done twice.
 
     Args:
         url: address of the API, without a path.
@@ -104,7 +106,10 @@ class HttpDoor:
         return None if body["question"] is None else Put.from_body(body["question"])
 
     async def read_pending(self, token: str, lease: Lease) -> list[Put]:
-        """Nothing: through this door one question is pending at most, and next_question gives it again."""
+        """Return an empty list: through this door at most one question is pending.
+
+        That question is given again by next_question.
+        """
         del token, lease
         return []
 

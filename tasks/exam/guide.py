@@ -1,4 +1,6 @@
-"""What candidates are told of a session: how its style is put, its worked examples, and how answers are graded.
+"""What candidates are told about a session.
+
+The guide describes how its style puts questions, its worked examples, and how answers are graded.
 
 The grading is the judges' rubric as far as candidates may know it (tasks/judging/prompts.py): the meaning of the stars, and
 what counts as the answer itself for each type of question. Nothing here depends on a question's key.
@@ -63,7 +65,9 @@ GRADING: Final[dict[str, dict[str, str]]] = {
 
 
 def describe_session(style: str) -> dict[str, object]:
-    """The guide of a session: its style in words, worked examples (few-shot only) and grading, each by language.
+    """The guide of a session: its style in words, worked examples and grading, each by language.
+
+    There are worked examples for few-shot only.
 
     Raises ContractError for an unknown style.
     """

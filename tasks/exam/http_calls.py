@@ -1,4 +1,7 @@
-"""Calls to the exam API over HTTP, tried again while the server is away or busy; every call may be sent twice."""
+"""Calls to the exam API over HTTP, tried again while the server is away or busy.
+
+Every call may be sent twice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rows of the lake's tables, made of what the ledger holds. Tokens, leases and the secret seed stay in the ledger."""
+"""Rows of the lake's tables, made from what the ledger holds.
+
+Tokens, leases and the secret seed stay in the ledger.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,10 @@ def describe_set_question(row: RowMapping) -> dict[str, object]:
 
 
 def describe_session(row: RowMapping, answered_count: int) -> dict[str, object]:
-    """A closed session for `sessions`; `answered_count` is how many of its questions have an answer."""
+    """A closed session as a row of `sessions`.
+
+    `answered_count` is how many of its questions have an answer.
+    """
     copied = (
         "session_id",
         "run_id",
@@ -106,7 +112,10 @@ def describe_allocation(session: RowMapping, row: RowMapping) -> dict[str, objec
 
 
 def describe_response(session: RowMapping, row: RowMapping) -> dict[str, object]:
-    """What a candidate answered, for `responses`; the answer is extracted here. Of an erased one no text lands, as none is there."""
+    """What a candidate answered, as a row of `responses`; the answer is extracted here.
+
+    For an erased answer no text lands, because none is there.
+    """
     is_erased = row["erasure_id"] is not None
     return {
         "run_id": session["run_id"],
@@ -161,7 +170,10 @@ def describe_call(row: RowMapping, session: RowMapping) -> dict[str, object]:
 
 
 def describe_access(row: RowMapping) -> dict[str, object]:
-    """An entry of the audit log for `access_log`; what else it fixes stays in the ledger: the entry's hash covers it."""
+    """An entry of the audit log as a row of `access_log`.
+
+    What else the entry fixes stays in the ledger: the entry's hash covers it.
+    """
     copied = ("access_id", "user_id", "session_id", "action", "http_status", "code", "entry_hash")
     return {**{name: row[name] for name in copied}, "accessed_at": _time(row["accessed_at"])}
 

@@ -1,4 +1,6 @@
-"""Carry what the ledger has closed into the lake: sessions, allocations, responses, sets, runs, models, calls, accesses.
+"""Carry what the ledger has closed into the lake.
+
+What is carried: sessions, allocations, responses, sets, runs, models, calls and accesses.
 
 A session lands once, when it is closed, together with everything that belongs to it; many sessions share a transaction,
 so that files do not stay small.
@@ -51,7 +53,9 @@ _PAGE_PREFIX: Final = "page-"
 def iter_landings(
     ledger: Ledger, run_id: str, find_landed: FindLanded, *, rows_per_chunk: int = ROWS_PER_CHUNK
 ) -> Iterator[list[Batch]]:
-    """What is to be landed of a run, as lists of batches that each belong in one transaction, in this order.
+    """What is to be landed of a run, as lists of batches, in this order.
+
+    The batches of one list belong in one transaction.
 
     `find_landed` says which of the units asked for a table (`sessions`, `sets`) the lake has; these are landed once, the run
     and its models whenever asked (the same content changes nothing). A run lands as closed only after its last session: what
@@ -83,7 +87,9 @@ def iter_landings(
 
 
 def iter_access_landings(ledger: Ledger, landed_pages: Mapping[str, int]) -> Iterator[list[Batch]]:
-    """The audit log in pages of 10,000 entries by number, from the first page of `landed_pages` on (unit → entries landed).
+    """The audit log in pages of 10,000 entries by number.
+
+    Pages start from the first one of `landed_pages` (unit → entries landed).
 
     An entry never changes, so a page with as many entries here as there needs no reading: in a long history only the last
     page is read, and it is replaced until it is full.
@@ -125,7 +131,9 @@ def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None 
 
 
 def land_access_log(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
-    """Sign the heads of both logs, write the public one, and land the entries that the lake lacks; returns rows newly landed.
+    """Land the entries of the audit log that the lake lacks; returns the number of new rows.
+
+    Before that, the heads of both logs are signed and the public log is written.
 
     Rows of a page that had to be replaced count again.
     """

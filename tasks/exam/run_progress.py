@@ -1,4 +1,6 @@
-"""A run while it is under way, by candidate: done, pace, cost, time left, failures; in a file and for a command.
+"""A run while it is under way, by candidate.
+
+It shows what is done, pace, cost, time left and failures; in a file and for a command.
 
 Everything is read from the ledger, so that it is the same whichever process asks and however many work on the run.
 """
@@ -145,7 +147,9 @@ def list_runs_under_way(ledger: Ledger) -> list[str]:
 
 @asynccontextmanager
 async def writing_progress(ledger: Ledger, home: Path, run_id: str) -> AsyncIterator[None]:
-    """Keep `progress.json` in the home up to date while the block runs, and once more at its end.
+    """Keep `progress.json` in the home up to date while the block runs.
+
+    It is written once more at the end of the block.
 
     The file holds this run and every other that is open, so that processes on several runs do not hide each other's.
     """

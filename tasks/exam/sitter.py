@@ -215,7 +215,10 @@ class SessionSitter:
         return following
 
     async def _call(self, operation: Callable[[str, Lease], Awaitable[T]]) -> T:
-        """Call with token and lease; an expired one of either is renewed once, by the holder that this still is."""
+        """Call with token and lease.
+
+        If either has expired, it is renewed once, by this sitter, which is still the holder.
+        """
         lease = self._lease
         assert lease is not None
         try:

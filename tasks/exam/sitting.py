@@ -1,4 +1,6 @@
-"""Sit the sessions of a run with in-house candidates, many at a time, until every session is closed.
+"""Sit the sessions of a run with in-house candidates until every session is closed.
+
+Many sessions are sat at a time.
 
 Nothing is kept here that must survive: the ledger knows what was handed out, answered and paid. After `kill -9` the same
 call continues: the pending question is put again, its reply is replayed if it had been paid for, and the rest follows.
@@ -38,7 +40,10 @@ SESSIONS_PER_CALL = 2
 
 @dataclass(frozen=True)
 class SittingFailure:
-    """A session that stays open, and why; `is_pending` where nothing failed, and calls of it are in a provider's batch."""
+    """A session that stays open, and why.
+
+    `is_pending` is set where nothing failed, and calls of the session are in a provider's batch.
+    """
 
     session_id: str
     model: str
@@ -72,7 +77,10 @@ class SittingReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing is left to do in house; otherwise the command exits 1, and the same command continues."""
+        """Whether nothing is left to do in house.
+
+        Otherwise the command exits 1, and the same command continues.
+        """
         return not self.failures
 
 
@@ -104,7 +112,9 @@ async def sit_sessions(
     progress: Callable[[SittingProgress], None] | None = None,
     part: SittingPart | None = None,
 ) -> SittingReport:
-    """Sit all open sessions of a run, many at a time, and close the run when the last one is closed.
+    """Sit all open sessions of a run, many at a time.
+
+    The run is closed when the last session is closed.
 
     Sessions that another process sits are left to it, and waited for: they are sat here when that process ends without having
     closed them. A session whose model cannot be called is sat again after the others; if it still cannot, it stays open and is
@@ -137,7 +147,11 @@ async def sit_sessions(
         shared = ExamRoom(used, client, settings, keys, count, note_error, clock_of(ledger.engine))
 
         async def sit(row: Mapping[str, Any]) -> SittingFailure | bool:
-            """Sit a session; false when another process sits it, or may have taken it over meanwhile, or all stop."""
+            """Sit a session.
+
+            Returns False when another process sits it or may have taken it over meanwhile, or when all sitting is
+            being stopped.
+            """
             name: str = row["session_id"]
             model = candidates[row["model"]]
             async with room.by_limits[_name_limits(model)], room.overall:
@@ -189,7 +203,10 @@ async def _sit_in_rounds(
     claims: SharedWork,
     stop: asyncio.Event,
 ) -> tuple[list[BaseException], list[SittingFailure]]:
-    """Sit until every session is closed, here or by others, or was tried in each round; what was raised, and who failed."""
+    """Sit until every session is closed, here or by others, or was tried in each round.
+
+    Returns what was raised, and which sessions failed.
+    """
     faults: list[BaseException] = []
     failures: dict[str, SittingFailure] = {}
     rounds: Counter[str] = Counter()
@@ -222,7 +239,10 @@ def _list_open(ledger: Ledger, run_id: str, rows: Sequence[Mapping[str, Any]]) -
 
 
 class _Room:
-    """How many sessions are under way at once: over all, and for each provider (or model with limits of its own)."""
+    """How many sessions are under way at once.
+
+    The number is limited over all, and for each provider (or model with limits of its own).
+    """
 
     def __init__(
         self, settings: Settings, candidates: Mapping[str, RegisteredModel], max_sessions: int

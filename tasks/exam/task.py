@@ -32,7 +32,9 @@ from warehouse.ledger.engine.opening import open_ledger
 @task(name="plan_month")
 @hide_content
 def plan_month(wishes: RunWishes) -> dict[str, object]:
-    """Plan the month's run and publish the plan; returns its id, or an empty one when nobody is due.
+    """Plan the month's run and publish the plan.
+
+    Returns its id, or an empty one when no candidate is due.
 
     Where a second person must agree first, the id is empty, too, and `waits_for` says how it goes on. Where no month is wished,
     it is the present one.
@@ -57,7 +59,9 @@ def plan_month(wishes: RunWishes) -> dict[str, object]:
 @show_progress
 @hide_content
 def sit_run(run_id: str, in_batches: bool = False, sharers: int = 1) -> dict[str, object]:
-    """Let every in-house candidate of the run answer what it has not answered yet, beside other flows where several share the run.
+    """Let every in-house candidate of the run answer what it has not answered yet.
+
+    Where several flows share the run, this one sits beside the others.
 
     `in_batches` submits the questions that are pending to the batch endpoints of candidates that have one.
     """
@@ -103,7 +107,9 @@ def close_overdue_sessions() -> dict[str, object]:
 @hide_content
 @sign_landings
 def land_run(run_id: str) -> dict[str, object]:
-    """Land what has closed in the ledger: sessions, responses, calls, and the access log as far as it goes.
+    """Land what has closed in the ledger.
+
+    That is sessions, responses, calls, and the access log as far as it has come.
 
     What a closed run was drawn from is disclosed before.
     """
@@ -118,7 +124,9 @@ def land_run(run_id: str) -> dict[str, object]:
 @task(name="collect_provider_batches", **RETRIED)
 @hide_content
 def collect_provider_batches() -> dict[str, object]:
-    """Book what providers have answered in batches; what waits for it continues with the next `evaluate` or `judge`.
+    """Book what providers have answered in batches.
+
+    What waits for it continues with the next `evaluate` or `judge`.
 
     A provider that cannot be asked now is counted, and asked again by the next sweep.
     """

@@ -1,4 +1,7 @@
-"""Whether the ledger still says what was landed from it: every closed session, its questions and its answers."""
+"""Whether the ledger still has what was landed from it.
+
+Every closed session is compared, with its questions and its answers.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ _SETTLED = ("sets", "sessions", "allocations", "responses")
 def find_changed_sessions(
     ledger: Ledger, lake: Lake, step: Callable[[int], None] = lambda _: None
 ) -> list[str]:
-    """`table/unit` of what the ledger now says differently than when it was landed; `step` is told the rows looked at.
+    """The `table/unit` names of what has changed in the ledger since it was landed.
+
+    `step` is called with the number of rows looked at.
 
     Reads run by run and chunk by chunk. What the lake does not have yet is no difference: it is landed by the next flow.
     """

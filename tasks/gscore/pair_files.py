@@ -1,4 +1,7 @@
-"""The files that pairs come from and scores go to: CSV, TSV, JSONL, Parquet, read in small pieces."""
+"""The files that pairs come from and scores go to.
+
+They are CSV, TSV, JSONL or Parquet, and are read in small pieces.
+"""
 
 from __future__ import annotations
 
@@ -207,7 +210,10 @@ def _parse_cells(pairs: PairFile) -> Callable[[Any], dict[str, Any]]:
 
 
 def _inspect_jsonl(path: Path) -> tuple[int, dict[str, pl.DataType]]:
-    """Count the lines and find each key's narrowest type; keys of mixed or nested values are text (as JSON)."""
+    """Count the lines and find each key's narrowest type.
+
+    Keys of mixed or nested values are text (as JSON).
+    """
     count = 0
     kinds: dict[str, set[type]] = {}
     for line in _read_lines(path):
@@ -260,7 +266,10 @@ def _parse_line(pairs: PairFile) -> Callable[[Any], dict[str, Any]]:
 
 
 def _format_json(value: Any) -> str | None:
-    """Return a text as it is and any other value as JSON; lone surrogates, which no file can hold, are replaced."""
+    """Return a text as it is and any other value as JSON.
+
+    Lone surrogates, which no file can hold, are replaced.
+    """
     if value is None:
         return None
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

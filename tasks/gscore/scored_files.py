@@ -1,4 +1,6 @@
-"""Gscore of a file of pairs of any size: read in pieces, scored in parts, resumed after a kill.
+"""Gscore of a file of pairs of any size.
+
+The file is read in pieces, scored in parts, and resumed after a kill.
 
 A part is written aside and renamed, so it is there whole or not at all. The parts of a run lie in `<out>.parts/` under the
 fingerprint of what was asked (input bytes, profile, similarity model, columns); the same request continues after the last
@@ -98,7 +100,9 @@ def score_file(
     scoring: FileScoring | None = None,
     progress: Progress | None = None,
 ) -> FileScores:
-    """Score every pair of a CSV, TSV, JSONL or Parquet file; write Parquet, CSV or JSONL, one row per pair in the same order.
+    """Score every pair of a CSV, TSV, JSONL or Parquet file.
+
+    Parquet, CSV or JSONL is written, with one row per pair in the same order.
 
     A row of `out` has the input's row number (from 1), the input's other columns (the two texts with `keep_texts` only) and the
     columns of `score.SCORE_COLUMNS`. Without a model, or with one that is not there, similarity and gscore are null, and `message`
@@ -179,7 +183,10 @@ def _only_writer(folder: Path, out: Path) -> Iterator[None]:
 def _open_similarity(
     model: str | Path | Similarity | None, cache: Path
 ) -> Iterator[tuple[Similarity | None, str | None]]:
-    """Yield the similarity to use, or None and the reason why there is none; closes what it loaded itself."""
+    """Yield the similarity to use, or None and the reason why there is none.
+
+    It closes what it loaded itself.
+    """
     if model is None:
         yield None, NO_MODEL_NOTE
     elif not isinstance(model, str | Path):
@@ -240,7 +247,10 @@ def _cut_parts(frames: Iterator[pl.DataFrame], rows: int) -> Iterator[pl.DataFra
 
 
 def _finish_rows(scored: pl.DataFrame, first_row: int, keep_texts: bool) -> pl.DataFrame:
-    """Return the rows as they are written: numbered, without the texts, a reader's remark in place of the general one."""
+    """Return the rows as they are written.
+
+    They are numbered and without the texts; a reader's remark replaces the general one.
+    """
     finished = scored.with_columns(similarity_note=pl.coalesce(PROBLEM_COLUMN, "similarity_note")).drop(
         PROBLEM_COLUMN, *(() if keep_texts else ("reference", "response"))
     )
@@ -258,7 +268,10 @@ class _Parts:
         self._paths: list[Path] = []
 
     def read_row_count(self) -> int:
-        """Return how many rows the unbroken sequence of whole parts has; whatever follows is removed."""
+        """Return how many rows the unbroken sequence of whole parts has.
+
+        Any part that follows is removed.
+        """
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -283,7 +296,10 @@ class _Parts:
         self._paths.append(path)
 
     def join(self, out: Path) -> tuple[int, int]:
-        """Write all parts as `out`, whole or not at all; return how many rows have surface scores, and how many a Gscore."""
+        """Write all parts as `out`, whole or not at all.
+
+        Return how many rows have surface scores, and how many a Gscore.
+        """
         scored = with_gscore = 0
         draft = out.with_name(out.name + ".draft")
         with open_score_writer(draft, out.suffix) as write:

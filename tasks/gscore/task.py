@@ -1,4 +1,7 @@
-"""Gscore as Prefect sees it: answer → score → land. Ids and counts only pass through Prefect."""
+"""Gscore as Prefect sees it: answer → score → land.
+
+Only ids and counts pass through Prefect.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ from warehouse.ledger.engine.opening import open_ledger
 @hide_content
 @sign_landings
 def answer_cgeval(model: str, run_id: str = DEFAULT_RUN) -> dict[str, object]:
-    """Put CG-Eval's questions to a model that it has not answered in this run; nothing is paid for twice."""
+    """Put to a model the questions of CG-Eval that it has not answered in this run.
+
+    Nothing is paid for twice.
+    """
     settings = load_settings()
     with (
         open_ledger(settings.ledger_address) as ledger,

@@ -1,4 +1,7 @@
-"""Responses that speak to their judge instead of answering: recognised, reported, and a set of them to try a judge with."""
+"""Responses that speak to their judge instead of answering.
+
+They are recognised and reported, and there is a set of them to try a judge with.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,10 @@ _SIGNS: dict[str, re.Pattern[str]] = {
 
 
 def find_address(response: str) -> str | None:
-    """How a response speaks to its judge: `order`, `stars`, `reply`, `marker`, `section` or `role`; null where it does not."""
+    """How a response speaks to its judge; None where it does not.
+
+    The ways are `order`, `stars`, `reply`, `marker`, `section` and `role`.
+    """
     return next((kind for kind, sign in _SIGNS.items() if sign.search(response)), None)
 
 
@@ -117,7 +123,10 @@ def list_trials() -> list[Trial]:
 
 
 def summarise_trials(trials: Sequence[Trial], stars: Sequence[int | None]) -> list[dict[str, object]]:
-    """By kind of address: how many responses, their mean stars, and how many more than the same answers without one.
+    """The results of trials by kind of address.
+
+    For each: how many responses there are, their mean stars, and how many more stars these are than those of the
+    same answers without an address.
 
     What could not be read (null) earns nothing, and is counted.
     """

@@ -1,4 +1,7 @@
-"""Why answers fail: a random sample of failed responses, pre-labelled by an LLM for people to confirm or correct."""
+"""Why answers fail.
+
+A random sample of failed responses is pre-labelled by an LLM, for people to confirm or correct.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,9 @@ MOST_TRIES = 3
 
 
 def draw_failure_sample(failed: pl.DataFrame, *, per_model: int, seed: str) -> pl.DataFrame:
-    """Up to `per_model` of each candidate's failed responses, all with the same chance, the same for the same seed.
+    """Up to `per_model` of each candidate's failed responses.
+
+    All have the same chance, and the same seed draws the same ones.
 
     `failed` has session_id, seq and model; added are `failed_count` (how many the candidate has) and `sample_size` (how many
     were drawn of it).
@@ -45,7 +50,9 @@ def draw_failure_sample(failed: pl.DataFrame, *, per_model: int, seed: str) -> p
 async def label_failures(
     client: ModelClient, labeller: RegisteredModel, failures: pl.DataFrame, *, most_tries: int = MOST_TRIES
 ) -> list[dict[str, object]]:
-    """Rows of `error_labels` by an LLM (`is_human` false); a reply that names no class is a row without one, unparsed.
+    """Rows of `error_labels` by an LLM (`is_human` false).
+
+    A reply that names no class is a row without one, unparsed.
 
     `failures` has the columns of join_questions and `sample_size`. Raises CallFailed and BudgetError.
     """

@@ -1,4 +1,7 @@
-"""Failed responses are drawn, pre-labelled by a model, and labelled by people, who confirm or correct."""
+"""Failed responses are drawn, pre-labelled by a model, and labelled by people.
+
+People confirm or correct what the model gave.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,11 @@ FORM = Form(
 
 @dataclass(frozen=True)
 class ImportedLabels:
-    """What came of a workbook: labels that are new, that replace the person's earlier ones, that were there; empty rows."""
+    """What came of a workbook.
+
+    It counts the labels that are new, those that replace the person's earlier ones, those that were there already,
+    and the empty rows.
+    """
 
     sample_id: str
     new: int
@@ -57,7 +64,9 @@ class ImportedLabels:
 def draw_failures(
     lake: Lake, run_id: str, *, per_model: int, name: str = "", now: datetime | None = None
 ) -> pl.DataFrame:
-    """Draw failed responses of a judged run by candidate and land `error_samples`; the same again changes nothing.
+    """Draw failed responses of a judged run by candidate and land `error_samples`.
+
+    Drawing the same again changes nothing.
 
     `name` tells several samples of one run apart. Raises UsageError for a run that is not there or in which nothing failed, and
     for a sample that was drawn otherwise.
@@ -91,7 +100,9 @@ def draw_failures(
 async def prelabel_failures(
     ledger: Ledger, lake: Lake, settings: Settings, labeller: RegisteredModel, sample_id: str | None = None
 ) -> dict[str, object]:
-    """Let a model label a sample (by default the one drawn last) and land its labels with their calls.
+    """Let a model label a sample, and land its labels with their calls.
+
+    By default it is the sample drawn last.
 
     After a kill replies that were paid for are taken from the ledger; labels that are there are not asked for again. Raises
     CallFailed, BudgetError, and UsageError for a real model on simulated responses, or the other way round.
@@ -158,7 +169,9 @@ def export_failures(lake: Lake, path: Path, *, sample_id: str | None = None, is_
 def import_failures(
     ledger: Ledger, lake: Lake, path: Path, person: str, *, sample_id: str | None = None
 ) -> ImportedLabels:
-    """Land the classes that a person gave; the same workbook again changes nothing, an emptied cell takes nothing back.
+    """Land the classes that a person gave.
+
+    The same workbook again changes nothing; an emptied cell withdraws nothing.
 
     Raises UsageError for a user who may not label, WorkbookError for a row that is none of the sample.
     """
@@ -182,7 +195,9 @@ def import_failures(
 
 
 def land_labels(lake: Lake, sample: pl.DataFrame, person: str, given: Mapping[str, str]) -> ImportedLabels:
-    """Land classes of one person by the key of the response, whatever the channel; what they gave before stays beside them.
+    """Land classes of one person by the key of the response, whatever the channel.
+
+    What the person gave before is kept beside them.
 
     Raises UsageError for a key that is none of the sample.
     """
@@ -218,7 +233,9 @@ def land_labels(lake: Lake, sample: pl.DataFrame, person: str, given: Mapping[st
 
 
 def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
-    """How far a model's labels agree with people's: responses with both, kappa with interval; shares are in `error_shares`.
+    """How far a model's labels agree with people's.
+
+    It gives the number of responses with both, and kappa with its interval; the shares are in `error_shares`.
 
     Where several people labelled a response, the first by name speaks.
     """
@@ -257,7 +274,10 @@ def compare_labels(lake: Lake, sample_id: str | None = None) -> dict[str, Any]:
 
 
 def read_sample(lake: Lake, sample_id: str | None = None) -> pl.DataFrame:
-    """The sample asked for, by default the one drawn last; raises UsageError where there is none."""
+    """The sample asked for, by default the one drawn last.
+
+    Raises UsageError where there is none.
+    """
     drawn = lake.read("error_samples_drawn", {"sample_id": sample_id})
     if drawn.is_empty():
         named = "" if sample_id is None else f" {sample_id!r}"

@@ -1,4 +1,7 @@
-"""Judges give stars to responses, unit by unit (a session, a judge and a version of its prompt)."""
+"""Judges give stars to responses, unit by unit.
+
+A unit is a session, a judge and a version of its prompt.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ _RESPONSE_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class PutResponse:
-    """A response and the question that it answers: all that is known of them where they are judged or labelled."""
+    """A response and the question that it answers.
+
+    It is all that is known of them where they are judged or labelled.
+    """
 
     run_id: str
     session_id: str
@@ -79,7 +85,10 @@ class PutResponse:
 
 
 class JudgingIncomplete(ProctorError):
-    """Some units could not be judged because a judge gave no reply; the others were. `failed_count` says how many."""
+    """Some units could not be judged because a judge gave no reply; the others were judged.
+
+    `failed_count` is the number of units that were not judged.
+    """
 
     def __init__(self, message: str, failed_count: int) -> None:
         super().__init__(message)
@@ -87,7 +96,9 @@ class JudgingIncomplete(ProctorError):
 
 
 def name_unit(session_id: str, judge: str, wording: str | None = None, occasion: str = FIRST_OCCASION) -> str:
-    """The unit that a judge's judgements of a session are landed with; another wording or occasion makes another one.
+    """The unit with which a judge's judgements of a session are landed.
+
+    Another wording or occasion makes another unit.
 
     `wording` is the version of the prompt without its language (default: the present one).
     """
@@ -111,7 +122,9 @@ def read_wording(prompt_version: str) -> str:
 
 
 def join_questions(responses: pl.DataFrame, bank: pl.DataFrame) -> pl.DataFrame:
-    """Responses with what a judge needs of their questions; the bank's `answer` becomes `reference_answer`.
+    """Responses with what a judge needs of their questions.
+
+    The bank's `answer` becomes `reference_answer`.
 
     Joined on question and bank version; `answer`, what was extracted of the response, may be missing. Raises ContractError when a response has no question in `bank`.
     """
@@ -139,7 +152,9 @@ async def judge_responses(
     responses_at_once: int = RESPONSES_AT_ONCE,
     occasion: str = FIRST_OCCASION,
 ) -> AsyncGenerator[list[JudgementRow], None]:
-    """Rows of `judgements`, one list per session and judge, as the units are finished; all by the present prompt.
+    """Rows of `judgements`, one list per session and judge, as the units are finished.
+
+    All are made with the present prompt.
 
     `responses` has the columns of join_questions. Empty and refused answers get 0 stars by rule, in each judge's name,
     without a call (`attempt` 0); answers that failed as calls are left out; a truncated answer is judged as it stands.
@@ -233,7 +248,10 @@ async def _judge_unit(
 
 
 def _rank_failure(error: BaseException) -> int:
-    """What is to be told first of several: what ends everything, then what failed, then what only waits."""
+    """Which of several failures is to be reported first.
+
+    First comes what ends everything, then what failed, then what only waits.
+    """
     return isinstance(error, CallFailed) + isinstance(error, CallPending)
 
 
@@ -288,7 +306,10 @@ async def _judge_response(
 
 
 def check_key(question: QuestionContent, answer: str | None) -> str | None:
-    """`right` or `wrong` by the key alone, for the extracted answer to a true/false or choice question; else null."""
+    """`right` or `wrong` by the key alone; None where the key cannot decide.
+
+    It decides for the extracted answer to a true/false or choice question.
+    """
     if answer is None or not question.answer:
         return None
     if question.question_type == "true_false":
@@ -299,7 +320,10 @@ def check_key(question: QuestionContent, answer: str | None) -> str | None:
 
 
 def _rule_stars() -> JudgementRow:
-    """0 stars by rule (SPEC 6.2): there is nothing to judge. Attempt 0 tells these rows from judged ones."""
+    """0 stars by rule (SPEC 6.2), where there is nothing to judge.
+
+    Attempt 0 distinguishes these rows from judged ones.
+    """
     return {
         "stars": 0,
         "reason": NO_ANSWER_REASON,

@@ -53,7 +53,10 @@ def render_label_prompt(question: QuestionContent, response: str) -> Messages:
 
 
 def parse_label(text: str) -> str | None:
-    """The one class that a reply names; null where it names none or several, or only in a quotation."""
+    """The one class that a reply names.
+
+    None where it names no class, or several, or names one only in a quotation.
+    """
     text = drop_thinking(text)
     objects = find_objects(text, repair=True)
     if objects is None:

@@ -60,7 +60,9 @@ async def judge_landed(
     only_unparsed: bool = False,
     in_batches: bool = False,
 ) -> JudgingSummary:
-    """Judge every landed response of the run that a judge has not judged, and land the judgements.
+    """Judge every landed response of the run that a judge has not judged.
+
+    The judgements are landed.
 
     Judged means by the present version of the prompt: a new one makes new rows next to the old, which stay as they are.
     Without a run, all runs are looked at, and those that a judge has judged whole, by whichever version, are left: a
@@ -139,7 +141,9 @@ class RunJudging:
         self._progress = progress
 
     async def judge_all(self, judge: RegisteredModel, *, is_named: bool) -> None:
-        """Every session that the judge has not judged, a few at a time, beside other processes that judge the run.
+        """Judge every session that the judge has not judged, a few at a time.
+
+        Other processes may judge the run at the same time.
 
         Sessions that others have claimed are waited for: they are judged here when their process ends without having done so.
         """
@@ -162,7 +166,10 @@ class RunJudging:
     async def _wait_for_others(
         self, claims: SharedWork, judge: RegisteredModel, others: Sequence[str]
     ) -> tuple[list[str], list[str]]:
-        """What others had claimed, after a while: what is free now and not judged, and what they still have."""
+        """What became, after a while, of the sessions that other processes had claimed.
+
+        Returns those that are free now and not judged, and those that the others still have.
+        """
         await asyncio.sleep(POLL_S)
         free = await claims.find_free([name_unit(name, judge.name) for name in others])
         left = [name for name in others if name_unit(name, judge.name) in free]
@@ -178,7 +185,10 @@ class RunJudging:
         self._land_empty(judge, sorted(set(names) - set(judged)))
 
     async def resolve_alone(self, chain: Sequence[RegisteredModel], *, is_simulated: bool) -> None:
-        """The same as `resolve`, without asking anybody again; while another process does so, it is waited for."""
+        """The same as `resolve`, without asking any judge again.
+
+        While another process does so, it is waited for.
+        """
         async with SharedWork(self._ledger, CLAIM) as claims:
             while not await claims.take(self._run_id):  # noqa: ASYNC110 - no event reaches over processes
                 await asyncio.sleep(POLL_S)
@@ -187,7 +197,9 @@ class RunJudging:
     async def resolve(
         self, chain: Sequence[RegisteredModel], *, is_simulated: bool, asks_again: bool
     ) -> None:
-        """Hand what nobody could be read of from judge to judge, until somebody can be, or all were asked.
+        """Pass unread responses on from judge to judge, until one can be read or all were asked.
+
+        A response is unread where no judge's reply on it could be read.
 
         Without `asks_again` a judge that was asked for a response is left out.
         """
@@ -264,7 +276,10 @@ class RunJudging:
         return [name for name in names if name not in done]
 
     def _read_responses(self, names: Sequence[str]) -> pl.DataFrame:
-        """Responses of these sessions with their questions, one scan of each table, of the sessions' months alone."""
+        """Responses of these sessions with their questions.
+
+        Each table is scanned once, and only for the months of the sessions.
+        """
         return read_put_responses(self._lake, names, sorted({self._months[name] for name in names}))
 
     def _read_unparsed(self, is_simulated: bool) -> dict[Place, set[str]]:
@@ -277,7 +292,9 @@ class RunJudging:
 def name_occasions(
     lake: Lake, places: Sequence[Place], judge: str, wording: str | None = None
 ) -> dict[str, list[Place]]:
-    """The places (session and position) by the next occasion on which the judge is asked in their session: `again-1` and so on.
+    """The places by the next occasion on which the judge is asked in their session.
+
+    A place is a session and a position. The occasions are `again-1` and so on.
 
     An occasion is used up when it has landed: after a kill the same one is asked again, and its replies are replayed.
     """
@@ -293,7 +310,9 @@ def name_occasions(
 
 
 def read_put_responses(lake: Lake, session_ids: Sequence[str], months: Sequence[str]) -> pl.DataFrame:
-    """The responses of these sessions with what a judge needs of their questions (join_questions).
+    """The responses of these sessions with what a judge needs of their questions.
+
+    See join_questions.
 
     Raises UsageError where their texts were erased.
     """
@@ -306,7 +325,10 @@ def read_put_responses(lake: Lake, session_ids: Sequence[str], months: Sequence[
 def read_unparsed(
     lake: Lake, months: Sequence[str], *, run_id: str | None, is_simulated: bool
 ) -> dict[Place, set[str]]:
-    """Responses (session and position) that were judged, and by nobody who could be read, with the names of who was asked."""
+    """Responses that were judged, but without any reply that could be read.
+
+    They are given by session and position, with the names of the judges who were asked.
+    """
     rows = lake.read(
         "unparsed_responses", {"months": list(months), "run_id": run_id, "is_simulated": is_simulated}
     )
@@ -319,7 +341,10 @@ def read_unparsed(
 def land_judgements(
     ledger: Ledger, lake: Lake, units: Sequence[Sequence[JudgementRow]]
 ) -> list[pl.DataFrame]:
-    """Land judgements with the calls that they cost, each list a unit of its own; returns them as frames."""
+    """Land judgements with the calls that they cost; returns them as frames.
+
+    Each list is a unit of its own.
+    """
     table = get_table("judgements")
     frames = {name_unit_of(rows[0]): table.frame(list(rows)) for rows in units}
     calls = read_call_frames(ledger, {unit: frame["month"][0] for unit, frame in frames.items()})
@@ -330,7 +355,10 @@ def land_judgements(
 
 
 def _list_judges(registry: Registry, settings: Settings, *, is_simulated: bool) -> list[RegisteredModel]:
-    """The judges of runs of a kind, the primary one first; none where the registry has no such judge."""
+    """The judges of runs of a kind, the primary one first.
+
+    There are none where the registry has no such judge.
+    """
     if not settings.judges and not any("judge" in model.roles for model in registry.models.values()):
         return []
     return [judge for judge in registry.judges(settings.judges) if judge.is_simulated is is_simulated]
@@ -358,7 +386,10 @@ def _read_sessions(
 def _list_chain(
     registry: Registry, judges: Sequence[RegisteredModel], *, is_simulated: bool
 ) -> list[RegisteredModel]:
-    """Who is asked, one after the other: the judges of the run, then the others that the registry has."""
+    """The judges to be asked, one after the other.
+
+    They are the judges of the run, then the others that the registry has.
+    """
     named = {judge.name for judge in judges}
     others = [
         model

@@ -1,4 +1,7 @@
-"""Read the stars out of what a judge returned; what cannot be read with certainty is unparsed, never 0."""
+"""Reading the stars out of what a judge returned.
+
+What cannot be read with certainty is unparsed, never 0.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +79,9 @@ class ParsedJudgement:
 
 
 def parse_judgement(text: str) -> ParsedJudgement:
-    """Stars and reason from JSON (bare, fenced or amid words), from `Overall Rating: n`, or from `n stars` / `n 星`.
+    """Stars and reason of a judge's reply.
+
+    They are read from JSON (bare, fenced or amid words), from `Overall Rating: n`, or from `n stars` / `n 星`.
 
     Stars outside 0 to 3, fractions, and replies that name several different stars are unparsed. What a judge shows as a candidate's
     words does not count, nor what it weighs; a reply whose own words give or deny other stars than its JSON is unparsed.
@@ -128,7 +133,10 @@ class _Claim:
 
 
 def _find_claims(text: str, objects: Sequence[FoundObject]) -> list[_Claim] | None:
-    """What the words outside the objects name, but for quotations; null where they name stars without end."""
+    """What the words outside the objects name, except for quotations.
+
+    None where they name stars too often to be read.
+    """
     pieces: list[str] = []
     last = 0
     for one in objects:
@@ -177,7 +185,9 @@ def _read_claim(words: str, match: re.Match[str], *, is_named: bool) -> _Claim:
 
 
 def _pick_contradicting(claims: Sequence[_Claim], end: int) -> list[float | None]:
-    """Of the words around JSON verdicts what they give: verdicts, and any stars that follow the last JSON.
+    """What the words around JSON verdicts give.
+
+    They give verdicts, and any stars that follow the last JSON.
 
     What a judge weighs before its JSON (`2 or 3 stars, then`) is no verdict yet.
     """
@@ -192,7 +202,10 @@ def _pick_contradicting(claims: Sequence[_Claim], end: int) -> list[float | None
 
 
 def _pick_named(claims: Sequence[_Claim]) -> list[float | None]:
-    """Of a reply in words what it gives: named stars; else verdicts; else all counts, where one at least is more than weighed."""
+    """What a reply in words gives.
+
+    It gives named stars, else verdicts, else all counts, where at least one is more than weighed.
+    """
     given = [claim for claim in claims if claim.denied is None]
     certain = [claim for claim in given if not claim.is_weighed]
     for chosen in (

@@ -56,7 +56,9 @@ class ImportedStars:
 
 
 def export_unparsed(lake: Lake, path: Path, run_id: str | None = None) -> int:
-    """Write the workbook of the responses that nobody could be read of, of a run or of all; returns how many there are.
+    """Write the workbook of the responses on which no judge's reply could be read.
+
+    They are those of a run, or of all runs. Returns how many there are.
 
     It names no candidate, and its order tells nothing. A text beyond what a cell holds is cut, and marked.
     """
@@ -68,7 +70,9 @@ def export_unparsed(lake: Lake, path: Path, run_id: str | None = None) -> int:
 def import_unparsed(
     ledger: Ledger, lake: Lake, path: Path, user_id: str, run_id: str | None = None
 ) -> ImportedStars:
-    """Land the stars that a person gave. The same workbook again changes nothing: what has stars waits no longer.
+    """Land the stars that a person gave.
+
+    The same workbook again changes nothing, because what has stars no longer waits.
 
     Raises UsageError for a user that is unknown, inactive or of another role, WorkbookError for a damaged workbook, a key that
     stands there twice, stars that are not 0 to 3, or stars without a reason; the message names sheet and row.

@@ -1,4 +1,7 @@
-"""Judging as Prefect sees it: read responses → judge → land. Ids and counts only pass through Prefect."""
+"""Judging as Prefect sees it: read responses → judge → land.
+
+Only ids and counts pass through Prefect.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ from warehouse.ledger.engine.opening import open_ledger
 def judge_run(
     run_id: str = "", only_unparsed: bool = False, in_batches: bool = False, waits: bool = False
 ) -> dict[str, object]:
-    """Judge what a run's candidates answered and no judge has judged; an empty id means every run.
+    """Judge what a run's candidates answered and no judge has judged.
+
+    An empty id means every run.
 
     `only_unparsed` asks again for what nobody could be read of, and judges nothing else. `in_batches` submits the calls to the
     batch endpoints of judges that have one; `waits` stays until they have ended.

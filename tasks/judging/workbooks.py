@@ -1,4 +1,7 @@
-"""The form of every workbook in which a person marks responses: a page that explains, a sheet of rows, two columns to fill in."""
+"""The form of every workbook in which a person marks responses.
+
+It has a page that explains, a sheet of rows, and two columns to fill in.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,10 @@ class Form:
 
 @dataclass(frozen=True)
 class MarkedRow:
-    """A row as it was filled in; an empty mark means left empty. `place` names file, sheet and row."""
+    """A row as it was filled in; an empty mark means left empty.
+
+    `place` names file, sheet and row.
+    """
 
     key: str
     mark: str
@@ -72,7 +78,9 @@ def check_workbook_path(path: Path) -> None:
 def write_workbook(
     path: Path, form: Form, rows: dict[str, tuple[PutResponse, str, str]], *, person: str = ""
 ) -> None:
-    """Write key → (response, mark and note to begin with): blind, in the order of the keys, which tells nothing.
+    """Write a workbook of key → (response, mark and note to begin with).
+
+    It is blind: the rows are in the order of the keys, which tells nothing.
 
     It names no candidate. A text beyond what a cell holds is cut, and marked. A workbook that is one person's names them among
     its properties, which spreadsheet programs keep.

@@ -10,7 +10,10 @@ from schemas.errors import ContractError
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a candidate stands: mean over its evaluations, null without one; rank from 1, equal means share the better."""
+    """Where a candidate stands: the mean over its evaluations, and its rank.
+
+    The mean is None without an evaluation. Ranks count from 1, and equal means share the better rank.
+    """
 
     model: str
     evaluation_count: int
@@ -19,7 +22,10 @@ class Standing:
 
 
 class Tally:
-    """Sums and counts of the evaluations of each candidate; what could not be read is not counted, and is not 0."""
+    """Sums and counts of the evaluations of each candidate.
+
+    What could not be read is not counted, and does not count as 0.
+    """
 
     def __init__(self, sums: Mapping[str, tuple[float, int]] | None = None) -> None:
         self._sums: dict[str, tuple[float, int]] = dict(sums or {})
@@ -51,7 +57,9 @@ class Tally:
 
 
 def compute_borda_points(candidate_count: int, rank: int) -> int:
-    """N - 1 - r points for rank r, whatever the length of the judge's list (League of LLMs, as its tables are computed).
+    """Return N - 1 - r points for rank r, whatever the length of the judge's list.
+
+    This is League of LLMs, as its tables are computed.
 
     With n = 8 the asker's list of seven earns 6 to 0, the other judges' lists of six earn 6 to 1. Raises ContractError
     for a rank that no judge can give.

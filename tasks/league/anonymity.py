@@ -1,4 +1,7 @@
-"""Who is shown to a judge under which letter, and in which order: drawn anew for each judge from the league's key."""
+"""Who is shown to a judge under which letter, and in which order.
+
+Both are drawn again for each judge from the league's key.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ T = TypeVar("T")
 
 
 def draw_labels(key: bytes, answerers: Iterable[str], *place: object) -> dict[str, str]:
-    """Letter → answerer, in the order in which the answers are shown; `place` names the round and the judge.
+    """Letter → answerer, in the order in which the answers are shown.
+
+    `place` names the round and the judge.
 
     The same key and place give the same letters, so that a prompt that was paid for is asked again in the same words.
     """
@@ -22,7 +27,10 @@ def draw_labels(key: bytes, answerers: Iterable[str], *place: object) -> dict[st
 
 
 def draw_sequence(key: bytes, items: Iterable[T], *place: object) -> list[T]:
-    """The items (of one order, whatever order they come in) in an order that only the key's holder can foresee."""
+    """The items in an order that only the key's holder can foresee.
+
+    The items must have an order of their own; the order in which they are given does not matter.
+    """
     drawn = sorted(items)  # type: ignore[type-var]
     make_random(key, *place).shuffle(drawn)
     return drawn

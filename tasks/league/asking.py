@@ -1,4 +1,7 @@
-"""One reply from one candidate: asked again while it cannot be read, and void when it stays so."""
+"""One reply from one candidate.
+
+It is asked for again while it cannot be read, and is void when it stays unreadable.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a league plays by: claimed once under its id, kept whole, and read again whenever it continues."""
+"""What a league plays by: its claim.
+
+It is claimed once under its id, kept whole, and read again whenever the league continues.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,10 @@ class ClaimedLeague:
 
 
 def build_domains(rules: LeagueRules) -> dict[str, Domain]:
-    """The domains of the rules by name; raises UsageError where one has no prompts in the language."""
+    """The domains of the rules by name.
+
+    Raises UsageError where one has no prompts in the language.
+    """
     domains = {name: parse_domain(content, f"domain {name}") for name, content in rules.domains.items()}
     for domain in domains.values():
         if rules.language not in domain.languages:
@@ -103,7 +109,11 @@ def build_domains(rules: LeagueRules) -> dict[str, Domain]:
 
 
 def check_rules(rules: LeagueRules, registry: Registry) -> list[RegisteredModel]:
-    """The candidates; raises UsageError for too few, one twice, simulated ones beside real ones, or no domain."""
+    """Return the candidates that the rules name.
+
+    Raises UsageError for too few candidates, for one that is named twice, for simulated ones beside real ones, or
+    for no domain.
+    """
     names = rules.candidates
     if len(set(names)) < len(names):
         raise UsageError("A candidate is named twice in --candidates. Name each once.")
@@ -195,13 +205,19 @@ def check_same(claim: ClaimedLeague, rules: LeagueRules) -> None:
 
 
 def hash_benchmark(path: Path) -> str:
-    """SHA-256 of a file that questions are compared with; raises UsageError when it cannot be read as questions."""
+    """SHA-256 of a file that questions are compared with.
+
+    Raises UsageError when the file cannot be read as questions.
+    """
     read_benchmark(path)
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def name_unit(league_id: str, run_type: str, league_round: int) -> str:
-    """The unit that the rounds of one number, of all domains and runs, are landed with: all of them, or none."""
+    """The unit with which the rounds of one number, of all domains and runs, are landed.
+
+    Either all of them are landed, or none.
+    """
     return f"{name_run(league_id)}/{run_type}/round-{league_round:02d}"
 
 

@@ -1,4 +1,6 @@
-"""A domain of the league is data: one YAML file with its fields, prompts, topics and way of scoring.
+"""A domain of the league is data.
+
+It is one YAML file with its fields, prompts, topics and way of scoring.
 
 A user's own file is read in the same way as the shipped ones. What a league plays by is the content at the time when it
 was claimed, never the file as it is later.
@@ -110,7 +112,9 @@ def list_domains() -> list[str]:
 
 
 def read_domain(name: str) -> Domain:
-    """The shipped domain of that name, or the one in a file (a name that ends with .yaml or .yml).
+    """The shipped domain of that name, or the one in a file.
+
+    A name that ends with .yaml or .yml is a file.
 
     Raises UsageError naming the file, the field, and what to do.
     """

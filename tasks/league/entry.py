@@ -1,4 +1,7 @@
-"""A new candidate enters a finished league by matches: its answers against the others', before judges of the league."""
+"""A new candidate enters a finished league by matches.
+
+Its answers meet the others' answers, before judges of the league.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,11 @@ OCCASION = "entry"
 
 @dataclass(frozen=True)
 class EntrantRating:
-    """What an entrant came to in a domain: matches, those without a result, rating with its 95% interval, rank it would have."""
+    """An entrant's result in a domain.
+
+    It has the matches, those without a result, the rating with its 95% interval, and the rank that the entrant
+    would have.
+    """
 
     domain: str
     entrant: str
@@ -100,7 +107,9 @@ async def enter_candidate(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[EntrantRating]:
-    """Play an entrant's matches in every domain and land them; what was paid for is not paid again.
+    """Play an entrant's matches in every domain and land them.
+
+    What was paid for is not paid again.
 
     Each question is put once before any is used a second time with another opponent. Judges of neither family are preferred.
     Raises UsageError for a candidate of the league, one of the other kind (simulated, real), a league that is not finished,
@@ -131,7 +140,10 @@ async def enter_candidate(
 
 
 def rate_members(pairs: pl.DataFrame, names: Sequence[str]) -> dict[str, float]:
-    """Bradley-Terry ratings from `pairs` (winner, loser, win_count; an equal pair is half a win each), mean 1000."""
+    """Bradley-Terry ratings from `pairs`, with a mean of 1000.
+
+    The columns are winner, loser and win_count; an equal pair is half a win each.
+    """
     places = {name: place for place, name in enumerate(names)}
     wins = np.zeros((len(names), len(names)))
     for winner, loser, count in pairs.select("winner", "loser", "win_count").iter_rows():
@@ -235,7 +247,10 @@ class _Entry:
         return list(questions.values())
 
     def _draw(self, questions: Sequence[_Question], count: int) -> list[_Match]:
-        """Matches in an order that only the key's holder can foresee; of a longer draw a shorter one is the beginning."""
+        """Matches in an order that only the key's holder can foresee.
+
+        A shorter draw is the beginning of a longer one.
+        """
         key, name = self._claim.key, self._entrant.name
         by_id = {question.question_id: question for question in questions}
         order = [by_id[one] for one in draw_sequence(key, by_id, "entry", name)]

@@ -1,4 +1,6 @@
-"""How near a question is to those that exist: share of its 5-grams found there, and cosine to the nearest neighbour.
+"""How near a question is to those that exist.
+
+This is measured by the share of its 5-grams that are found there, and by the cosine to the nearest neighbour.
 
 A 5-gram is five tokens in a row: a word, a number, or one Chinese character each (League of LLMs, originality).
 """
@@ -113,7 +115,10 @@ def compute_grams(text: str) -> set[int]:
 
 
 def read_benchmark(path: Path) -> list[tuple[str, str]]:
-    """(line, question) of a file: JSON lines, CSV or TSV with a column that holds the question, or a text a line.
+    """(line, question) for each question of a file.
+
+    The file is JSON lines, CSV or TSV with a column that holds the question, or plain text with one question per
+    line.
 
     Raises UsageError naming file, line and what to do.
     """

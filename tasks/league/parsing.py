@@ -1,4 +1,6 @@
-"""Read what askers, answerers and judges returned; what cannot be read with certainty is null, never 0.
+"""Read what askers, answerers and judges returned.
+
+What cannot be read with certainty is None, never 0.
 
 Models wrap JSON in words and fences, leave commas behind, and write TeX with single backslashes. All of that is read. A
 ranking that leaves a letter out or names one twice, and a score outside 0 to 100, are not.
@@ -55,7 +57,10 @@ class ReadEvaluation:
 
 
 def parse_fields(text: str, fields: Sequence[Field]) -> dict[str, str] | None:
-    """Key → text of the fields in a reply; null when no JSON object in it has all that are not optional."""
+    """Key → text of the fields in a reply.
+
+    The result is None when no JSON object in the reply has all the fields that are not optional.
+    """
     needed = [item.key for item in fields if not item.is_optional]
     best: dict[str, str] | None = None
     for found in find_objects(drop_thinking(text), repair=True) or ():
@@ -70,7 +75,9 @@ def parse_fields(text: str, fields: Sequence[Field]) -> dict[str, str] | None:
 
 
 def parse_ranking(text: str, labels: Sequence[str]) -> ReadEvaluation:
-    """The ranking of a judge, best first; `ranks` is null unless it names each letter exactly once.
+    """The ranking of a judge, best first.
+
+    `ranks` is None unless the ranking names each letter exactly once.
 
     Rankings that differ are none: one of them may be a quotation from an answer. Those that are shown as one do not count.
     """

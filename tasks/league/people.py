@@ -1,4 +1,6 @@
-"""People say which questions of a league may stand, and which flagged answers are memorised: a workbook out, decisions back.
+"""People decide on questions and flagged answers: a workbook out, decisions back.
+
+They say which questions of a league may stand, and which flagged answers are memorised.
 
 Decisions are new rows in a person's name; nothing that was decided is overwritten. The workbook names no candidate.
 """
@@ -92,7 +94,11 @@ class _Row:
 
 
 def export_waiting(lake: Lake, league_id: str, path: Path, person: str) -> ExportedWork:
-    """Write what waits for this person; a text beyond what a cell holds is cut, and marked. Raises UsageError for no league."""
+    """Write what waits for this person.
+
+    A text that is longer than a cell can hold is cut, and marked as cut. Raises UsageError where there is no such
+    league.
+    """
     from openpyxl import Workbook
 
     _check_league(lake, league_id)
@@ -134,7 +140,9 @@ def export_waiting(lake: Lake, league_id: str, path: Path, person: str) -> Expor
 def import_decisions(
     ledger: Ledger, lake: Lake, league_id: str, path: Path, person: str
 ) -> ImportedDecisions:
-    """Land what a person decided. The same workbook again changes nothing: what is decided waits no longer.
+    """Land what a person decided.
+
+    The same workbook again changes nothing, because what is decided no longer waits.
 
     Raises UsageError for an unknown league or a user that is unknown, inactive or of another role, WorkbookError for a damaged
     workbook, a key that stands there twice, a verdict that is neither yes nor no, or a refused question without a reason; the
@@ -150,7 +158,10 @@ def import_decisions(
 def land_verdicts(
     lake: Lake, league_id: str, person: str, given: Sequence[PersonVerdict]
 ) -> ImportedDecisions:
-    """Land verdicts of one person, whatever the channel; what waits no longer is counted and left."""
+    """Land verdicts of one person, whatever the channel.
+
+    What no longer waits is counted and left as it is.
+    """
     questions, flags = read_waiting(lake, league_id, person)
     now = datetime.now(UTC)
     validations = [
@@ -219,7 +230,10 @@ def _land(
 def read_waiting(
     lake: Lake, league_id: str, person: str
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """What a person is still to decide on in a league, by key: questions, and answers taken for memorised."""
+    """What a person still has to decide on in a league, by key.
+
+    The first dict holds questions, the second answers that are taken for memorised.
+    """
     questions = lake.read("league_questions_to_judge", {"league_id": league_id, "person": person})
     flags = lake.read("league_flags_to_decide", {"league_id": league_id})
     return (

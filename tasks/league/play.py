@@ -1,4 +1,6 @@
-"""Play a league: rounds of the same number of all domains and runs at once, landed together, one number after the other.
+"""Play a league, one round number after the other.
+
+Rounds of the same number, of all domains and runs, are played at once and landed together.
 
 A round that has landed is never played again. One that was stopped in the middle is played from the ledger of calls as far
 as it was paid for: letters, topics and the memory that it is compared with are the same again, so its calls are, too.
@@ -202,7 +204,10 @@ class _Board:
         self._landed_at = time.monotonic()
 
     def open_collections(self, encode: Encode | None) -> None:
-        """Read what questions are compared with: the files of the league and its domains, and the memory of all leagues."""
+        """Read what questions are compared with.
+
+        These are the files of the league and its domains, and the memory of all leagues.
+        """
         if self.summary.run_type != FULL or self.summary.is_complete:
             return
         rules = self._claim.rules

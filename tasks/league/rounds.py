@@ -1,4 +1,6 @@
-"""One round: a candidate asks, the others answer, every candidate judges all answers but its own.
+"""One round: a candidate asks, the others answer, and every candidate judges.
+
+Every candidate judges all answers but its own.
 
 Nothing here writes: a round is data until it is finished, and lands whole.
 """
@@ -35,7 +37,10 @@ class RoundPlace:
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """What an answerer gave; text null when it could not be read, execution null when it was not run."""
+    """What an answerer gave.
+
+    The text is None when it could not be read, the execution is None when it was not run.
+    """
 
     answerer: str
     text: str | None
@@ -46,7 +51,10 @@ class GivenAnswer:
 
 @dataclass(frozen=True)
 class GivenEvaluation:
-    """What a judge gave: letters as they were drawn for it, and what could be read; reply null when it was not asked."""
+    """What a judge gave: the letters as they were drawn for it, and what could be read.
+
+    The reply is None when the judge was not asked.
+    """
 
     judge: str
     labels: dict[str, str]
@@ -79,7 +87,10 @@ class PlayedRound:
 async def answer_question(
     line: LeagueCalls, claim: ClaimedLeague, domain: Domain, stem: str, answerers: Sequence[RegisteredModel]
 ) -> list[GivenAnswer]:
-    """Every answerer answers alone, in a context of its own; in their order. Raises CallFailed when a call failed."""
+    """Every answerer answers alone, in a context of its own; the answers are in their order.
+
+    Raises CallFailed when a call failed.
+    """
     prompt = render_answering(domain, claim.rules.language, stem)
     text_key = _find_key(domain, "response")
     final_key = _find_key(domain, "final_answer")
@@ -150,7 +161,9 @@ def read_evaluation(domain: Domain, text: str, labels: Sequence[str]) -> ReadEva
 
 
 async def gather_all(work: Sequence[Awaitable[T]]) -> list[T]:
-    """Results in order; one that fails does not waste those that run at the same time: their replies reach the ledger.
+    """Return the results in order.
+
+    One that fails does not waste those that run at the same time: their replies reach the ledger.
 
     Raises what is no failed call first, then the first failed call.
     """

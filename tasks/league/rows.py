@@ -25,14 +25,19 @@ def name_place(claim: ClaimedLeague, place: RoundPlace) -> str:
 
 
 def list_evaluations(claim: ClaimedLeague, played: PlayedRound) -> list[Row]:
-    """Rows of `league_evaluations`: one per judge and other answerer, also where nothing could be read or asked."""
+    """Rows of `league_evaluations`: one per judge and other answerer.
+
+    There is a row also where nothing could be read or asked.
+    """
     return [row for given in played.evaluations for row in _evaluation_rows(claim, played, given)]
 
 
 def describe_round(
     claim: ClaimedLeague, played: PlayedRound, evaluations: Sequence[Row], tally: Tally
 ) -> dict[str, list[Row]]:
-    """Table → rows of a finished round; `tally` holds the evaluations of its run up to and with this round.
+    """Table → rows of a finished round.
+
+    `tally` holds the evaluations of its run up to and including this round.
 
     Questions and answers belong to the full run; a round judged again brings evaluations alone.
     """

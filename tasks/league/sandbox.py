@@ -1,4 +1,6 @@
-"""Run a candidate's program: a process of its own without network, with limits of time, memory, files and processes.
+"""Run a candidate's program in a process of its own.
+
+The process has no network, and limits of time, memory, files and processes.
 
 What it does not protect against: a program can read every file that the user who runs Proctor may read (as root it runs as
 `nobody` and reads what everybody may), it can use a processor until its time is over, and a fault of the kernel is a way
@@ -121,7 +123,10 @@ def find_room() -> tuple[str, ...] | None:
 def run_examples(
     program: str, examples: Sequence[tuple[str, str]], *, has_open_network: bool = False
 ) -> Execution | None:
-    """What a program comes to on (input, output) pairs: the first that is not right decides; null without any."""
+    """The result of running a program on (input, output) pairs.
+
+    The first pair that is not right decides; the result is None without any pair.
+    """
     for stdin, wanted in examples[:_MOST_EXAMPLES]:
         outcome = run_program(program, stdin, has_open_network=has_open_network)
         if outcome.status != "finished":
@@ -145,7 +150,10 @@ def run_reference(question: SetQuestion, *, has_open_network: bool) -> Execution
 def run_answer(
     question: SetQuestion, answer: GivenAnswer, domain: Domain, *, has_open_network: bool
 ) -> GivenAnswer:
-    """The answer with what its program came to on the question's examples; one that is not in Python is not run."""
+    """The answer with the result of its program on the question's examples.
+
+    A program that is not in Python is not run.
+    """
     keys = [item.key for item in domain.answer if item.column is None]
     language = next((str((answer.reply.value or {}).get(key, "")) for key in keys), "")
     if answer.text is None or not language.strip().casefold().startswith("python"):
@@ -157,7 +165,10 @@ def run_answer(
 
 
 def read_examples(details: dict[str, str]) -> list[tuple[str, str]]:
-    """(input, output) of the examples that came with a question; those that cannot be read are left out."""
+    """(input, output) of the examples that came with a question.
+
+    Those that cannot be read are left out.
+    """
     try:
         examples = json.loads(details.get("examples", "[]"))
     except ValueError:

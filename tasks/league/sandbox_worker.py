@@ -1,4 +1,6 @@
-"""The last step before a candidate's program: limits are set, rights are given up, then the program runs.
+"""The last step before a candidate's program.
+
+Limits are set, rights are given up, then the program runs.
 
 Runs in a process of its own, with nothing but the standard library: `python -I -S worker.py LIMITS`, in the folder that
 holds `program.py`.

@@ -1,4 +1,7 @@
-"""Topics of a season: each quarter takes the next few of a domain's list, so that all come round."""
+"""Topics of a season.
+
+Each quarter takes the next few of a domain's list, so that every topic has its turn.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ def name_season(day: date) -> str:
 
 
 def list_topics(domain: Domain, season: str, language: str) -> list[str]:
-    """The season's topics in a language; none where the domain has none. Raises UsageError for what is no season."""
+    """The season's topics in a language; none where the domain has none.
+
+    Raises UsageError for a text that is not a season.
+    """
     match = _SEASON.fullmatch(season)
     if match is None:
         raise UsageError(f"{season!r} is no season: write the year and the quarter, for example 2026-Q4.")

@@ -1,4 +1,7 @@
-"""An asker sets a question: drafted again while it is too near to others, and solved again by its own author on request."""
+"""An asker sets a question.
+
+The question is drafted again while it is too near to others, and solved again by its own author on request.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,9 @@ async def set_question(
     topic: str | None,
     collections: Sequence[Collection],
 ) -> SetQuestion:
-    """Ask for a question until it is far enough from the collections, `most_drafts` times at most.
+    """Ask for a question until it is far enough from the collections.
+
+    It is asked for `most_drafts` times at most.
 
     The last draft stands even where it is too near; its row says so. Raises CallFailed when a call failed.
     """
@@ -141,7 +146,10 @@ def render_details(details: dict[str, str]) -> str | None:
 async def _solve_again(
     line: LeagueCalls, claim: ClaimedLeague, domain: Domain, asker: RegisteredModel, question: SetQuestion
 ) -> float:
-    """Share of the asker's own later solutions with the reference's result; one that cannot be read does not have it."""
+    """Share of the asker's own later solutions that have the reference's result.
+
+    A solution that cannot be read counts as one without it.
+    """
     assert question.put is not None and question.final_answer is not None
     prompt = render_answering(domain, claim.rules.language, question.put.stem)
     replies = await asyncio.gather(

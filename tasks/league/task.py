@@ -23,7 +23,9 @@ from warehouse.ledger.engine.opening import open_ledger
 @hide_content
 @sign_landings
 def claim_season(candidates: list[str] | None = None, domains: list[str] | None = None) -> str:
-    """The id of the present season's league, `season-2026-Q4`; it is claimed with these rules unless it is already.
+    """The id of the present season's league, for example `season-2026-Q4`.
+
+    The league is claimed with these rules unless it is claimed already.
 
     Without `candidates` every candidate of the registry that is no simulation plays (simulated ones where there are no others);
     without `domains` the domain is mathematics. Raises UsageError where they cannot play.
@@ -58,7 +60,10 @@ def play_rounds(
     budget_usd: float | None = None,
     voids_failures: bool = False,
 ) -> dict[str, object]:
-    """Play the rounds of a claimed league that are not finished; what was paid for is not paid again."""
+    """Play the rounds of a claimed league that are not finished.
+
+    What was paid for is not paid again.
+    """
     settings = load_settings()
     with (
         open_ledger(settings.ledger_address) as ledger,

@@ -1,4 +1,6 @@
-"""What askers, answerers and judges are sent: the domain's wording, the sections, and the form of the reply.
+"""What askers, answerers and judges are sent.
+
+This is the domain's wording, the sections, and the form of the reply.
 
 What comes from another candidate stands between lines that carry a tag made from the content itself: nobody can close a
 section, nor open another, without knowing the tag beforehand. No prompt names a candidate.
@@ -97,7 +99,10 @@ class PutQuestion:
 
 @dataclass(frozen=True)
 class ShownAnswer:
-    """An answer as a judge sees it: a letter, a text, and what running it came to (null when it was not run)."""
+    """An answer as a judge sees it: a letter, a text, and the result of running it.
+
+    The result is None when the answer was not run.
+    """
 
     label: str
     text: str
@@ -140,7 +145,10 @@ def render_judging(
     *,
     with_reference: bool,
 ) -> Prompt:
-    """What a judge is sent: the question, the answers under letters, and the reference where it is shown."""
+    """What a judge is sent.
+
+    This is the question, the answers under letters, and the reference where it is shown.
+    """
     sections = [("question", question.stem)]
     if with_reference:
         sections.append(("reference", question.reference_answer))
@@ -161,7 +169,10 @@ def render_judging(
 
 
 def extract_sections(messages: Sequence[Mapping[str, str]]) -> list[tuple[str, str | None, str]]:
-    """(name, label, text) of each section of a league's prompt, in order; empty when the messages are none."""
+    """(name, label, text) of each section of a league's prompt, in order.
+
+    The list is empty when the messages are not those of a league.
+    """
     text = messages[-1]["content"] if messages else ""
     marks = [match for match in _LINE.finditer(text) if match["title"] in _NAMES]
     if len(marks) < 2 or _NAMES[marks[-1]["title"]] != "end":

@@ -24,7 +24,10 @@ class AccountSummary:
 
 
 def read_run_account(ledger: Ledger, run_id: str) -> AccountSummary:
-    """The money of a run, or of what stands for one (a league, a month of `ingest --assist`); raises UsageError for neither."""
+    """The money of a run, or of what stands for one.
+
+    A league stands for a run, and so does a month of `ingest --assist`. Raises UsageError where the id is neither.
+    """
     with ledger.read() as connection:
         found = read_account(connection, run_id)
         known = list_accounts(connection) if found is None else []

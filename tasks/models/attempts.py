@@ -1,4 +1,7 @@
-"""One call's attempts: sent within limits and budget, with jittered pauses, until there is a reply or a failure for good."""
+"""One call's attempts, until there is a reply or a permanent failure.
+
+They are sent within limits and budget, with jittered pauses.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +43,20 @@ def _book_nothing(_usd: float) -> None:
 
 @dataclass
 class Flight:
-    """Whether a request is on its way at this moment; `book` is told the most that each attempt without a bill may have cost."""
+    """Whether a request is on its way at this moment.
+
+    `book` is given the most that each attempt without a bill may have cost.
+    """
 
     is_sent: bool = False
     book: Callable[[float], None] = field(default=_book_nothing)
 
 
 class Sender:
-    """Sends calls, each as often as it takes; `counts` is told what was `sent` and what was `retried`."""
+    """Sends calls, each as often as it takes.
+
+    `counts` records what was `sent` and what was `retried`.
+    """
 
     def __init__(
         self,
@@ -134,7 +143,10 @@ class Sender:
 
 
 def estimate_worst_cost(model: RegisteredModel, body: Mapping[str, Any]) -> float:
-    """The most that one attempt can cost, in USD; 0 where that cannot be known (no price, or no limit of tokens)."""
+    """The most that one attempt can cost, in USD.
+
+    It is 0 where that cannot be known (no price, or no limit of tokens).
+    """
     try:
         return compute_worst_cost(model, body["messages"], body)
     except BudgetError:

@@ -1,4 +1,6 @@
-"""What has become of batches: looked for at their providers, and their results booked as the replies of their calls.
+"""What has become of batches.
+
+They are looked up at their providers, and their results are booked as the replies of their calls.
 
 Any process may collect, each batch one at a time; what one has begun, the next one finishes.
 """
@@ -91,7 +93,9 @@ async def collect_batches(
 
 
 async def cancel_open_batch(ledger: Ledger, settings: Settings, registry: Registry, batch_id: str) -> str:
-    """Ask the provider to stop a batch; returns what it says. What is done by then is collected, and paid for.
+    """Ask the provider to stop a batch; returns what the provider says.
+
+    What is done by then is collected, and paid for.
 
     Raises StoreError for a batch that is unknown, ended or not created, and for a provider that does not do it.
     """
@@ -114,7 +118,10 @@ async def cancel_open_batch(ledger: Ledger, settings: Settings, registry: Regist
 
 
 def drop_batch(ledger: Ledger, batch: CallBatch) -> None:
-    """Give up a batch that was never created: its calls are anybody's again, and its money is free."""
+    """Give up a batch that was never created.
+
+    Its calls may be made by anyone again, and its money is free.
+    """
     _finish_rest(ledger, batch, "batch_dropped", is_billed=False)
     with ledger.write() as connection:
         end_batch(connection, batch, "dropped")
@@ -251,7 +258,10 @@ class _Collection:
 def _read_outcome(
     batch: CallBatch, model: RegisteredModel, line: BatchLine, worst_usd: float
 ) -> tuple[FinishedCall, float]:
-    """What the ledger keeps of a line, and what the call may have cost beyond its reply; `model` is at the batch's prices."""
+    """What the ledger keeps of a line, and what the call may have cost beyond its reply.
+
+    `model` is at the batch's prices.
+    """
     outcome = line.outcome
     if isinstance(outcome, Failure):
         return _fail(batch, line.call_key, outcome.error), worst_usd if outcome.is_bill_unknown else 0.0

@@ -1,4 +1,6 @@
-"""A client whose calls go into a provider's batches: what is known is replayed, what is not is gathered and submitted together.
+"""A client whose calls go into a provider's batches.
+
+What is known is replayed; what is not known is gathered and submitted together.
 
 Whoever asks gets CallPending for a call that is not answered yet, and asks again when the batch has ended: the keys of calls are
 those of single calls, so that it makes no difference to a reply how it came.
@@ -63,7 +65,10 @@ class _Wanted:
 
 @dataclass
 class _Gathering:
-    """The calls of one model that wait for a batch, by key, and the size of their lines in bytes."""
+    """The calls of one model that wait for a batch, by key, and the size of their lines.
+
+    The size is in bytes.
+    """
 
     model: RegisteredModel
     calls: dict[str, _Wanted] = field(default_factory=dict)
@@ -93,7 +98,9 @@ class BatchClient(ModelClient):
         self._single: set[str] = set()
 
     async def complete(self, model: RegisteredModel, request: CallRequest) -> CallReply:
-        """The model's reply where it is known; raises CallPending where it is in a batch, or is gathered for the next one.
+        """The model's reply where it is known.
+
+        Raises CallPending where the call is in a batch, or is gathered for the next one.
 
         A call that failed in a batch by an error of its own is sent singly. Raises CallFailed for one whose batches failed or
         expired too often, and whatever a single call raises.
@@ -127,7 +134,10 @@ class BatchClient(ModelClient):
         raise CallPending(model, key)
 
     async def submit(self) -> bool:
-        """Submit what is gathered; returns whether some of it is too little for a batch, and is to be asked for again, singly."""
+        """Submit what is gathered.
+
+        Returns whether some of it is too little for a batch and has to be asked for again, as single calls.
+        """
         before = len(self._single)
         wanted, self._wanted = self._wanted, {}
         for gathering in wanted.values():
@@ -176,7 +186,9 @@ class BatchClient(ModelClient):
                 await self._submit_batch(model, run_id, some)
 
     async def _submit_batch(self, model: RegisteredModel, run_id: str, wanted: list[_Wanted]) -> None:
-        """One batch: its calls and its money are written down first, then it is uploaded, then created.
+        """Submit one batch.
+
+        First its calls and its money are written down, then it is uploaded, then created.
 
         From `creating` on it may be billed: whoever is killed there finds it again by its name, or books it at its worst.
         """
@@ -226,7 +238,10 @@ class BatchClient(ModelClient):
             self._report_full(run_id, len(taken), wanted)
 
     def _report_full(self, run_id: str, taken: int, wanted: list[_Wanted]) -> None:
-        """What the budget had no room for goes into a further batch; raises BudgetError where none is under way that makes room."""
+        """Report that what the budget had no room for goes into a further batch.
+
+        Raises BudgetError where no batch is under way that makes room.
+        """
         with self._ledger.read() as connection:
             under_way = [one for one in list_call_batches(connection, only_open=True) if one.run_id == run_id]
         if not under_way:
@@ -258,7 +273,10 @@ class BatchClient(ModelClient):
         wanted: list[_Wanted],
         limit_usd: float | None,
     ) -> tuple[list[_Wanted], bool]:
-        """Those of the calls that nobody else has under way and the budget has room for, written down as this batch's."""
+        """Write down calls as this batch's, and return those.
+
+        They are the calls that nobody else has under way and that the budget has room for.
+        """
         by_key = {one.key: one for one in wanted}
         calls = [
             BatchedCall(

@@ -58,7 +58,10 @@ class Budget:
         return self._reserved
 
     async def reserve(self, amount_usd: float) -> None:
-        """Set the amount aside, waiting for calls in flight where it may then fit; raises BudgetError when it cannot."""
+        """Set the amount aside.
+
+        Waits for calls in flight where it may fit afterwards; raises BudgetError when it cannot.
+        """
         while True:
             with self._lock:
                 if self._spent + self._reserved + amount_usd <= self.limit_usd + _ROUNDING_USD:
@@ -114,7 +117,10 @@ class SharedBudget(Budget):
         raise AssertionError("unreachable")
 
     async def reserve(self, amount_usd: float) -> None:
-        """Set the amount aside, waiting for calls in flight of any process; raises BudgetError when it cannot fit."""
+        """Set the amount aside.
+
+        Waits for calls in flight of any process; raises BudgetError when the amount cannot fit.
+        """
         run = self._ledger.writer.run_async
         while True:
             answer, spent = await run(
@@ -181,7 +187,9 @@ class SharedBudget(Budget):
 
 
 def open_budget(ledger: Ledger, limit_usd: float | None, run_id: str) -> Budget | None:
-    """The budget of a run, less what its calls have cost before and cost in other processes now; null for no limit.
+    """The budget of a run; None for no limit.
+
+    It is less what its calls have cost before and what they cost in other processes now.
 
     One limit holds for all that a run pays: the one set last by `proctor runs budget`, else the one it was planned with, else
     `limit_usd`.

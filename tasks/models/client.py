@@ -1,4 +1,6 @@
-"""The one door to LLMs: each by its provider (tasks/models/providers), with a ledger of what was paid for.
+"""The only way to LLMs, each through its provider (tasks/models/providers).
+
+A ledger records what was paid for.
 
 A call is known by the hash of what it asks. A `started` row is committed before it is sent and its reply before it is
 used, so that after a kill only calls then in flight are sent again. A call that another living process has under way is
@@ -57,7 +59,9 @@ CallStatus = Literal["answered", "empty", "refused", "truncated", "error"]
 
 
 class CallFailed(ProctorError):
-    """A call did not succeed after all its attempts. It stays in the ledger as failed; the next command sends it again.
+    """A call did not succeed after all its attempts.
+
+    It stays in the ledger as failed; the next command sends it again.
 
     Attributes:
         call_key: the call.
@@ -73,7 +77,10 @@ class CallFailed(ProctorError):
 
 
 class CallPending(CallFailed):
-    """A call is in a batch under way, or is to go into one: its reply is there when the batch has ended."""
+    """A call is in a batch under way, or is to go into one.
+
+    Its reply is there when the batch has ended.
+    """
 
     def __init__(self, model: RegisteredModel, call_key: str) -> None:
         super().__init__(
@@ -110,7 +117,10 @@ class CallRequest:
 
 @dataclass(frozen=True)
 class CallReply:
-    """What came back. `cost_usd` is the cost of this reply, also when it is replayed: it was paid once."""
+    """What came back.
+
+    `cost_usd` is the cost of this reply, also when it is replayed: it was paid once.
+    """
 
     call_key: str
     text: str
@@ -128,7 +138,9 @@ class CallReply:
 
 
 class ModelClient:
-    """Sends calls within the limits of their providers and the budget of the run; an async context manager.
+    """Sends calls within the limits of their providers and the budget of the run.
+
+    It is an async context manager.
 
     `counts` tells what was done: `sent` (calls), `replayed` (found done in the ledger), `awaited` (under way in another
     process), `repeated` (in flight when an earlier process was killed, so perhaps billed twice), `retried` (attempts beyond
@@ -170,7 +182,10 @@ class ModelClient:
         await self.close()
 
     async def close(self) -> None:
-        """Close the connections to all endpoints; what is still under way may then be sent by others."""
+        """Close the connections to all endpoints.
+
+        What is still under way may then be sent by others.
+        """
         await self._endpoints.close()
         await asyncio.to_thread(self._presence.close)
 
@@ -232,7 +247,10 @@ class ModelClient:
             await asyncio.sleep(WAIT_S)
 
     async def _start(self, call: NewCall, model: RegisteredModel, body: dict[str, Any]) -> FoundCall | None:
-        """Begin the call, unless it is done, or another living process makes it: then `held_by` says which."""
+        """Begin the call, unless it is done or another living process makes it.
+
+        In the latter case `held_by` says which process.
+        """
         run = self._ledger.writer.run_async
         row = name_call_row(call.call_key)
 

@@ -1,4 +1,7 @@
-"""Connections to endpoints: one for each API, address and key, opened by the provider that the registry names."""
+"""Connections to endpoints: one for each API, address and key.
+
+Each is opened by the provider that the registry names.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ class Endpoints:
         self._opened: dict[tuple[str, str, str | None], Endpoint] = {}
 
     def open(self, model: RegisteredModel) -> Endpoint:
-        """The model's endpoint; raises RegistryError for a missing key or address, UsageError for a provider that is not there."""
+        """The model's endpoint.
+
+        Raises RegistryError for a missing key or address, and UsageError for a provider that is not there.
+        """
         place = (model.api, model.base_url, model.key_variable)
         endpoint = self._opened.get(place)
         if endpoint is None:
@@ -30,7 +36,10 @@ class Endpoints:
         return endpoint
 
     def open_for_batches(self, model: RegisteredModel) -> BatchEndpoint:
-        """The model's endpoint; raises RegistryError as `open` does, and for an API whose batches Proctor does not know."""
+        """The model's endpoint for batches.
+
+        Raises RegistryError as `open` does, and also for an API whose batches Proctor does not know.
+        """
         endpoint = self.open(model)
         if not isinstance(endpoint, BatchEndpoint):
             raise RegistryError(

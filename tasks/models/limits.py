@@ -20,7 +20,9 @@ BURST_S = 1.0
 
 
 class TokenBucket:
-    """Gives out moments to send at, no more than `per_minute` of them per minute beyond a burst of one second's worth.
+    """Gives out moments to send at, no more than `per_minute` of them per minute.
+
+    Beyond that, a burst of one second's worth is allowed.
 
     Callers are served in the order in which they asked. `clock` and `sleep` can be replaced to test the timing exactly.
     """
@@ -62,7 +64,10 @@ class TokenBucket:
 
 
 class Slots:
-    """At most `count` holders at once, across threads and event loops, in the order in which they asked."""
+    """At most `count` holders at once, across threads and event loops.
+
+    They are served in the order in which they asked.
+    """
 
     def __init__(self, count: int) -> None:
         self._free = count
@@ -119,7 +124,10 @@ class Limiter:
 
 
 class OwnPace:
-    """The pace of a process that shares its provider with no other one: what `paces.Pace` is for all of an installation."""
+    """The pace of a process that shares its provider with no other process.
+
+    It is for one process what `paces.Pace` is for the whole installation.
+    """
 
     def __init__(self, limiter: Limiter) -> None:
         self._limiter = limiter

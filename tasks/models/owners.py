@@ -11,7 +11,10 @@ from warehouse.ledger.trust.organisations import make_key
 
 
 def collect_owners(registry: Registry, *, is_simulated: bool) -> tuple[dict[str, str], dict[str, str]]:
-    """Key → name of every organisation with models of this kind (real or simulated), and key of another name → key meant."""
+    """The organisations with models of this kind (real or simulated), and their other names.
+
+    The first dict is key → name of every organisation; the second is key of another name → key that is meant.
+    """
     aliases: dict[str, str] = {}
     names: dict[str, str] = {}
     for model in registry.models.values():
@@ -28,7 +31,10 @@ def collect_owners(registry: Registry, *, is_simulated: bool) -> tuple[dict[str,
 
 
 def register_owners(ledger: Ledger, registry: Registry) -> None:
-    """Give every organisation of the registry, and every other name of one, its row in the ledger."""
+    """Give every organisation of the registry its row in the ledger.
+
+    Every other name of an organisation gets a row, too.
+    """
     with ledger.write() as connection:
         for is_simulated in (False, True):
             names, aliases = collect_owners(registry, is_simulated=is_simulated)
@@ -37,7 +43,10 @@ def register_owners(ledger: Ledger, registry: Registry) -> None:
 
 
 def list_owners(ledger: Ledger, registry: Registry) -> list[dict[str, Any]]:
-    """One record per organisation and kind: names, models, the name in the ledger (null before it is registered), its limit."""
+    """One record per organisation and kind.
+
+    It holds names, models, the name in the ledger (None before the organisation is registered), and its limit.
+    """
     with ledger.read() as connection:
         known = {found.organisation: found for found in ledger_organisations.list_organisations(connection)}
     rows = []

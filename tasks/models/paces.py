@@ -1,4 +1,7 @@
-"""When a call may be sent: the limits of this process, then those that all processes of the installation keep together."""
+"""When a call may be sent.
+
+The limits of this process come first, then those that all processes of the installation keep together.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ LONGEST_PAUSE_S = 660.0
 
 
 class Pauses:
-    """The pauses that providers have asked any process for, as they were at most half a second ago."""
+    """The pauses that providers have asked any process for.
+
+    They are as they were at most half a second ago.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -58,7 +64,10 @@ class Pace:
         self._interval_s = 0.0 if rate is None else 60.0 / rate
 
     async def acquire(self) -> None:
-        """Wait for this caller's moment; a pause that begins meanwhile, in whatever process, is waited for too."""
+        """Wait for this caller's moment.
+
+        A pause that begins meanwhile, in any process, is waited for too.
+        """
         await self._limiter.bucket.acquire()
         if self._interval_s:
             slack_s = max(0.0, BURST_S - self._interval_s)

@@ -143,7 +143,10 @@ class Registry:
         return self._with_role("candidate")
 
     def judges(self, names: Sequence[str] = ()) -> list[RegisteredModel]:
-        """The judges, the primary one first: those named (whatever their roles), else all with the role."""
+        """The judges, the primary one first.
+
+        They are those named (whatever their roles), else all that have the role.
+        """
         if names:
             return [self.get(name) for name in names]
         judges = self._with_role("judge")
@@ -178,7 +181,10 @@ class Registry:
 
 
 def read_registry(path: Path) -> Registry:
-    """Read and check the registry; raises RegistryError naming file, model, field and what to do."""
+    """Read and check the registry.
+
+    Raises RegistryError naming file, model, field and what to do.
+    """
     content = read_yaml(path)
     if unknown := [str(name) for name in content if name not in SECTIONS]:
         raise RegistryError(
@@ -206,14 +212,21 @@ def read_registry(path: Path) -> Registry:
 
 
 def check_callable(models: Iterable[RegisteredModel]) -> None:
-    """Pass when every model that is about to be used has its key and its address; raises RegistryError for the first without."""
+    """Pass when every model that is about to be used has its key and its address.
+
+    Raises RegistryError for the first model without.
+    """
     for model in models:
         read_api_key(model)
         read_address(model)
 
 
 def read_address(model: RegisteredModel, simulated_url: str | None = None) -> str:
-    """Where the model is reached; the simulated model server at `simulated_url`, or else as PROCTOR_SIMULATED_URL says."""
+    """Where the model is reached.
+
+    A simulated model is reached at the simulated model server: at `simulated_url`, or else where
+    PROCTOR_SIMULATED_URL says.
+    """
     if model.base_url != SIMULATED_URL:
         return model.base_url
     url = simulated_url or os.environ.get("PROCTOR_SIMULATED_URL")

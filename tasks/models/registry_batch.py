@@ -37,7 +37,10 @@ class BatchTerms:
 
 
 def parse_batch_terms(place: EntryPlace, entry: Mapping[str, Any]) -> BatchTerms | None:
-    """The field `batch` of a model; null where it is left out, that is, where the model takes no batches."""
+    """The field `batch` of a model.
+
+    It is None where the field is left out, that is, where the model takes no batches.
+    """
     value = entry.get("batch")
     if value is None:
         return None

@@ -1,4 +1,7 @@
-"""The registry's file: strict YAML, and each kind of field read with an error that names its place."""
+"""The registry's file: strict YAML.
+
+Each kind of field is read with an error that names its place.
+"""
 
 from __future__ import annotations
 

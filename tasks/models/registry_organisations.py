@@ -1,4 +1,6 @@
-"""The registry's section `organisations`: who owns the models, and under which other names they may be written.
+"""The registry's section `organisations`.
+
+It says who owns the models, and under which other names the owners may be written.
 
 The section may be left out: then the owners that the models name are the organisations, however each is written.
 """

@@ -1,4 +1,7 @@
-"""What endpoints send back, read without trust: text, reasoning, finish reason, usage, status."""
+"""What endpoints send back, read without trust.
+
+This is the text, reasoning, finish reason, usage and status.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +106,9 @@ class FoundObject:
 
 
 def find_objects(text: str, *, repair: bool = False) -> list[FoundObject] | None:
-    """The outermost JSON objects of a text in order; null where their braces are too tangled to be read in due time.
+    """The outermost JSON objects of a text, in order.
+
+    The result is None where their braces are too tangled to be read in reasonable time.
 
     `repair`: one that is wrong by a lone backslash or a comma too many is read all the same.
     """
@@ -135,14 +140,20 @@ def find_objects(text: str, *, repair: bool = False) -> list[FoundObject] | None
 
 
 def parse_json_object(text: str, key: str) -> dict[str, Any] | None:
-    """The one JSON object of a reply that has the key, whatever stands around it; null for none, and where several differ."""
+    """The one JSON object of a reply that has the key, whatever stands around it.
+
+    The result is None where there is none, and where several differ.
+    """
     objects = find_objects(drop_thinking(text)) or ()
     found = [one.value for one in objects if key in one.value and one.voice != "quoted"]
     return found[0] if found and all(value == found[0] for value in found) else None
 
 
 def drop_thinking(text: str) -> str:
-    """A reply without the thinking that it begins with, where a model marks it by tags and says something after it."""
+    """A reply without the thinking that it begins with.
+
+    The thinking is dropped where a model marks it by tags and says something after it.
+    """
     if not text.lstrip().startswith("<think>"):
         return text
     _, closed, rest = text.partition("</think>")
@@ -150,7 +161,10 @@ def drop_thinking(text: str) -> str:
 
 
 class _Form:
-    """A text as it is, or with its JSON put right, and which place of the one is which of the other."""
+    """A text as it is, or with its JSON put right.
+
+    It also knows which place of the one text is which place of the other.
+    """
 
     def __init__(self, text: str, wrong: re.Pattern[str] | None) -> None:
         pieces: list[str] = []
@@ -191,7 +205,9 @@ def build_reply(
     output_tokens: object = None,
     fingerprint: object = None,
 ) -> ParsedReply:
-    """A reply from its parts as an endpoint gave them, each of whatever type; what is no text or no count is null.
+    """A reply from its parts as an endpoint gave them, each of whatever type.
+
+    What is not a text or a count is None.
 
     Where no reasoning is given, what stands between `<think>` and `</think>` at the beginning of the content is it.
     """
@@ -219,7 +235,10 @@ def cut_reply(reply: ParsedReply, most: int) -> ParsedReply:
 
 
 def compute_status(reply: ParsedReply) -> Literal["answered", "empty", "refused", "truncated"]:
-    """What became of the answer. A reply cut at the token limit is truncated even when no text was left."""
+    """What became of the answer.
+
+    A reply that was cut at the token limit is truncated even when no text was left.
+    """
     if reply.is_refusal or reply.finish_reason in _REFUSING:
         return "refused"
     if reply.finish_reason in _CUT or (reply.whole is not None and "text" in reply.whole):
@@ -237,7 +256,10 @@ def _split_thinking(text: str) -> tuple[str | None, str]:
 
 
 def read_text(value: object) -> str | None:
-    """The text of a value, also where it comes in parts, as any store can keep it; null for what is none."""
+    """The text of a value, also where it comes in parts, in a form that any store can keep.
+
+    The result is None for a value that is not a text.
+    """
     if isinstance(value, str):
         return _repair(value)
     if isinstance(value, list):  # content in parts

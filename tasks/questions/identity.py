@@ -34,7 +34,9 @@ _MOST_FOLDINGS = 4
 
 
 def normalise_for_key(text: str) -> str:
-    """Fold a text for identity: NFKC, case, white space and punctuation variants. Never shown to anyone.
+    """Fold a text for identity: NFKC, case, white space and punctuation variants.
+
+    The result is never shown to anyone.
 
     Full- and half-width forms, quotes, dashes and stops fall together; white space and blanks (`____`,
     `（ ）`) are unified; a closing stop is dropped. Digits, letters, operators and the order of everything stay.
@@ -61,7 +63,9 @@ def compute_document_id(sha256: str) -> str:
 
 
 def compute_question_uuid(bare: BareQuestion) -> str:
-    """Return the UUIDv5 of a question's normalised content; language, answers and metadata play no part.
+    """Return the UUIDv5 of a question's normalised content.
+
+    Language, answers and metadata play no part.
 
     Options count with label and text in the order given: the same stem with other options is another question.
     """
@@ -76,7 +80,10 @@ def compute_question_uuid(bare: BareQuestion) -> str:
 def compute_normal_uuid(
     question_type: str, stem: str, material: str, options: Iterable[tuple[str, str]]
 ) -> str:
-    """Return the UUIDv5 of texts that are in normal form already; `options` are pairs of label and text."""
+    """Return the UUIDv5 of texts that are in normal form already.
+
+    `options` are pairs of label and text.
+    """
     parts = [question_type, stem, material, *(f"{label}={text}" for label, text in options)]
     digest = hashlib.sha256("\x1f".join(parts).encode("utf-8")).hexdigest()
     # What uuid.uuid5 computes, without its object: half of the time of a bank's variants.
@@ -86,7 +93,9 @@ def compute_normal_uuid(
 
 
 def fold_piece(text: str) -> str | None:
-    """The normal form of a text that will stand inside a longer one, between other texts: closing stops stay.
+    """The normal form of a text that will stand inside a longer one, between other texts.
+
+    Closing stops stay.
 
     None where the form depends on what stands around it; the longer text is then to be normalised as a whole.
     `join_pieces` puts pieces together.
@@ -100,7 +109,10 @@ def fold_piece(text: str) -> str | None:
 
 
 def join_pieces(first: str, second: str) -> str:
-    """The normal form of two pieces with white space between them; the last piece still has its closing stops."""
+    """The normal form of two pieces with white space between them.
+
+    The last piece still has its closing stops.
+    """
     between = " " if first[-1:] in WORD_LETTERS and second[:1] in WORD_LETTERS else ""
     return f"{first}{between}{second}"
 
@@ -138,7 +150,10 @@ _LETTERS = _Letters()
 
 
 def _may_join(letter: str) -> bool:
-    """Whether the normal form of a character may depend on its neighbours; true where it is not known."""
+    """Whether the normal form of a character may depend on its neighbours.
+
+    True where it is not known.
+    """
     code = ord(letter)
     if 0x1100 <= code < 0x1200 or 0x10000 <= code < 0x1D400 or code >= 0x40000:
         return True

@@ -1,4 +1,7 @@
-"""The normal form of many texts at once: what `normalise_for_key` makes of each, over the code points of all of them."""
+"""The normal form of many texts at once.
+
+It is what `normalise_for_key` makes of each, computed over the code points of all of them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ _CODES = 0x110000
 
 
 def normalise_column(texts: pl.Series, fold_further: FoldFurther | None = None) -> pl.Series:
-    """The normal form of each text; `fold_further` is a fold of single code points that comes after it.
+    """The normal form of each text.
+
+    `fold_further` is a fold of single code points that comes after it.
 
     Nulls are not allowed. A character whose form depends on its neighbours, or is several letters, sends its text through
     `normalise_for_key`.
@@ -71,7 +76,10 @@ def _normalise_one_by_one(
 
 
 def _fold_shapes(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """White space, blanks and closing stops of texts whose letters are folded, each with `_END` after it."""
+    """Fold white space, blanks and closing stops of texts whose letters are folded.
+
+    Each text has `_END` after it.
+    """
     import numpy as np
 
     dropped = codes == _DROPPED
@@ -132,7 +140,10 @@ def _shift(marks: NDArray[np.bool_], by: int) -> NDArray[np.bool_]:
 
 @cache
 def _mark(letters: frozenset[str]) -> NDArray[np.bool_]:
-    """Which of the ASCII characters are among these; the last place, of no letter, stands for all others."""
+    """Which of the ASCII characters are among these.
+
+    The last place, which belongs to no letter, stands for all other characters.
+    """
     import numpy as np
 
     marks = np.zeros(0x80, dtype=bool)
@@ -141,7 +152,10 @@ def _mark(letters: frozenset[str]) -> NDArray[np.bool_]:
 
 
 def _look_up(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The code of each letter's form, a plain space for white space; `_HARD` where the text is to be folded by itself."""
+    """The code of each letter's form, a plain space for white space.
+
+    It is `_HARD` where the text is to be folded by itself.
+    """
     import numpy as np
 
     table = _build_table()

@@ -42,7 +42,10 @@ class BareQuestion:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> BareQuestion:
-        """The bare part of any row or JSON object that holds these fields; every other field is left out."""
+        """The bare part of any row or JSON object that holds these fields.
+
+        Every other field is left out.
+        """
         return cls(
             row["question_type"],
             row["language"],
@@ -64,7 +67,9 @@ class BareQuestion:
 
 @dataclass(frozen=True, slots=True)
 class QuestionContent:
-    """Everything that is asked and known of a question, without who it is: the columns `schemas.questions.CONTENT`.
+    """Everything that is asked and known of a question, without its identity.
+
+    These are the columns `schemas.questions.CONTENT`.
 
     Attributes:
         bare: what a candidate may see.
@@ -109,7 +114,10 @@ class QuestionContent:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> QuestionContent:
-        """The content in a row of `questions`, `variants`, `bank` or `review_decisions`, or in a stored JSON object."""
+        """The content in a row of a table, or in a stored JSON object.
+
+        The tables are `questions`, `variants`, `bank` and `review_decisions`.
+        """
         return cls(
             BareQuestion.from_row(row),
             tuple(text or "" for text in row.get("answer") or ()),
@@ -177,12 +185,18 @@ class Question:
         }
 
     def as_row(self) -> dict[str, Any]:
-        """Identity and content with plain values; `method` only where a table has it, so it is not here."""
+        """Identity and content with plain values.
+
+        `method` is not here, because only some tables have it.
+        """
         return self.identity_row() | self.content.as_row()
 
 
 def read_options(options: Iterable[Mapping[str, str]] | None) -> tuple[Option, ...]:
-    """Offered answers from their stored form, a list of label and text; a null text is an empty one."""
+    """Offered answers from their stored form, a list of label and text.
+
+    A text that is None becomes an empty one.
+    """
     return tuple(Option(option["label"], option["text"] or "") for option in options or ())
 
 

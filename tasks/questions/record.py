@@ -1,4 +1,6 @@
-"""A question's record, as other tools read it (LLMEval-Fair, figure 8): one JSON object per line.
+"""A question's record, as other tools read it (LLMEval-Fair, figure 8).
+
+There is one JSON object per line.
 
     {"category", "sub_category", "question_uuid", "dialog": [{"role", "content"}], "hint", "response",
      "judge": {"judge", "stars", "reason"}}
@@ -30,7 +32,10 @@ MOST_REPORTED = 50
 
 @dataclass(frozen=True)
 class JudgeRecord:
-    """What a judge returned: the whole text, the stars read from it (null: unparsed) and the reason."""
+    """What a judge returned.
+
+    It holds the whole text, the stars read from it (None: unparsed) and the reason.
+    """
 
     judge: str | None
     stars: int | None
@@ -57,7 +62,9 @@ def build_records(
     *,
     style: str = "zero_shot",
 ) -> list[QuestionRecord]:
-    """One record per response and judge; a question without a response has one, and so has a response without a judge.
+    """One record per response and judge.
+
+    A question without a response has one record, and so has a response without a judge.
 
     Args:
         questions: rows of `bank`, or any with a question's content.
@@ -117,7 +124,10 @@ def parse_records(text: str) -> tuple[list[QuestionRecord], list[str]]:
 
 
 def export_records(records: Iterable[QuestionRecord], path: Path) -> int:
-    """Write records as JSON lines in UTF-8; the file is there whole or not at all. Returns how many."""
+    """Write records as JSON lines in UTF-8; returns how many.
+
+    The file is there whole or not at all.
+    """
     partial = path.with_name(path.name + ".part")
     count = 0
     with partial.open("w", encoding="utf-8", newline="\n") as file:
@@ -152,7 +162,10 @@ def import_records(path: Path) -> list[QuestionRecord]:
 
 
 class _Given(NamedTuple):
-    """A response, with the session and position where it was given; null for the place that a response would have."""
+    """A response, with the session and position where it was given.
+
+    `place` is None where the record only stands in for a response that is missing.
+    """
 
     place: tuple[str, int] | None
     prompt_style: str

@@ -1,4 +1,7 @@
-"""What each rule says in words, what to do where it is broken, and an example: `schemas/data/question_rules.yaml`."""
+"""What each rule says in words, what to do where it is broken, and an example.
+
+The source is `schemas/data/question_rules.yaml`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Format rules of a question: one function per rule, named for what must hold (LLMEval-Fair, A.2.2).
+"""Format rules of a question (LLMEval-Fair, A.2.2).
+
+There is one function per rule, named for what must hold.
 
 A rule looks at the content of one question and answers whether it holds; it never changes anything.
 `ANSWERABLE` are the rules without which a question cannot be put or judged: an annotator cannot accept past them.
@@ -23,7 +25,10 @@ _LETTERS = [chr(code) for code in range(ord("A"), ord("Z") + 1)]
 
 
 def find_broken_rules(content: QuestionContent) -> list[str]:
-    """Names of all rules that `content` breaks, in the order of `RULES`; empty when it is well formed."""
+    """Names of all rules that `content` breaks, in the order of `RULES`.
+
+    Empty when it is well formed.
+    """
     return [name for name, rule in RULES.items() if not rule(content)]
 
 
@@ -33,7 +38,9 @@ def find_unanswerable(content: QuestionContent) -> list[str]:
 
 
 def is_sound_choice(stem: str, labels: Sequence[str], texts: Sequence[str], answer: Sequence[str]) -> bool:
-    """Whether a multiple-choice question keeps all rules, quickly; false sends it to `find_broken_rules` for their names.
+    """Whether a multiple-choice question keeps all rules, found quickly.
+
+    False sends it to `find_broken_rules` for their names.
 
     For whole banks: the same as `find_broken_rules` finding nothing (a test compares them on a real bank).
     """
@@ -101,7 +108,10 @@ def truth_is_true_or_false(content: QuestionContent) -> bool:
 
 
 def blanks_match_answers(content: QuestionContent) -> bool:
-    """A fill-in question has as many blanks as answers; several answers printed as one are counted apart."""
+    """A fill-in question has as many blanks as answers.
+
+    Several answers printed as one are counted apart.
+    """
     if content.question_type != "fill_in_the_blank":
         return True
     answer = content.answer

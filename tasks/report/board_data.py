@@ -1,4 +1,6 @@
-"""What the scripts of the site read: every edition, candidate and difference, in columns of whole numbers so that years fit in a file.
+"""What the scripts of the site read: every edition, candidate and difference.
+
+They are in columns of whole numbers, so that years fit in a file.
 
 A script of a page that is opened from a disk may not fetch a file, but it may be loaded beside another: each set of data is a script of
 one assignment.
@@ -55,7 +57,9 @@ def write_data(path: Path, name: str, data: Mapping[str, object]) -> None:
 
 
 def describe_board(history: pl.DataFrame) -> dict[str, Any]:
-    """Every edition and prompt style in columns, in the order of `leaderboard_history`, whose rows it takes.
+    """Every edition and prompt style in columns, in the order of `leaderboard_history`.
+
+    Takes the rows of `leaderboard_history`.
 
     Candidates stand once in `models`, a simulated one apart from a real one of its name; a row names its place there. Scores are in
     hundredths.

@@ -1,4 +1,7 @@
-"""The charts of the leaderboard and of trends, and Vega-Lite charts turned into SVG on this machine, without a browser or a network."""
+"""The charts of the leaderboard and of trends, and the conversion of charts to SVG.
+
+Vega-Lite charts are turned into SVG on this machine, without a browser or a network.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,9 @@ def draw_heatmap(frame: pl.DataFrame, language: Language) -> Any:
 
 
 def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
-    """Chart of S over the months, one line per candidate with its name at the end, and a bar of the 95% interval at each point.
+    """Chart of S over the months, one line per candidate with its name at the end.
+
+    Each point has a bar of its 95% interval.
 
     Takes the rows of `monthly_trend`: month, model, score, score_low, score_high, rank. Draws the first twelve of the latest
     month. The axis is one of time: a month without a session is a gap that no line crosses.
@@ -139,7 +144,10 @@ def draw_trend(frame: pl.DataFrame, language: Language) -> Any:
 
 
 def _fill_months(kept: pl.DataFrame) -> list[dict[str, Any]]:
-    """A row for each candidate and month between its first and last; without a value where it did not sit."""
+    """A row for each candidate and month between its first and last.
+
+    The row has no value where the candidate did not sit.
+    """
     known = {(row["model"], row["month"]): row for row in kept.iter_rows(named=True)}
     rows = []
     for (model,), part in kept.group_by("model", maintain_order=True):
@@ -166,7 +174,10 @@ def list_months(first: str, last: str) -> list[str]:
 def _place_names(
     rows: Sequence[Mapping[str, Any]], models: Sequence[str], gap: float
 ) -> list[dict[str, Any]]:
-    """Where the name of each line stands beside its last point: `at`, no two nearer than `gap`, as near their points as that allows."""
+    """Where the name of each line stands beside its last point: `at`.
+
+    No two names are nearer than `gap`, and each is as near its point as that allows.
+    """
     last = {row["model"]: row for row in rows if row["score"] is not None}
     ends = sorted((last[model] for model in models if model in last), key=lambda row: row["score"])
     newest = max((row["month"] for row in ends), default="")
@@ -178,7 +189,9 @@ def _place_names(
 
 
 def spread_apart(values: Sequence[float], gap: float) -> list[float]:
-    """The values, which ascend, moved as little as possible so that each is at least `gap` above the one before.
+    """The values, which ascend, moved apart as little as possible.
+
+    Each is then at least `gap` above the one before.
 
     Values that touch form a block around their mean, as in isotonic regression (pool adjacent violators).
     """
@@ -194,7 +207,10 @@ def spread_apart(values: Sequence[float], gap: float) -> list[float]:
 
 
 def choose_trend_models(frame: pl.DataFrame) -> list[str]:
-    """The candidates that the trend shows, best of their latest month first: fewer of many months, whose lines cross more often."""
+    """The candidates that the trend shows, best of their latest month first.
+
+    There are fewer of them where there are many months, because lines over many months cross more often.
+    """
     count = TREND_CANDIDATES if frame["month"].n_unique() <= _SHORT_MONTHS else _LONG_CANDIDATES
     latest = frame.sort("month").group_by("model", maintain_order=True).last()
     ordered = latest.sort(["month", "rank", "model"], descending=[True, False, False])
@@ -252,7 +268,9 @@ def draw_release(frame: pl.DataFrame, curve: Curve | None, language: Language) -
 
 
 def draw_families(frame: pl.DataFrame, language: Language) -> Any:
-    """Chart of the latest S of each family's members by release date: a line through those that were the family's best, its name at the end.
+    """Chart of the latest S of each family's members by release date.
+
+    A line runs through those that were the family's best, with the family's name at its end.
 
     Takes the rows of `family_trajectories`: family, model, mode, release_date, score. Members in another mode, and those without a
     release date, are in the table only.
@@ -323,7 +341,10 @@ def draw_families(frame: pl.DataFrame, language: Language) -> Any:
 
 
 def _choose_points(frame: pl.DataFrame) -> set[str]:
-    """The names that fit without covering one another at the narrowest width: record holders first, then the best."""
+    """The names that fit without covering one another at the narrowest width.
+
+    Record holders come first, then the best.
+    """
     if not frame.height:
         return set()
     days = [day.toordinal() for day in frame["release_date"]]

@@ -1,4 +1,6 @@
-"""The pages whose content a reader chooses: the leaderboard of a month and style, one candidate, several compared.
+"""The pages whose content a reader chooses.
+
+They are the leaderboard of a month and style, one candidate, and several candidates compared.
 
 Their templates hold what is read without scripts; the scripts draw the rest from the data of every edition, which lies in the folder once.
 """
@@ -59,7 +61,9 @@ _SPOKEN: Final = (
 
 
 def write_leaderboard(source: Source, issue: Issue, history: pl.DataFrame) -> Path:
-    """Write `index.html`, the data of every edition and `leaderboard.csv`; returns the path of the page.
+    """Write `index.html`, the data of every edition and `leaderboard.csv`.
+
+    Returns the path of the page.
 
     Takes the rows of `leaderboard_history`. A lake without a published edition gives a page that says so.
     """
@@ -120,7 +124,10 @@ def _write_chosen(
 
 
 def _share(source: Source) -> dict[str, Any]:
-    """What the templates of the three pages have in common: the words of the scripts, and what the board rests on."""
+    """What the templates of the three pages have in common.
+
+    This is the words of the scripts, and what the board rests on.
+    """
     words = SITE_LABELS | {key: LABELS[key] for key in _SPOKEN}
     query = "leaderboard_history"
     return {

@@ -1,4 +1,6 @@
-"""The frame of the report site: its pages, the files that they share, and a page written into it.
+"""The frame of the report site.
+
+It holds the site's pages, the files that they share, and the writing of a page into it.
 
 A site is a folder. Nothing in it asks for anything outside: styles, scripts and data lie beside the pages, so that it opens from a disk
 as it does from a server.
@@ -16,9 +18,9 @@ from typing import Any, Final
 import polars as pl
 
 from tasks.report.labels import LABELS, Language, label
-from tasks.report.panels import Words, flatten_lists
+from tasks.report.panels import flatten_lists
 from tasks.report.rendering import render_template
-from tasks.texts import write_safe_csv
+from tasks.texts import Words, write_safe_csv
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _SHARED: Final = ("site.css", "site.js")
@@ -86,7 +88,9 @@ def write_page(
     current: str = "",
     scripts: Sequence[str] = (),
 ) -> Path:
-    """Write `<name>.html` from a template that extends `layout.html.j2`, and what it shares with others; returns its path.
+    """Write `<name>.html` from a template that extends `layout.html.j2`; returns its path.
+
+    What it shares with other pages is written, too.
 
     `current` is the page of the navigation that it belongs to, its own name by default. A page with `has_figures` in its values draws them in
     the browser. `scripts` are files of the templates' folder that it needs besides the common ones, and data
@@ -111,7 +115,9 @@ def write_page(
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """A table as CSV with a byte order mark, so that spreadsheets read Chinese names; values of a list are joined by semicolons.
+    """Write a table as CSV with a byte order mark, so that spreadsheets read Chinese names.
+
+    Values of a list are joined by semicolons.
 
     Numbers have six significant digits: years of editions are to fit in a folder that is sent around.
     """
@@ -121,7 +127,10 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
 
 
 def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) -> None:
-    """The styles and scripts; the drawing library, which is large and takes a second to put together, only where it is not there."""
+    """Write the styles and scripts, and the drawing library only where it is not there.
+
+    The library is large and takes a second to put together.
+    """
     for name in (*_SHARED, *(name for name in scripts if "/" not in name)):
         shutil.copyfile(_TEMPLATES / name, folder / name)
     if not has_figures:

@@ -1,4 +1,7 @@
-"""The plots of a league's page: Vega-Lite charts turned into SVG on this machine, without a browser or a network."""
+"""The plots of a league's page.
+
+Vega-Lite charts are turned into SVG on this machine, without a browser or a network.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,9 @@ _LONGEST_NAME = 18
 
 
 def render_radar(frame: pl.DataFrame, order: list[str]) -> str:
-    """SVG of one small radar for each answerer, with an axis for each asker; the same in both languages.
+    """SVG of one small radar for each answerer, with an axis for each asker.
+
+    It is the same in both languages.
 
     Takes the rows of `league_by_asker` of one domain: asker, answerer, score, most_points. `order` names the candidates. It is drawn
     here: Vega-Lite knows no radar, and one made of layers takes seconds.
@@ -111,7 +116,9 @@ def render_cells(frame: pl.DataFrame, language: Language, prefix: str) -> str:
 
 
 def render_solving(frame: pl.DataFrame, language: Language, prefix: str) -> str:
-    """SVG of solving against setting, with 95% intervals both ways; harder questions lie further up.
+    """SVG of solving against setting, with 95% intervals both ways.
+
+    Harder questions are further up.
 
     Takes the rows of `league_ranking` of one domain: model, score, answer_low, answer_high, setting_score, setting_low, setting_high.
     """

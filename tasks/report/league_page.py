@@ -1,4 +1,7 @@
-"""The page of a league: ranking, pictures and tests by domain, beside the exam; questions only where they are asked for."""
+"""The page of a league: ranking, pictures and tests by domain, beside the exam.
+
+Questions are shown only where they are asked for.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,9 @@ def render_league(
     with_questions: bool = False,
     generated_at: dt.datetime | None = None,
 ) -> Path:
-    """Write `league-NAME.html` and `league-NAME.csv` into `out_dir`, and return the path of the page.
+    """Write `league-NAME.html` and `league-NAME.csv` into `out_dir`.
+
+    Returns the path of the page.
 
     Args:
         run_named: runs a named query of warehouse/sql/analyses with parameters (`Lake.run_named`).
@@ -81,12 +86,18 @@ def render_league(
 
 
 def name_file(league_id: str) -> str:
-    """The name of a league's page without its suffix: letters, digits, dots, dashes and underlines only."""
+    """The name of a league's page without its suffix.
+
+    It has letters, digits, dots, dashes and underlines only.
+    """
     return "league-" + re.sub(r"[^A-Za-z0-9._-]", "_", league_id)
 
 
 def _round(run_named: NamedQuery) -> NamedQuery:
-    """The same queries without their last digits: threads add up in any order, and a page must not change with it."""
+    """The same queries without their last digits.
+
+    Threads add up in any order, and a page must not change with it.
+    """
     return lambda name, given: run_named(name, given).with_columns(pl.col(pl.Float64).round(9))
 
 

@@ -16,7 +16,9 @@ from tasks.report.panels import Draw
 
 
 def month_lines(frame: pl.DataFrame, *, value: Axis, series: Group, dashed: str = "") -> Draw:
-    """A line for each series over the months of `month` (YYYY-MM), on an axis of time: a month without a row is a gap.
+    """A line for each series over the months of `month` (YYYY-MM), on an axis of time.
+
+    A month without a row is a gap.
 
     `dashed`, a column of booleans, gives its rows a broken line.
     """
@@ -64,7 +66,10 @@ def month_lines(frame: pl.DataFrame, *, value: Axis, series: Group, dashed: str 
 
 
 def month_bars(frame: pl.DataFrame, *, value: Axis, series: Group) -> Draw:
-    """A bar for each month of `month` (YYYY-MM) on an axis of time, its parts by series one on top of the other."""
+    """A bar for each month of `month` (YYYY-MM) on an axis of time.
+
+    Its parts by series are stacked one on top of the other.
+    """
 
     def draw(language: Language) -> Any:
         import altair as alt
@@ -94,7 +99,10 @@ def month_bars(frame: pl.DataFrame, *, value: Axis, series: Group) -> Draw:
 
 
 def fill_gaps(frame: pl.DataFrame, series: Sequence[str], value: str) -> pl.DataFrame:
-    """The rows with one more, without a value, for each month between the first and last of a series that it has no row of."""
+    """The rows, with months that are missing filled in.
+
+    Each month between the first and last of a series for which it has no row gets one, without a value.
+    """
     kept = frame.select("month", *series, value)
     parts = kept.partition_by(*series, maintain_order=True) if series else [kept]
     filled = []
@@ -109,7 +117,10 @@ def fill_gaps(frame: pl.DataFrame, series: Sequence[str], value: str) -> pl.Data
 
 
 def _month_axis(months: Sequence[str], *, is_band: bool = False) -> Any:
-    """A real axis of time, of moments without a zone, so that a month is not another one elsewhere; a year's months by name, more by what fits."""
+    """A real axis of time, of moments without a zone, so that a month is the same everywhere.
+
+    The months of a year each have their label; for a longer span, the labels are those that fit.
+    """
     import altair as alt
 
     days = sorted({dt.date.fromisoformat(month[:10]) for month in months})

@@ -1,4 +1,7 @@
-"""The figures of the pages that are made of panels: dots with intervals, lines over a number, bars, cells, points."""
+"""The figures of the pages that are made of panels.
+
+They are dots with intervals, lines over a number, bars, cells and points.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,9 @@ def dots(
     series: Group | None = None,
     mark_at: float | None = None,
 ) -> Draw:
-    """A dot for each row beside its name, with its interval; `mark_at` draws a line to compare with.
+    """A dot for each row beside its name, with its interval.
+
+    `mark_at` draws a line to compare with.
 
     Rows stand in the order of the frame, the first forty names of it. Several series of a name with intervals stand one under the
     other, without intervals on one line.
@@ -116,7 +121,10 @@ def number_lines(frame: pl.DataFrame, *, at: Axis, value: Axis, series: Group) -
 
 
 def bars(frame: pl.DataFrame, *, name: Group, value: Axis, series: Group | None = None) -> Draw:
-    """A bar for each name, its parts by series one after the other; rows in the order of the frame, the first forty names."""
+    """A bar for each name, its parts by series one after the other.
+
+    The rows are in the order of the frame, for its first forty names.
+    """
     kept = _first_names(frame, name.column)
 
     def draw(language: Language) -> Any:
@@ -152,7 +160,10 @@ def bars(frame: pl.DataFrame, *, name: Group, value: Axis, series: Group | None 
 
 
 def cells(frame: pl.DataFrame, *, across: Axis, down: Axis, value: Axis, facet: str) -> Draw:
-    """A picture for each value of `facet`, side by side: a cell for each pair, coloured by its share (0 to 1) and with it in per cent."""
+    """A picture for each value of `facet`, side by side.
+
+    Each has a cell for each pair, coloured by its share (0 to 1) and labelled with it in per cent.
+    """
 
     def draw(language: Language) -> Any:
         import altair as alt
@@ -265,7 +276,10 @@ def _choose_names(frame: pl.DataFrame, name: str, up: str, spread: float) -> set
 
 
 def say_cut(about: Words, frame: pl.DataFrame, name: str) -> Words:
-    """What is said of a figure, and that it has the first names only where there are more than it shows."""
+    """The words about a figure.
+
+    They say that the figure shows only the first names where there are more names than it shows.
+    """
     count = frame[name].n_unique()
     if count <= _SHOWN_ROWS:
         return about

@@ -1,4 +1,7 @@
-"""A page of panels: each with its figure drawn in both languages, its rows as CSV and the SQL that gave them."""
+"""A page of panels.
+
+Each panel has its figure drawn in both languages, its rows as CSV, and the SQL that gave them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ from typing import Any, Final
 
 from tasks.report.frame import SITE_PAGES, Issue, write_page, write_table
 from tasks.report.labels import LANGUAGES
-from tasks.report.panels import Panel, Source, Words, write_rows
+from tasks.report.panels import Panel, Source, write_rows
+from tasks.texts import Words
 from warehouse.lake import find_query
 from warehouse.lake.queries import render_query
 
@@ -21,7 +25,10 @@ _NOTHING: Final[Mapping[str, Any]] = {}
 
 @dataclass(frozen=True)
 class PanelPage:
-    """A page that is made of panels: its name in the navigation, the sentence at its top, what reads it, and its template."""
+    """A page that is made of panels.
+
+    It has its name in the navigation, the sentence at its top, what reads it, and its template.
+    """
 
     name: str
     about: Words

@@ -1,4 +1,7 @@
-"""A page as a list of panels: each answers one question by a sentence, a figure and a table, from one named query."""
+"""A page as a list of panels.
+
+Each panel answers one question by a sentence, a figure and a table, from one named query.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +118,10 @@ def name_words(named: Mapping[str, Words], value: object, language: Language) ->
 
 
 def write_rows(panel: Panel) -> list[list[dict[str, Any]]]:
-    """The cells of the panel's table: text in both languages, the value to sort by, and whether it is a number."""
+    """The cells of the panel's table.
+
+    A cell has its text in both languages, the value to sort by, and whether it is a number.
+    """
     cells = panel.shown_cells
     return [[_write_cell(cell, row) for cell in cells] for row in panel.frame.iter_rows(named=True)]
 

@@ -1,4 +1,7 @@
-"""A page from its template: words in both languages, numbers as people write them, everything else escaped."""
+"""A page from its template.
+
+Words are in both languages, numbers as people write them, and everything else is escaped.
+"""
 
 from __future__ import annotations
 

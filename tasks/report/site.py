@@ -26,7 +26,9 @@ PANEL_PAGES: Final = (
 
 
 def render_site(source: Source, issue: Issue) -> Path:
-    """Write every page of the site into the issue's folder, and return the path of the first one, `index.html`.
+    """Write every page of the site into the issue's folder.
+
+    Returns the path of the first page, `index.html`.
 
     Each figure has its data in `data/`. Pages of leagues that lie in the folder are linked from the page of leagues. Raises UsageError for
     a language that the site does not speak.

@@ -105,7 +105,10 @@ def _print_edition(console: Console, frame: pl.DataFrame, language: Language) ->
 
 
 def _list_alike(frame: pl.DataFrame, language: Language) -> str:
-    """How many others each candidate cannot be told from, in the order of the table; without those whose rank is certain."""
+    """How many others each candidate cannot be told from, in the order of the table.
+
+    Those whose rank is certain are left out.
+    """
     alike = frame.filter(pl.col("rank_high") > pl.col("rank_low"))
     separator = "；" if language == "zh" else "; "
     return separator.join(

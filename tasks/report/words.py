@@ -1,4 +1,7 @@
-"""Errors and ranks in words: what a candidate's interval, rank range and place are called on the page and in the terminal."""
+"""Errors and ranks in words.
+
+This is what a candidate's interval, rank range and place are called on the page and in the terminal.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ def format_rank_range(low: int | None, high: int | None) -> str:
 
 
 def format_change(value: float | None, low: float | None, high: float | None) -> str:
-    """A change with its sign and, where it is known, its 95% interval, as in +1.20 (-0.4 to +2.8)."""
+    """A change with its sign and, where it is known, its 95% interval.
+
+    An example is +1.20 (-0.4 to +2.8).
+    """
     if value is None:
         return MISSING
     interval = "" if low is None or high is None else f" ({low:+.1f} … {high:+.1f})"
@@ -44,7 +50,10 @@ def describe_place(row: Mapping[str, Any], language: Language) -> str:
 
 
 def describe_override(row: Mapping[str, Any], language: Language) -> str:
-    """Which gates of an edition were shut and overridden, and why, as a sentence; empty where none was."""
+    """Which gates of an edition were shut and overridden, and why, as a sentence.
+
+    It is empty where none was.
+    """
     gates = row["overridden_gates"] or ()
     if not gates:
         return ""

@@ -18,7 +18,10 @@ ADJUDICATION_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class AdjudicationSummary:
-    """Disputes that were given to an adjudicator, and how many have nobody left to settle them, by discipline."""
+    """Disputes that were given to an adjudicator.
+
+    By discipline, it also counts the disputes that have nobody left to settle them.
+    """
 
     batch_id: str
     assigned_count: int
@@ -34,7 +37,9 @@ def assign_adjudicators(
     due_days: int = ADJUDICATION_DAYS,
     question_uuids: Collection[str] | None = None,
 ) -> AdjudicationSummary:
-    """Give every dispute that has no adjudicator to somebody of the discipline who did not review it.
+    """Give every dispute without an adjudicator to somebody of the discipline.
+
+    The adjudicator must not have reviewed it.
 
     Experts of the discipline first, and of them the least loaded; the batch's deadline moves so that there is time. Running it again changes nothing.
 

@@ -1,4 +1,6 @@
-"""How far annotators agree, and how fast they work: per batch, discipline and annotator. Pure.
+"""How far annotators agree, and how fast they work.
+
+It is computed per batch, discipline and annotator. Pure.
 
 Decisions are accept, edit or reject, as names and in that order. Adjudications are no independent reviews and are left out.
 """
@@ -80,7 +82,10 @@ class Agreement:
 
 
 def compute_review_agreement(votes: Sequence[Vote]) -> list[Agreement]:
-    """Agreement per batch, discipline, annotator and pair of annotators, in that order and by name."""
+    """Agreement per batch, discipline, annotator and pair of annotators.
+
+    The rows come in that order, and by name.
+    """
     of_item = dict(_group(votes, lambda vote: vote.item))
     found = []
     names: tuple[tuple[str, Callable[[Vote], str]], ...] = (
@@ -120,7 +125,10 @@ def _list_pairs(items: Iterable[Sequence[Vote]]) -> list[tuple[tuple[str, str], 
 def _summarise(
     scope: str, name: str, votes: Sequence[Vote], items: Sequence[Sequence[Vote]], only: str | None
 ) -> Agreement:
-    """One row over `votes` and all votes on their questions; `only` leaves out pairs without that annotator."""
+    """One row over `votes` and all votes on their questions.
+
+    `only` leaves out pairs without that annotator.
+    """
     several = [item for item in items if len(item) > 1]
     couples = [shared for pair, shared in _list_pairs(several) if only is None or only in pair]
     pairs = [(first.decision, second.decision) for shared in couples for first, second in shared]
@@ -144,7 +152,10 @@ def _summarise(
 
 
 def _is_far_off(annotator: str, row: Agreement, items: Iterable[Sequence[Vote]]) -> bool | None:
-    """Whether their agreement is surely below that of the pairs without them, over the questions of everybody."""
+    """Whether their agreement is surely below that of the pairs without them.
+
+    The comparison is over the questions of all annotators.
+    """
     others = [
         first.decision == second.decision
         for votes in items

@@ -1,4 +1,7 @@
-"""Giving questions to annotators: by discipline, in equal shares, within their capacity (SPEC: expert review gate)."""
+"""Giving questions to annotators (SPEC: expert review gate).
+
+They are given by discipline, in equal shares, within the capacity of the annotators.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ CHUNK = 20_000
 
 @dataclass(frozen=True)
 class AssignmentSummary:
-    """What was assigned, and what was left out and waits. `batch_id` is null when every question is in several batches already."""
+    """What was assigned, and what was left out and waits.
+
+    `batch_id` is None when every question is in several batches already.
+    """
 
     batch_id: str | None
     is_new: bool
@@ -72,7 +78,9 @@ def assign_batch(
     now: str,
     terms: AssignmentTerms | None = None,
 ) -> AssignmentSummary:
-    """Open a review batch with those of `questions` that are in no batch yet; running it again changes nothing.
+    """Open a review batch with those of `questions` that are in no batch yet.
+
+    Running it again changes nothing.
 
     What the annotators cannot take is left out and named; it waits for the next batch.
 
@@ -173,7 +181,10 @@ def assign_batch(
 
 
 def compute_batch_id(questions: pl.DataFrame, now: str) -> str:
-    """`YYYY-MM-` and eight hexadecimal digits of a hash over the questions: the same questions, the same name."""
+    """The id of a batch: `YYYY-MM-` and eight hexadecimal digits.
+
+    The digits are of a hash over the questions, so that the same questions give the same name.
+    """
     names = sorted(
         f"{uuid}#{revision}" for uuid, revision in questions.select("question_uuid", "revision").iter_rows()
     )
@@ -205,7 +216,10 @@ def _write_assignments(
     now: str,
     due: Mapping[str, str],
 ) -> None:
-    """In the order of their key, and the planted among the others: their place in a table tells nothing."""
+    """Write the assignments in the order of their key, with the planted among the others.
+
+    Their place in a table then reveals nothing.
+    """
     everybody = dict(annotators) | {one.gold.item.question_uuid: one.annotators for one in planted}
     rows: list[tuple[Any, ...]] = []
     for uuid in sorted(everybody):
@@ -222,7 +236,9 @@ def _write_assignments(
 def _place(
     questions: pl.DataFrame, chosen: pl.DataFrame, planted: Sequence[Planted]
 ) -> dict[str, tuple[int, bool]]:
-    """Of every question its place in the batch, by paper and position, and whether it came with an answer.
+    """The place of every question in the batch, and whether it came with an answer.
+
+    The place is by paper and position.
 
     What is planted stands where its own paper and position put it, like the rest.
     """
@@ -262,7 +278,10 @@ def _place(
 
 
 def _read_taken(connection: Connection, question_uuids: Sequence[str], *, again: bool) -> dict[str, str]:
-    """Those of the questions that are not to be assigned, with their batch; `again` leaves out those of closed batches."""
+    """Those of the questions that are not to be assigned, with their batch.
+
+    `again` leaves out those of closed batches.
+    """
     taken = assigning.read_batched_questions(connection, question_uuids)
     if not again or not taken:
         return taken

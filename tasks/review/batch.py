@@ -1,4 +1,7 @@
-"""A review batch as it lies in the ledger: what is in it, who is to decide on what, and what was decided."""
+"""A review batch as it lies in the ledger.
+
+It shows what is in it, who is to decide on what, and what was decided.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ class Assignment:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Assignment:
-        """The assignment in a row of the ledger table `review_assignments`, with its question's discipline."""
+        """The assignment in a row of the ledger table `review_assignments`.
+
+        It comes with its question's discipline.
+        """
         return cls(
             row["question_uuid"],
             row["annotator"],
@@ -80,7 +86,10 @@ def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> 
 def read_items(
     connection: Connection, batch_id: str, question_uuids: Collection[str] | None = None
 ) -> list[Item]:
-    """Questions of the batch that are to be reviewed, by UUID; `question_uuids` takes only these."""
+    """Questions of the batch that are to be reviewed, by UUID.
+
+    `question_uuids` takes only these.
+    """
     return [
         Item.from_row(row)
         for row in assigning.read_items(connection, batch_id, question_uuids=question_uuids)
@@ -90,7 +99,9 @@ def read_items(
 def read_given_items(
     connection: Connection, batch_id: str, annotator: str, question_uuids: Collection[str] | None = None
 ) -> dict[str, Item]:
-    """Questions of the batch that somebody is to decide on: to be reviewed, or with a decision that is known.
+    """Questions of the batch that somebody is to decide on.
+
+    They are to be reviewed, or have a decision that is known.
 
     `question_uuids` takes only these.
     """
@@ -107,7 +118,9 @@ def read_assignments(
     *,
     with_gold: bool = True,
 ) -> list[Assignment]:
-    """Assignments of the batch, by question and annotator; those with a known decision are work like the others.
+    """Assignments of the batch, by question and annotator.
+
+    Those with a known decision are work like the others.
 
     `question_uuids` takes only these.
     """

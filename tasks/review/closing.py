@@ -24,7 +24,10 @@ from warehouse.ledger.review import assigning
 
 @dataclass(frozen=True)
 class ClosedBatch:
-    """What a closed batch lands: rows of `review_assignments`, `reviews`, `review_decisions`, `gold_reviews`, and the counts."""
+    """What a closed batch lands.
+
+    It lands rows of `review_assignments`, `reviews`, `review_decisions` and `gold_reviews`, and the counts.
+    """
 
     batch_id: str
     assignments: pl.DataFrame = field(repr=False)

@@ -1,4 +1,7 @@
-"""How far the review is, by batch, discipline and annotator: for those who give the work out."""
+"""How far the review is, by batch, discipline and annotator.
+
+It is for those who give the work out.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class BatchSummary:
-    """A batch: its work given out, decided and overdue (reviews and adjudications), and the disputes given out."""
+    """A batch and its work.
+
+    It counts what is given out, decided and overdue (reviews and adjudications), and the disputes given out.
+    """
 
     batch_id: str
     status: str

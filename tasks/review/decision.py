@@ -11,7 +11,10 @@ from tasks.review.edit import Edit
 
 @dataclass(frozen=True, slots=True)
 class GivenDecision:
-    """What an annotator gave for one question, whatever the channel; `edit` only with the decision `edit`."""
+    """What an annotator gave for one question, whatever the channel.
+
+    `edit` is given only with the decision `edit`.
+    """
 
     question_uuid: str
     decision: str

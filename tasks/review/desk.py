@@ -47,7 +47,9 @@ class Submission:
 
 
 class StaleError(GateError):
-    """A decision was given on the question since the annotator looked at it; nothing was recorded.
+    """A decision was given on the question since the annotator looked at it.
+
+    Nothing was recorded.
 
     `stands` is the decision that stands.
     """
@@ -83,7 +85,10 @@ class SubmissionReceipt:
 
 @dataclass(frozen=True)
 class DeskReport:
-    """What came of everything handed in: recorded, refused, disputes given out, batches that wait for nothing."""
+    """What came of everything handed in.
+
+    It has what was recorded and refused, the disputes given out, and the batches that wait for nothing.
+    """
 
     receipts: Sequence[SubmissionReceipt]
     refusals: Sequence[RefusedSubmission]
@@ -92,7 +97,9 @@ class DeskReport:
 
 
 def record(ledger: Ledger, handed_in: Iterable[Submission | RefusedSubmission], now: str) -> DeskReport:
-    """Record each submission, all of it or none, and give the disputes that show to adjudicators.
+    """Record each submission, all of it or none.
+
+    The disputes that appear are given to adjudicators.
 
     The same decision again changes nothing, a later one replaces it. A batch counts as complete after everything is
     recorded: a later submission may reopen what an earlier one settled.
@@ -136,7 +143,10 @@ def _follow(
     decided: Mapping[str, set[str]],
     now: str,
 ) -> DeskReport:
-    """What follows from the decisions recorded: disputes are given out, and batches found complete."""
+    """What follows from the decisions recorded.
+
+    Disputes are given out, and batches are found complete.
+    """
     batches = sorted(decided)
     # Only what was decided just now can have come into dispute; older disputes without anybody wait for the gate's sweep.
     disputes = [assign_adjudicators(ledger, name, now, question_uuids=decided[name]) for name in batches]
@@ -149,7 +159,9 @@ def _follow(
 
 
 def record_submission(ledger: Ledger, submission: Submission, now: str) -> SubmissionReceipt:
-    """Write the decisions of one submission, all or none, and whether the batch is complete by them.
+    """Write the decisions of one submission, all or none.
+
+    Whether they make the batch complete is written too.
 
     Raises:
         UsageError: the batch is unknown, a question is not assigned to the annotator in that role, or a decision is

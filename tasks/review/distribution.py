@@ -1,4 +1,6 @@
-"""Sharing work out: how many questions of each discipline each annotator gets, then which ones. Pure.
+"""Sharing work out among annotators. Pure.
+
+First, how many questions of each discipline each annotator gets; then, which ones.
 
 The loads are as even as the annotators' disciplines allow: no exchange, direct or through others, could make two
 loads more equal. That also makes the largest load the smallest possible, so if it exceeds an annotator's capacity,
@@ -60,7 +62,10 @@ def _distribute_apart(
     novices: Mapping[str, Collection[str]],
     crowded: Collection[str],
 ) -> Shares:
-    """Shares in which the part of the novices in the crowded disciplines, and that of the others, are fixed."""
+    """Shares in which two parts of the work in crowded disciplines are fixed.
+
+    They are the part of the novices in the crowded disciplines, and that of the others.
+    """
     parts = {name: (name,) for name in demand if name not in crowded} | {
         name: (f"{name}\0novices", f"{name}\0others") for name in crowded
     }
@@ -84,7 +89,9 @@ def draw_annotators(
     salt: str,
     novices: Collection[str] = (),
 ) -> dict[str, list[str]]:
-    """Annotators of each question so that everyone gets exactly their share, nobody twice on one question.
+    """Annotators of each question so that everyone gets exactly their share.
+
+    Nobody is twice on one question.
 
     Partners are mixed by a hash of `salt` and the questions, so that agreement can be measured between many pairs. Where
     the shares of `novices` leave room for it, none of them are alone on a question.
@@ -120,7 +127,9 @@ def _draw_block(
     review_count: int,
     mixer: random.Random,
 ) -> dict[str, int]:
-    """How many of a block of `size` questions each person takes, of `rest` that are left: their part, rounded up or down.
+    """How many of a block of `size` questions each person takes, of `rest` that are left.
+
+    It is their part, rounded up or down.
 
     Rounded so, nobody is left with more than there are questions, and novices never with more than may be theirs.
     """
@@ -181,7 +190,10 @@ def _fill(share: dict[str, int], most: int, amount: int, totals: dict[str, int])
 
 
 def _refill(shares: Shares, discipline: str, most: int, amount: int, totals: dict[str, int]) -> bool:
-    """Take one discipline's work back and pour it again around the others'; whether that changed anything."""
+    """Take one discipline's work back and pour it again around that of the others.
+
+    Returns whether that changed anything.
+    """
     before = dict(shares[discipline])
     for name, count in before.items():
         totals[name] -= count
@@ -190,7 +202,9 @@ def _refill(shares: Shares, discipline: str, most: int, amount: int, totals: dic
 
 
 def _exchange(shares: Shares, demand: Mapping[str, int], totals: dict[str, int]) -> bool:
-    """Move work along a chain of annotators from a higher to a lower load; false when no chain is left.
+    """Move work along a chain of annotators from a higher to a lower load.
+
+    Returns False when no chain is left.
 
     As much at once as evens the two ends out and every step of the chain has room for.
     """

@@ -18,7 +18,10 @@ TEXT_FIELDS = ("question_type", "discipline", "sub_discipline", "material", "ste
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something wrong with a given decision: the field it lies in, and a sentence without the question's text."""
+    """Something wrong with a given decision.
+
+    It has the field that is wrong, and a sentence without the question's text.
+    """
 
     field: str
     message: str
@@ -37,7 +40,10 @@ RULE_FAULTS: dict[str, Fault] = {
 
 
 def find_shape_faults(fields: Mapping[str, object]) -> list[Fault]:
-    """What keeps corrected fields from being an `Edit`: a channel may send anything, the contract has types."""
+    """What keeps corrected fields from being an `Edit`.
+
+    A channel may send anything, but the contract has types.
+    """
     faults = [
         Fault(name, "this field cannot be corrected") for name in sorted(set(fields) - set(EDITABLE_FIELDS))
     ]
@@ -60,7 +66,10 @@ def find_shape_faults(fields: Mapping[str, object]) -> list[Fault]:
 
 
 def find_faults(content: QuestionContent, given: GivenDecision) -> list[Fault]:
-    """Everything that is wrong with a decision on a question of that content; empty when it can be recorded."""
+    """Everything that is wrong with a decision on a question of that content.
+
+    Empty when the decision can be recorded.
+    """
     if given.decision not in DECISIONS:
         return [Fault("decision", f"the decision is not one of {', '.join(DECISIONS)}")]
     faults = _find_reason_faults(given)

@@ -1,4 +1,6 @@
-"""The gate: from annotators' decisions to what passes (LLMEval-Fair §2.1). Pure: no store, no clock.
+"""The gate: from annotators' decisions to what passes (LLMEval-Fair §2.1).
+
+Pure: it has no store and no clock.
 
 A question passes when enough reviewers accept it, edits included. An edit counts as an accept of the corrected
 question; reviewers agree when at most one correction is on the table and it leaves the key alone, or all of them
@@ -120,7 +122,10 @@ def _agree_on_content(content: QuestionContent, accepts: Sequence[GivenDecision]
 
 
 def _key_texts(content: QuestionContent) -> list[str]:
-    """The answer in words: for a choice the texts of the keyed options, so that reordering them is no change."""
+    """The answer in words.
+
+    For a choice these are the texts of the keyed options, so that reordering them is no change.
+    """
     texts = {option.label: option.text for option in content.options}
     return sorted(texts.get(key, key) for key in content.answer)
 

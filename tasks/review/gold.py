@@ -1,4 +1,6 @@
-"""Questions with a known decision among an annotator's work: drawn, planted, and what came of them.
+"""Questions with a known decision among an annotator's work.
+
+They are drawn and planted, and what came of them is read.
 
 The known decision comes from earlier questions: accepted ones as they are, rejected ones for a fault that can be seen, and
 accepted ones whose key was made wrong on purpose. They are handed out like all others and are no review of the bank.
@@ -57,7 +59,10 @@ class GoldQuestion:
 
 @dataclass(frozen=True)
 class GoldSupply:
-    """Settled questions that can be planted, which share of everybody's work they are to be, and the key of the draw."""
+    """Settled questions that can be planted.
+
+    It also has the share that they are to be of everybody's work, and the key of the draw.
+    """
 
     rows: Sequence[Mapping[str, Any]] = field(repr=False)
     share: float
@@ -106,7 +111,9 @@ def plant(
     people: Sequence[Annotator],
     kinds: Mapping[str, tuple[str | None, str]],
 ) -> list[Planted]:
-    """Draw for everybody their share of the supply: of a discipline that they review, never read by them, nothing twice.
+    """Draw for everybody their share of the supply.
+
+    Each of its questions is of a discipline that they review and was never read by them; none is drawn twice.
 
     At least one for each with work, where there is any; of the disciplines and languages of that work as long as there are
     such, so that none stands out.
@@ -167,7 +174,10 @@ def _alternate(order: Sequence[str], golds: Mapping[str, GoldQuestion]) -> list[
 
 
 def make_gold(row: Mapping[str, Any], key: bytes, batch_id: str) -> GoldQuestion:
-    """The question that a row of `settled_questions` is shown as in a batch: of those that can be spoiled, the half is."""
+    """The question that a row of `settled_questions` is shown as in a batch.
+
+    Of the questions that can be spoiled, half are.
+    """
     content = QuestionContent.from_row(row)
     drawn = _draw(key, batch_id, "spoil", row["question_uuid"])
     wrong = spoil_key(content, drawn) if row["outcome"] == "accepted" and drawn[0] % 2 else None
@@ -182,7 +192,10 @@ def make_gold(row: Mapping[str, Any], key: bytes, batch_id: str) -> GoldQuestion
 
 
 def spoil_key(content: QuestionContent, drawn: bytes) -> tuple[str, ...] | None:
-    """A wrong key of a choice with one key or of a true/false question, drawn; null for questions of other types."""
+    """A wrong key of a choice with one key or of a true/false question, drawn.
+
+    None for questions of other types.
+    """
     if content.question_type == "true_false" and content.answer in (("true",), ("false",)):
         return ("false",) if content.answer == ("true",) else ("true",)
     labels = [option.label for option in content.options]

@@ -46,7 +46,10 @@ class GoldScore:
 
 
 def read_gold_rows(connection: Connection, batch_id: str | None = None) -> list[dict[str, Any]]:
-    """Rows of the table `gold_reviews`, of one batch or of all, open ones too; `decision` and `gold_result` null until decided."""
+    """Rows of the table `gold_reviews`, of one batch or of all, open batches included.
+
+    `decision` and `gold_result` are None until a decision is given.
+    """
     return [_build_row(row) for row in gold.read_gold_reviews(connection, batch_id)]
 
 

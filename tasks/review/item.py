@@ -33,7 +33,10 @@ class SourceNote:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> SourceNote | None:
-        """The note in a row of `questions` or in a stored item; null for a variant, which stands in no paper."""
+        """The note in a row of `questions` or in a stored item.
+
+        None for a variant, which is in no paper.
+        """
         if "document_name" not in row:
             return None
         return cls(
@@ -104,7 +107,9 @@ class Item:
 
 
 def encode_items(questions: pl.DataFrame, batch_id: str) -> list[tuple[Any, ...]]:
-    """Rows of the ledger table `review_questions` for rows of `questions` or `variants`: what `Item.as_row` makes of each.
+    """Rows of the ledger table `review_questions`, from rows of `questions` or `variants`.
+
+    They are what `Item.as_row` makes of each.
 
     Columns are encoded as a whole, and rows are tuples in the order of QUESTION_COLUMNS: it is the way for questions by
     the ten thousand.

@@ -1,4 +1,7 @@
-"""Between the gate and the lake: what nobody has reviewed yet, and what a closed batch leaves."""
+"""Between the gate and the lake.
+
+It reads what nobody has reviewed yet, and lands what a closed batch leaves.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ from warehouse.ledger.engine.moments import write_moment
 
 
 def read_unreviewed(lake: Lake) -> pl.DataFrame:
-    """Rows of `questions` that no landed decision settles; of a question found in two documents the first counts.
+    """Rows of `questions` that no landed decision settles.
+
+    Of a question found in two documents the first counts.
 
     Whether a question lies in an open batch is the ledger's knowledge: assigning skips those.
     """
@@ -60,7 +65,10 @@ def land_closed_batches(
 
 
 def read_review_time(ledger: Ledger) -> str:
-    """The moment by which open batches are overdue or not; raises ClockError where a leap of the clock alone would decide it."""
+    """The moment that decides whether open batches are overdue.
+
+    Raises ClockError where a leap of the clock alone would decide it.
+    """
     open_batches = [batch for batch in list_batches(ledger) if not batch.is_closed]
     check_clock(ledger)
     with ledger.read() as connection:
@@ -75,7 +83,9 @@ def _is_overdue(due_at: str, moment: float) -> bool:
 
 
 def land_missing_batches(ledger: Ledger, lake: Lake) -> dict[str, int]:
-    """Land the batches that are closed in the ledger and not in the lake; returns rows newly landed by table.
+    """Land the batches that are closed in the ledger and not in the lake.
+
+    Returns rows newly landed by table.
 
     Closes nothing: which batch is ready is for the review gate to say.
     """

@@ -1,4 +1,7 @@
-"""The batch that unreviewed questions wait in: opened as soon as there is someone to give them to."""
+"""The batch that unreviewed questions wait in.
+
+It is opened as soon as there is someone to give them to.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from warehouse.ledger.engine.opening import open_ledger
 
 
 def open_waiting_batch(settings: Settings) -> dict[str, object]:
-    """Put questions that nobody has reviewed into a batch, if there are annotators to give them to; returns ids and counts."""
+    """Put questions that nobody has reviewed into a batch; returns ids and counts.
+
+    This is done if there are annotators to give them to.
+    """
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         questions = read_unreviewed(lake)
         if questions.is_empty() or not read_annotators(ledger):

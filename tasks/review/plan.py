@@ -1,4 +1,7 @@
-"""Who reviews which question of a new batch, and what finds no place: too few people, or too little time. Pure."""
+"""Who reviews which question of a new batch, and what finds no place. Pure.
+
+A question finds no place where there are too few people, or too little time.
+"""
 
 from __future__ import annotations
 
@@ -146,7 +149,10 @@ class _Shift:
         raise ContractError(f"No shares were found for {sum(demand.values())} questions that have room.")
 
     def has_room(self, demand: Mapping[str, int]) -> bool:
-        """Whether the work has a place at all: as a flow from the groups through the people, limited by what each can hold."""
+        """Whether the work has a place at all.
+
+        It is found as a flow from the groups through the people, limited by what each person can hold.
+        """
         import numpy as np
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_flow

@@ -1,4 +1,7 @@
-"""How far a review batch is: questions by state, who still owes decisions, and whether anything is waited for."""
+"""How far a review batch is.
+
+It shows questions by state, who still owes decisions, and whether anything is waited for.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ class AnnotatorProgress:
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """How far a batch is: questions by state (`accepted rejected waiting disputed`), and who still owes decisions."""
+    """How far a batch is.
+
+    It shows questions by state (`accepted rejected waiting disputed`), and who still owes decisions.
+    """
 
     batch_id: str
     status: str
@@ -94,7 +100,10 @@ def read_progress(ledger: Ledger, batch_id: str, now: str) -> BatchProgress:
 
 
 def is_complete(ledger: Ledger, batch_id: str) -> bool:
-    """Whether every question of the batch is settled, disputes included; a closed batch is complete."""
+    """Whether every question of the batch is settled, disputes included.
+
+    A closed batch is complete.
+    """
     with ledger.read() as connection:
         batch = read_batch(connection, batch_id)
         return batch.is_closed or is_settled(connection, batch)
@@ -161,7 +170,10 @@ class Workload:
 def list_workloads(
     ledger: Ledger, settings: Settings, now: str, batch_id: str | None = None
 ) -> list[Workload]:
-    """What every annotator has to do, in all open batches or one, by name: those who are active, and others with open work."""
+    """What every annotator has to do, in all open batches or one, by name.
+
+    The list has those who are active, and others with open work.
+    """
     with ledger.read() as connection:
         people = {
             row["user_id"]: Annotator.from_row(row)

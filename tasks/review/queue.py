@@ -1,4 +1,7 @@
-"""An annotator's own queue: what waits for them, one question of it with all they need, and what comes next."""
+"""An annotator's own queue.
+
+It shows what waits for them, one question of it with all they need, and what comes next.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,10 @@ def list_work(ledger: Ledger, annotator: str) -> list[BatchWork]:
 
 
 def count_batch_work(ledger: Ledger, batch_id: str, annotator: str) -> tuple[int, int]:
-    """How many questions of an open batch were given to somebody, and how many of them are decided; 0 and 0 where none was."""
+    """How many questions of an open batch were given to somebody, and how many are decided.
+
+    0 and 0 where none was given.
+    """
     with ledger.read() as connection:
         assigned, decided = desk.count_batch_work(connection, batch_id, annotator)
     return assigned, min(assigned, decided)
@@ -110,7 +116,10 @@ def read_first(ledger: Ledger, batch_id: str, annotator: str, queue: Queue) -> s
 
 
 def read_last_decided(ledger: Ledger, batch_id: str, annotator: str, before: str | None = None) -> str | None:
-    """The UUID of the question that somebody decided last in the batch, before a moment if one is given."""
+    """The UUID of the question that somebody decided last in the batch.
+
+    Where a moment is given, it is the last one before that moment.
+    """
     with ledger.read() as connection:
         return desk.read_last_decided(connection, batch_id, annotator, before)
 
@@ -143,7 +152,10 @@ def open_question(ledger: Ledger, batch_id: str, question_uuid: str, annotator: 
 
 
 def find_queue(role: str, *, has_answer: bool) -> Queue:
-    """The queue that an assignment stands in: a dispute, a question without an answer, or one that can be read as it is."""
+    """The queue that an assignment stands in.
+
+    It is for disputes, for questions without an answer, or for questions that can be read as they are.
+    """
     if role == "adjudicator":
         return "disputes"
     return "questions" if has_answer else "unanswered"
@@ -173,7 +185,10 @@ def save_draft(
     draft: Mapping[str, Any] | None,
     now: str,
 ) -> bool:
-    """Keep what was begun (null: nothing any more); false when the question was not given to this annotator."""
+    """Keep what an annotator has begun (None: there is nothing any more).
+
+    Returns False when the question was not given to this annotator.
+    """
     with ledger.write() as connection:
         if desk.read_assignment(connection, batch_id, question_uuid, annotator) is None:
             return False

@@ -48,7 +48,9 @@ def reassign(
     to: str | None = None,
     batch_id: str | None = None,
 ) -> list[Reassignment]:
-    """Move what somebody has not decided yet, in every open batch or one, to those with the least work.
+    """Move what somebody has not decided yet to those with the least work.
+
+    This covers every open batch, or one.
 
     To people of the discipline who have not been given the question, within what they can hold, and never to novices
     alone. Whatever is due within a week is given a week. Running it again moves what is still left.

@@ -1,4 +1,7 @@
-"""Letters to annotators who have open work: how much, until when, and how much a day finishes it. No question's text in them."""
+"""Letters to annotators who have open work, without the text of any question.
+
+They state how much is open, until when, and how much a day finishes it.
+"""
 
 from __future__ import annotations
 

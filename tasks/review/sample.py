@@ -14,7 +14,9 @@ from warehouse.ledger.engine.opening import open_ledger
 
 
 def open_sample_batch(settings: Settings) -> dict[str, object]:
-    """Put the variants drawn from held batches into a review batch, where nobody has decided on them and nobody is about to.
+    """Put the variants drawn from held batches into a review batch.
+
+    Only variants are put there that nobody has decided on and nobody is about to.
 
     Returns ids and counts. Where there are too few annotators, or they have too much to do, the sample waits and
     `sample_refusal` says why: the variants are written and stay held.

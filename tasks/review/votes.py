@@ -1,4 +1,7 @@
-"""Independent reviews in the ledger, of open and closed batches, as agreement is computed from."""
+"""Independent reviews in the ledger, of open and closed batches.
+
+Agreement is computed from them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def read_votes(ledger: Ledger, batch_id: str | None = None) -> list[Vote]:
-    """Every first review, of one batch or of all; adjudications are no independent reviews and are left out.
+    """Every first review, of one batch or of all.
+
+    Adjudications are not independent reviews and are left out.
 
     Raises:
         UsageError: there is no such batch.

@@ -1,4 +1,7 @@
-"""The words of review work (words.yaml): what annotators see in their language, and what they may write for it."""
+"""The words of review work (words.yaml).
+
+They are what annotators see in their language, and what they may write for it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ def list_words(topic: Topic, language: Language) -> dict[str, str]:
 
 
 def parse_word(text: str, topic: Topic) -> str | None:
-    """The code for what a person chose or typed, in either language; null when it is none, or may be two."""
+    """The code for what a person chose or typed, in either language.
+
+    None when it matches no code, or may match two.
+    """
     known = _index_words(topic)
     whole = known.get(_normalise(text))
     if whole is not None:

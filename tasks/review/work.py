@@ -27,7 +27,10 @@ class WorkItem:
 
 
 def read_work(ledger: Ledger, batch_id: str, annotator: str, role: str) -> dict[str, WorkItem]:
-    """What is given to somebody in that role, by question; empty when nothing is, or the batch is unknown."""
+    """What is given to somebody in that role, by question.
+
+    Empty when nothing is given, or the batch is unknown.
+    """
     with ledger.read() as connection:
         items = read_given_items(connection, batch_id, annotator)
         assigned = read_assignments(connection, batch_id, annotator, role)

@@ -1,4 +1,7 @@
-"""How work runs: once, agreed to, seen, spread over workers, recorded, and reported when it ends badly."""
+"""How work runs, and how it is recorded and reported.
+
+Work runs once, is agreed to, is seen, is spread over workers, is recorded, and is reported when it ends badly.
+"""
 
 from lazy_loader import attach_stub
 

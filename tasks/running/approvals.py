@@ -1,4 +1,6 @@
-"""Two pairs of eyes: what the settings name is done only once somebody else has agreed to exactly that.
+"""Two pairs of eyes: a second person must agree to what the settings name.
+
+It is done only once somebody else has agreed to exactly that.
 
 Who wants it done asks by doing it: a request is kept, and nothing else happens. Another person approves it, and it is done by
 asking for the same again, once and within a time. A request that no user stands for (a schedule's, or a command's: an account of a
@@ -76,7 +78,10 @@ class Request:
 
 
 def use_approval(connection: Connection, request: Request, *, now: float | None = None) -> None:
-    """Use up the approval for exactly this, in the transaction that does it. Raises Unapproved where there is none."""
+    """Use up the approval for exactly this, in the transaction that does it.
+
+    Raises Unapproved where there is none.
+    """
     at = _moment(now)
     found = approvals.find_approved(connection, request.what, request.target, request.parameters, at)
     if found is None:
@@ -93,7 +98,10 @@ def ask(
     asked_by: str | None = None,
     now: float | None = None,
 ) -> Approval:
-    """Keep the request, or find it: what is asked twice is one request. `user_id` is who showed that they are this user."""
+    """Keep the request, or find it: what is asked twice is one request.
+
+    `user_id` is the user that the caller proved to be.
+    """
     return approvals.write_request(
         connection,
         request.what,
@@ -118,7 +126,9 @@ def ask_and_refuse(ledger: Ledger, request: Request, days: int) -> ApprovalNeede
 
 
 def check_approved(ledger: Ledger, settings: Settings, request: Request) -> None:
-    """Pass for what needs no second person, or has been approved; else the request is kept, and ApprovalNeeded is raised.
+    """Pass for what needs no second person, or has been approved.
+
+    Otherwise the request is kept, and ApprovalNeeded is raised.
 
     For work outside the ledger, which cannot end in one transaction with the approval: it is used up when the work is done
     (`finish`). Its request names the state that the work starts from, so that it can be done once only.
@@ -163,7 +173,9 @@ def describe_wait(asked: Approval) -> str:
 def approve(
     connection: Connection, approval_id: int, user_id: str, days: int, *, now: float | None = None
 ) -> Approval:
-    """Agree to a request as a user whose password or token was checked; the first to do so for nobody's answers for it.
+    """Agree to a request as a user whose password or token was checked.
+
+    Where no user stands for the request, the first user who agrees answers for it.
 
     Raises ExamError: 404 for no such request, 403 for who may not, 409 for one that is not open.
     """
@@ -179,7 +191,10 @@ def approve(
 
 
 def refuse(connection: Connection, approval_id: int, user_id: str, *, now: float | None = None) -> Approval:
-    """Refuse a request, or take an approval back that was not used; whoever asked may do so, too. Raises as `approve` does."""
+    """Refuse a request, or take an approval back that was not used.
+
+    The person who asked may do so, too. Raises as `approve` does.
+    """
     at = _moment(now)
     asked = _read_open(connection, approval_id, at)
     _check_role(connection, user_id)
@@ -230,7 +245,10 @@ def _check_role(connection: Connection, user_id: str) -> None:
 
 
 def _check_person(connection: Connection, asked: Approval, user_id: str) -> None:
-    """Pass for a second person: neither who asked, nor somebody in whose name who asked could act."""
+    """Pass for a second person.
+
+    This is neither the person who asked, nor somebody in whose name that person could act.
+    """
     _check_role(connection, user_id)
     if user_id == asked.stood_by:
         raise ExamError(

@@ -1,4 +1,6 @@
-"""One process of an installation at a time on a piece of work that would be paid for twice: a claim in the ledger.
+"""A claim in the ledger on a piece of work that would be paid for twice.
+
+One process of an installation at a time holds it.
 
 A claim is held by a lease that is renewed while the work goes on. The claim of a process that was killed on this host is
 taken over at once, that of another host when its lease has run out.
@@ -43,7 +45,9 @@ _FIRST_SPACE = 0xEFFFFFFC
 def claim_work(
     ledger: Ledger, kind: str, name: str, *, what: str, lease_s: float = LEASE_S, wait_s: float = 0.0
 ) -> Iterator[None]:
-    """Hold the work `name` of a kind while the block runs, after waiting for another holder up to `wait_s`.
+    """Hold the work `name` of a kind while the block runs.
+
+    It waits up to `wait_s` for another holder first.
 
     Raises StoreError when another process holds it (`what` says in words what that one is doing), or has taken it over because
     this one could not renew its lease in time.
@@ -60,7 +64,10 @@ def claim_work(
 
 @contextmanager
 def hold_if_free(ledger: Ledger, kind: str, name: str, *, lease_s: float = LEASE_S) -> Iterator[bool]:
-    """Hold the work while the block runs, unless a living process holds it already; whether it was taken."""
+    """Hold the work while the block runs, unless a living process holds it already.
+
+    Gives whether it was taken.
+    """
     holder = uuid4().hex
     with ledger.write() as connection:
         is_ours = _take(kind, name, holder, lease_s)(connection) is None
@@ -70,7 +77,9 @@ def hold_if_free(ledger: Ledger, kind: str, name: str, *, lease_s: float = LEASE
 
 @contextmanager
 def hold_if_orphaned(ledger: Ledger, kind: str, name: str, *, lease_s: float = LEASE_S) -> Iterator[bool]:
-    """Wait until whoever holds the work lets go of it, or is gone without a word: then it is taken over while the block runs.
+    """Wait until the work is let go of, or take it over from a holder that is gone.
+
+    Where the holder is gone without a word, the work is taken over while the block runs.
 
     Gives whether it was taken over. What nobody holds was let go of before.
     """
@@ -122,7 +131,10 @@ def _wait_for(
 
 
 def _take(kind: str, name: str, holder: str, lease_s: float) -> Operation[Claim | None]:
-    """The operation that takes the work where nobody living holds it; it returns who holds it otherwise."""
+    """The operation that takes the work where no living process holds it.
+
+    Otherwise the operation returns who holds the work.
+    """
     return lambda connection: take_free(
         connection,
         kind,
@@ -136,7 +148,9 @@ def _take(kind: str, name: str, holder: str, lease_s: float) -> Operation[Claim 
 
 
 class SharedWork:
-    """Pieces of work of one kind that several processes share: each piece is one process's at a time.
+    """Pieces of work of one kind that several processes share.
+
+    Each piece is one process's at a time.
 
     An async context manager; whatever is still held at its end is let go of.
     """
@@ -172,7 +186,10 @@ class SharedWork:
         return found is None
 
     async def find_free(self, names: Sequence[str]) -> set[str]:
-        """Those of the pieces that no other living process has at this moment, by one look at the ledger."""
+        """Those of the pieces that no other living process has at this moment.
+
+        This takes one look at the ledger.
+        """
         claims = await self._ledger.writer.run_async(lambda connection: list_claims(connection, self._kind))
         held = {
             name
@@ -184,7 +201,10 @@ class SharedWork:
         return set(names) - held
 
     def holds(self, name: str) -> bool:
-        """Whether a piece is still ours: a process that was stopped for a whole lease may have lost it."""
+        """Whether a piece is still ours.
+
+        A process that was stopped for a whole lease may have lost it.
+        """
         return name in self._held and not self._renewal.is_lost
 
     async def release(self, name: str) -> None:
@@ -208,7 +228,9 @@ class SharedWork:
 
 
 class HeldPieces:
-    """Pieces of work of one kind that several processes share, as SharedWork does, for code that does not wait in a loop of events.
+    """Pieces of work of one kind that several processes share, as in SharedWork.
+
+    This is for code that does not wait in a loop of events.
 
     A context manager; several pieces are taken in one transaction, and whatever is still held at its end is let go of.
     """

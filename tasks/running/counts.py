@@ -1,4 +1,7 @@
-"""What of a flow's result may be shown in Prefect: ids and counts, and nothing that could be a text."""
+"""What of a flow's result may be shown in Prefect.
+
+Ids and counts may be shown, and nothing that could be a text.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,10 @@ _WORDS = ("month", "model", "purpose", "similarity_model")
 
 
 def compute_counts(result: object) -> dict[str, str]:
-    """The ids and counts of a result, by name; a list counts its entries, a text is left out unless it is an id."""
+    """The ids and counts of a result, by name.
+
+    A list counts its entries; a text is left out unless it is an id.
+    """
     counts: dict[str, str] = {}
     if not isinstance(result, Mapping):
         return counts

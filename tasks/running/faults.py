@@ -37,7 +37,9 @@ class InternalFault(ProctorError):
 
 
 def hide_content(function: Callable[P, T]) -> Callable[P, T]:
-    """Let our own errors pass; replace any other by an InternalFault that names only where it happened.
+    """Let our own errors pass, and replace any other by an InternalFault.
+
+    The InternalFault names only where the error happened.
 
     Start and end are logged, with ids and counts of the result. The frames and the exception's type go to
     `PROCTOR_HOME/logs/faults.log` (mode 0600), never its message.

@@ -15,7 +15,9 @@ from schemas.settings import Settings
 
 @contextmanager
 def hold_work(settings: Settings, kind: str, name: str, *, what: str, wait_s: float = 0) -> Iterator[None]:
-    """Hold the work `name` of a kind (`league`, `cgeval` …) while the block runs; that of the dead is let go of.
+    """Hold the work `name` of a kind (`league`, `cgeval` …) while the block runs.
+
+    Work that a dead process holds is let go of.
 
     Waits up to `wait_s` for another holder, then raises StoreError: `what` says in words what the other one is doing.
     """

@@ -1,4 +1,6 @@
-"""Our own log: one JSON object per line, in one file a month under `PROCTOR_HOME/logs`, and never any content.
+"""Our own log: one JSON object per line, and never any content.
+
+There is one file a month under `PROCTOR_HOME/logs`.
 
 A line says when, how grave, which part of Proctor, what happened in words of ours, in which process, and in which run of a flow.
 The words are ours and carry ids and counts; of an exception only its type is written, for its message may quote what was read.
@@ -82,10 +84,16 @@ def render_text(line: Mapping[str, Any]) -> str:
 
 
 class LogFile(logging.Handler):
-    """Writes every record into the file of its month; where there is no home, or its disk is full, nowhere."""
+    """Writes every record into the file of its month.
+
+    Where there is no home, or its disk is full, nothing is written.
+    """
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one record: opened, appended to and closed, so that many processes share the file and months part by themselves."""
+        """Write one record: the file is opened, appended to and closed.
+
+        This way many processes share the file, and the months separate by themselves.
+        """
         try:
             folder = _find_folder()
             if folder is None:
@@ -117,7 +125,10 @@ class ServerLines(logging.Handler):
 
 
 def iter_run_lines(home: Path, flow_run_id: str, since: str) -> Iterator[dict[str, Any]]:
-    """The lines of a run, oldest first; `since` (ISO text) is when it began, and files of months before are not opened."""
+    """The lines of a run, oldest first.
+
+    `since` (ISO text) is when the run began; files of months before it are not opened.
+    """
     for path in _list_files(home, since[:7]):
         with path.open(encoding="utf-8", errors="replace") as file:
             yield from _pick(file, flow_run_id)

@@ -1,4 +1,7 @@
-"""Show that long work moves: a bar on a terminal, a line now and then otherwise. Never any content."""
+"""Show that long work moves. It never shows any content.
+
+It shows a bar on a terminal, and a line now and then otherwise.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ _last: list[Progress] = []
 
 
 def read_last_progress() -> Counted | None:
-    """How far the piece of work is that began last in this process, also when it is over; null before the first."""
+    """How far the piece of work is that began last in this process; None before the first.
+
+    It is also returned when that work is over.
+    """
     return _last[-1].count() if _last else None
 
 

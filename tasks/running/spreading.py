@@ -1,4 +1,6 @@
-"""Work in pieces: one after the other in this process, or on the workers of a Dask cluster (`PROCTOR_DASK`).
+"""Work in pieces, in this process or on the workers of a Dask cluster (`PROCTOR_DASK`).
+
+In this process the pieces are done one after the other.
 
 What a piece comes to is the same either way, and so is the order of what comes back: only where it is computed differs. A worker is given
 the values that a piece needs and nothing else: no path of ours, no key, no address of a store. What fails there is brought back as a value,
@@ -35,7 +37,10 @@ _PACKAGES = ("schemas", "tasks", "warehouse")
 
 
 class Sealed:
-    """A value on its way to or from a worker; what is shown of it in logs and on pages of Dask is nothing."""
+    """A value on its way to or from a worker.
+
+    Nothing of it is shown in logs and on pages of Dask.
+    """
 
     __slots__ = ("value",)
 
@@ -69,11 +74,17 @@ class Cluster:
             time.sleep(min(_POLL_S, self._patience_s / 4))
 
     def compute(self, function: Callable[..., T], *values: Any) -> T:
-        """What `function` comes to on some worker; raises what it raises. May be called from several threads."""
+        """The result of `function` on some worker; raises what `function` raises.
+
+        It may be called from several threads.
+        """
         return self._fetch(self._submit(function, values))  # type: ignore[no-any-return]
 
     def spread(self, function: Callable[..., T], pieces: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-        """What `function` comes to for each piece, in their order; so many are under way as the workers can use."""
+        """The result of `function` for each piece, in their order.
+
+        As many pieces are under way as the workers can use.
+        """
         most = self.count_threads() * _PER_THREAD
         under_way: deque[Any] = deque()
         try:
@@ -134,7 +145,9 @@ _CLUSTER: ContextVar[Cluster | None] = ContextVar("cluster", default=None)
 
 @contextmanager
 def open_cluster(settings: Settings, *, patience_s: float = PATIENCE_S) -> Iterator[Cluster | None]:
-    """Within the block, pieces are computed on the cluster that the settings name; by this process where they name none.
+    """Within the block, pieces are computed on the cluster that the settings name.
+
+    Where they name none, this process computes the pieces.
 
     Raises UsageError when Dask is not installed, StoreError when no scheduler answers.
     """
@@ -153,7 +166,10 @@ def open_cluster(settings: Settings, *, patience_s: float = PATIENCE_S) -> Itera
 
 
 def connect(address: str, *, patience_s: float) -> Any:
-    """A client of the scheduler at that address; with `tls://`, certificates are those of Dask's own settings."""
+    """A client of the scheduler at that address.
+
+    With `tls://`, certificates are those of Dask's own settings.
+    """
     try:
         import dask
         from distributed import Client
@@ -179,7 +195,9 @@ def find_cluster() -> Cluster | None:
 
 
 def spread(function: Callable[..., T], pieces: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-    """What `function` comes to for each piece (its arguments), in their order; on the cluster where one is open.
+    """The result of `function` for each piece (its arguments), in their order.
+
+    The pieces are computed on the cluster where one is open.
 
     `function` is one of a module: it must follow from its arguments alone.
     """
@@ -192,7 +210,10 @@ def spread(function: Callable[..., T], pieces: Iterable[tuple[Any, ...]]) -> Ite
 
 
 def run_piece(piece: Sealed) -> Sealed:
-    """On a worker: compute a piece. Nothing is raised: what failed is a value, for the process that asked."""
+    """On a worker: compute a piece. Nothing is raised.
+
+    What failed is a value, for the process that asked.
+    """
     code, function, values = piece.value
     if code != describe_code():
         return Sealed(("other code", describe_code()))
@@ -216,7 +237,10 @@ def _make_plain(error: Exception) -> Exception:
 
 @cache
 def describe_code() -> str:
-    """What tells two checkouts of Proctor apart: the beginning of a hash over the modules that pieces can be of."""
+    """What tells two checkouts of Proctor apart.
+
+    It is the beginning of a hash over the modules that pieces can be of.
+    """
     digest = hashlib.sha256()
     for package in _PACKAGES:
         for path in sorted((_ROOT / package).rglob("*.py")):

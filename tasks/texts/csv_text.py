@@ -1,4 +1,6 @@
-"""Frames as CSV that a spreadsheet can open: no text of a paper, a candidate or a model becomes a formula there.
+"""Frames as CSV that a spreadsheet can open.
+
+No text of a paper, a candidate or a model becomes a formula there.
 
 A text that a spreadsheet would run gets an apostrophe in front, which keeps it a text (OWASP, CSV injection). Numbers stay as
 they are, `-1.5` as a text too. JSON and Parquet hold every text exactly.
@@ -17,7 +19,10 @@ _NUMBER: Final = r"^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?%?\s*$"
 
 
 def write_safe_csv(frame: pl.DataFrame, *, has_header: bool = True) -> str:
-    """The frame as CSV, texts and names of columns that a spreadsheet would run with an apostrophe in front."""
+    """The frame as CSV that a spreadsheet does not run.
+
+    Texts and names of columns that a spreadsheet would run get an apostrophe in front.
+    """
     import polars as pl
 
     names = pl.Series("names", frame.columns, dtype=pl.String).to_frame().select(_keep_text("names"))

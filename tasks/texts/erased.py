@@ -1,4 +1,7 @@
-"""Texts that are no more: who needs them hears when they were erased, instead of reading nothing as an empty answer."""
+"""Texts that are no more.
+
+A reader that needs one is informed when it was erased, instead of reading nothing as an empty answer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Texts beyond a limit: cut at a character, with a mark that names size and hash of the whole."""
+"""Texts beyond a limit.
+
+They are cut at a character, with a mark that names size and hash of the whole.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ _LONGEST_MARK = 200
 
 
 def cut_text(text: str, most: int) -> tuple[str, dict[str, Any] | None]:
-    """At most so many characters of a text, its mark included; null, or `bytes` and `sha256` of the whole where it was cut.
+    """At most so many characters of a text, its mark included.
+
+    Also returned are `bytes` and `sha256` of the whole where it was cut, else None.
 
     Size and hash are those of its UTF-8. What was cut stays as it is when it is cut again at the same limit, and at a lower one
     keeps the size and the hash that its mark names.

@@ -1,4 +1,7 @@
-"""Looking at runs, their sessions and answers: what people who watch an exam see, read from the lake and the ledger."""
+"""Looking at runs, their sessions and answers.
+
+It is what people who watch an exam see, read from the lake and the ledger.
+"""
 
 from lazy_loader import attach_stub
 

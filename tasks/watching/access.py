@@ -1,4 +1,7 @@
-"""Who may look at runs, who at reference answers, and the entry of the audit log that each look at content leaves."""
+"""Who may look at runs, and who at reference answers.
+
+Each look at content leaves an entry in the audit log.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ def note_look(
     seq: int | None = None,
     address: str | None = None,
 ) -> None:
-    """Write that somebody looks at questions or answers, before they are shown: who, at what kind, at which id; never a text.
+    """Write that somebody looks at questions or answers, before they are shown.
+
+    The entry states who, at what kind, at which id; never a text.
 
     `target` is a session, or `RUN CANDIDATE` for a list; `seq` the position of a single question.
     """

@@ -1,4 +1,7 @@
-"""The answers of a candidate in a run, and one of them whole: from the lake where the run has landed, else from the ledger."""
+"""The answers of a candidate in a run, and one of them whole.
+
+They are read from the lake where the run has landed, else from the ledger.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ class WholeAnswer:
 
 
 def list_answers(ledger: Ledger, lake: Lake | None, run: WatchedRun, model: str) -> list[AnswerLine]:
-    """Every question that the candidate was handed in the run, by prompt style, repeat and position; no text is read."""
+    """Every question that the candidate was handed in the run; no text is read.
+
+    The order is by prompt style, repeat and position.
+    """
     scope = {"run_id": run.run_id, "month": run.month, "model": model}
     if run.is_landed and lake is not None:
         return [
@@ -67,7 +73,10 @@ def list_answers(ledger: Ledger, lake: Lake | None, run: WatchedRun, model: str)
 def find_text(
     ledger: Ledger, lake: Lake | None, run: WatchedRun, model: str, lines: Sequence[AnswerLine], text: str
 ) -> set[Key]:
-    """Which of the candidate's answers hold a text, or answer a question that holds it; whatever the case."""
+    """Which of the candidate's answers hold a text, or answer a question that holds it.
+
+    Case is ignored.
+    """
     if run.is_landed and lake is not None:
         asked = {"run_id": run.run_id, "month": run.month, "model": model, "text": text}
         return {(str(session), int(str(seq))) for session, seq in lake.read_rows("watched_matches", asked)}
@@ -127,7 +136,10 @@ def read_excerpts(
 def read_answer(
     ledger: Ledger, lake: Lake | None, run: WatchedRun, line: AnswerLine, *, with_reference: bool
 ) -> WholeAnswer:
-    """One answer whole. Without `with_reference` neither the reference answer nor a judge's reason is even read."""
+    """One answer whole.
+
+    Without `with_reference` neither the reference answer nor a judge's reason is even read.
+    """
     question = _read_question(ledger, lake, run, line, with_reference)
     place: dict[str, object] = {"session_id": line.session_id, "seq": line.seq, "month": run.month}
     response: dict[str, Any] | None = None

@@ -1,4 +1,7 @@
-"""The answers of a candidate in a run as lines without texts, and which of them are asked for."""
+"""The answers of a candidate in a run as lines without texts.
+
+It also finds which of them are asked for.
+"""
 
 from __future__ import annotations
 
@@ -116,7 +119,10 @@ def filter_lines(
     judge: str | None,
     keys: Collection[Key] | None = None,
 ) -> list[AnswerLine]:
-    """The lines that are asked for, in their order; `keys` are where a searched text stands, null without a search."""
+    """The lines that are asked for, in their order.
+
+    `keys` are where a searched text stands, None without a search.
+    """
     return [
         line
         for line in lines

@@ -1,4 +1,6 @@
-"""How far the runs under way are, read once for all who watch: a page that asks every few seconds must cost nothing.
+"""How far the runs under way are, read once for all who watch.
+
+A page that asks every few seconds must cost nothing.
 
 A reading serves everybody for a while, and for longer the longer it took: however many tabs are open, and however many calls a
 run has made, no more than a twentieth of one core goes into it.
@@ -29,7 +31,10 @@ class ProgressReading:
         self.count = 0
 
     def read(self) -> list[RunProgress]:
-        """Every run that is not closed, in the order in which they were planned; at most seconds old."""
+        """Every run that is not closed, in the order in which they were planned.
+
+        What is returned is at most seconds old.
+        """
         with self._lock:
             begun = time.monotonic()
             if begun >= self._serves_until:

@@ -53,7 +53,10 @@ def list_published_months(lake: Lake) -> list[str]:
 
 
 def read_month(lake: Lake, month: str) -> list[MonthRun]:
-    """Everything that is published of a month, by run; the month's own run before its repetitions."""
+    """Everything that is published of a month, by run.
+
+    The month's own run comes before its repetitions.
+    """
     runs: dict[str, MonthRun] = {}
     rows: dict[tuple[str, str], ResultRow] = {}
     for cell in lake.read("watched_scores", {"month": month}).iter_rows(named=True):

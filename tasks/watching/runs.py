@@ -1,4 +1,7 @@
-"""Runs and their sessions: those that have landed from the lake, those that are sat from the ledger."""
+"""Runs and their sessions.
+
+Those that have landed are read from the lake, those that are being sat from the ledger.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ def list_landed_runs(lake: Lake, page: int) -> tuple[list[WatchedRun], int]:
 
 
 def find_run(ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun | None:
-    """The run of that name; null for none. While it is open, and until it lands, it is read from the ledger."""
+    """The run of that name; None where there is none.
+
+    While it is open, and until it lands, it is read from the ledger.
+    """
     with ledger.read() as connection:
         row = read_run_row(connection, run_id)
     is_open = row is not None and row["status"] == "open"
@@ -70,8 +76,10 @@ def find_run(ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun | Non
 
 
 def list_sessions(ledger: Ledger, lake: Lake | None, run: WatchedRun) -> list[dict[str, Any]]:
-    """The sessions of a run by candidate, prompt style and repeat: session_id, model, prompt_style, repeat, status,
-    answered_count, question_count, score (null where nothing is published).
+    """The sessions of a run by candidate, prompt style and repeat.
+
+    Each has session_id, model, prompt_style, repeat, status, answered_count, question_count and score (None where
+    nothing is published).
     """
     if run.is_landed and lake is not None:
         return lake.read("watched_sessions", {"run_id": run.run_id, "month": run.month}).to_dicts()

@@ -1,4 +1,7 @@
-"""`make bench`: every benchmark, or the named ones (`python -m tests.benchmarks startup path_cost`)."""
+"""`make bench`: every benchmark, or the named ones.
+
+Named ones are run as in `python -m tests.benchmarks startup path_cost`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""CPU of making variants by template: 78,009 accepted choices, as the paper's bank has originals, and their landing.
+"""CPU of making variants by template, and of landing them.
+
+They are made of 78,009 accepted choices, which is the number of originals in the paper's bank.
 
 The questions are real stems with real options of the bank beside the project, recombined where there are not enough.
 Run: python -m tests.benchmarks.augment_speed [questions]
@@ -38,7 +40,10 @@ T = TypeVar("T")
 
 
 def make_accepted(count: int, seed: int = 5) -> pl.DataFrame:
-    """Accepted choices of one review batch: real stems, with the options of another question where the bank is spent."""
+    """Accepted choices of one review batch: real stems.
+
+    They have the options of another question where the bank is used up.
+    """
     bank = pl.read_parquet(SHARED / "bank" / "question_bank.parquet").filter(
         pl.col("options").is_not_null() & pl.col("answer").str.contains("^[A-E]$")
     )

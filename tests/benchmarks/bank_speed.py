@@ -1,4 +1,6 @@
-"""The bank at full size: duplicates, publishing, arrivals and planning, in CPU seconds and peak memory.
+"""The bank at full size: duplicates, publishing, arrivals and planning.
+
+They are measured in CPU seconds and peak memory.
 
 Each measure runs in a process of its own, so that its memory is its own. Questions are made from real ones by recombination
 (`tests/benchmarks/large_bank.py`), with planted copies and edits whose truth is known. Beside our duplicates stand two
@@ -189,7 +191,10 @@ def _run_text_dedup(size: int) -> dict[str, Any]:
 
 
 def _publish_whole(size: int) -> dict[str, Any]:
-    """A bank of the paper's shape (a third of it originals, the rest statements by template), published at once; again."""
+    """A bank of the paper's shape, published at once, and then again.
+
+    A third of it is originals, the rest is statements by template.
+    """
     from tasks.bank.dedupe import land_bank
 
     with tempfile.TemporaryDirectory() as folder:
@@ -261,7 +266,10 @@ def _arrive(folder: str, size: int) -> None:
 
 
 def _seal(size: int) -> dict[str, Any]:
-    """The public file of a bank version of that size: made, and checked before another run names it."""
+    """The public file of a bank version of that size.
+
+    It is made, and checked before another run names it.
+    """
     from tasks.exam.plan import index_bank
     from tasks.exam.public import LakeRows, read_blinding_secret, seal_bank
     from warehouse.lake import open_lake
@@ -292,7 +300,9 @@ def _seal(size: int) -> dict[str, Any]:
 
 
 def _plan(size: int, candidates: int = 60) -> dict[str, Any]:
-    """So many candidates, 3 styles, 3 repeats of 1,000 questions: previewed and published on a bank of that size.
+    """Preview and publish a plan on a bank of that size.
+
+    The plan has so many candidates, 3 styles, and 3 repeats of 1,000 questions.
 
     Its bank version is sealed before, as by the run before it.
     """
@@ -339,7 +349,10 @@ def _seal_away(folder: str) -> None:
 
 
 def _render_registry(count: int) -> str:
-    """A registry of so many candidates of twenty organisations (a hundred for a thousand), the first of them the reference."""
+    """A registry of so many candidates, the first of them the reference.
+
+    They belong to twenty organisations (a hundred for a thousand candidates).
+    """
     import yaml
 
     owners = max(20, count // 10)

@@ -1,4 +1,6 @@
-"""What a call through ModelClient costs over the bare `openai` client: CPU milliseconds per call, one run each.
+"""What a call through ModelClient costs over the bare `openai` client.
+
+It is measured in CPU milliseconds per call, in one run of each.
 
     python -m tests.benchmarks.call_speed [--calls 2000] [--concurrency 50]
 

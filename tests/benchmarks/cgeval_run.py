@@ -1,4 +1,6 @@
-"""CG-Eval's 11,000 questions end to end, against a simulated candidate over real HTTP: CPU per question and stage.
+"""CG-Eval's 11,000 questions end to end, against a simulated candidate over real HTTP.
+
+It measures CPU per question and stage.
 
     python -m tests.benchmarks.cgeval_run [--questions 11000] [--no-kill]
 

@@ -1,4 +1,6 @@
-"""Conversion, near-duplicates and scores of texts on a Dask cluster of one and two workers, beside the process itself.
+"""Conversion, near-duplicates and scores of texts on a Dask cluster.
+
+The cluster has one or two workers and is compared with the process itself.
 
     python -m tests.benchmarks.dask_speed [--papers 200] [--questions 60000] [--pairs 20000]
 

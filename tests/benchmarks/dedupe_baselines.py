@@ -1,4 +1,6 @@
-"""Two other ways to find near-duplicates, on the same made questions: rensa, and the method of text-dedup.
+"""Two other ways to find near-duplicates, on the same made questions.
+
+They are rensa and the method of text-dedup.
 
 Both see the stems alone, in our normal form, whose cost is told apart: they have none of their own.
 """
@@ -56,7 +58,10 @@ def run_rensa(paths: dict[str, str]) -> dict[str, Any]:
 
 
 def run_text_dedup(paths: dict[str, str]) -> dict[str, Any]:
-    """MinHash of word 3-grams, 32 bands of 4, union of everything that shares a band, without a check."""
+    """MinHash of word 3-grams, with 32 bands of 4.
+
+    Everything that shares a band is united, without a check.
+    """
     import numpy as np
 
     started = time.process_time()
@@ -104,7 +109,10 @@ def _read_texts(paths: dict[str, str]) -> list[str]:
 
 
 def _list_planted(texts: Sequence[str], paths: dict[str, str]) -> list[tuple[int, int]]:
-    """Planted edits whose stems are near, but not equal, by brute force; the earlier place first."""
+    """Planted edits whose stems are near, but not equal, found by brute force.
+
+    The earlier place comes first.
+    """
     pairs = [(min(pair), max(pair)) for pair in pl.read_parquet(paths["edits"]).rows()]
     return [pair for pair in pairs if THRESHOLD <= _compare(texts, pair) < 1]
 

@@ -1,4 +1,6 @@
-"""Real questions, copies with small edits, and what brute force says of them: the truth for duplicates.
+"""Real questions, copies with small edits, and what brute force finds among them.
+
+This is the truth for duplicates.
 
 Truth is an exact join: every pair with a Jaccard of character 3-grams of at least 0.8.
 """
@@ -47,7 +49,10 @@ def read_rows(count: int, seed: int = 7) -> list[dict[str, Any]]:
 
 
 def plant_copies(rows: list[dict[str, Any]], count: int, seed: int = 11) -> list[dict[str, Any]]:
-    """Copies with the edits that two papers show: spacing, stops, a lead-in, one letter lost, options in another order."""
+    """Copies with the edits that two papers show.
+
+    The edits are spacing, stops, a lead-in, one letter lost, and options in another order.
+    """
     draw = random.Random(seed)
     copies = []
     for row in draw.sample([row for row in rows if len(row["stem"]) >= 25], count):

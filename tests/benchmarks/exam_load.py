@@ -1,4 +1,6 @@
-"""A thousand sessions at once over HTTP: answers per second, latencies, errors, and what an answer costs which part.
+"""A thousand sessions at once over HTTP.
+
+It measures answers per second, latencies, errors, and what an answer costs in each part.
 
     python -m tests.benchmarks.exam_load [--store postgresql] [--processes 2] [--sessions 1000] [--seconds 60] [--think 8]
 
@@ -240,7 +242,10 @@ def _read_cpu(processes: Sequence[psutil.Process]) -> float:
 
 
 def _read_tree_cpu(process: psutil.Process | None) -> float:
-    """CPU of a PostgreSQL server: its own, of the children that are there and of those that have ended."""
+    """CPU of a PostgreSQL server.
+
+    It is its own, that of the children that are there, and that of those that have ended.
+    """
     if process is None:
         return 0.0
     ended = process.cpu_times()

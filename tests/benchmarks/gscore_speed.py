@@ -1,4 +1,6 @@
-"""Gscore's speed and memory: `python -m tests.benchmarks.gscore_speed [--quick] [--million]`.
+"""Gscore's speed and memory.
+
+Run: `python -m tests.benchmarks.gscore_speed [--quick] [--million]`.
 
 CPU time of this process, on one core unless said otherwise. The load is CG-Eval's: 11,000 questions × 19 models, texts of the lengths of its
 references (from the published file when `../shared/data` is there; else from the quartiles that it has).
@@ -196,7 +198,10 @@ def _read_material() -> tuple[list[str], list[int]]:
 
 
 def _build_pairs(texts: Sequence[str], lengths: Sequence[int], size: int, draw: random.Random) -> Pairs:
-    """Return references cut from the texts and responses that keep about six tenths of them, in pieces."""
+    """Return references cut from the texts, and responses made from them.
+
+    The responses keep about six tenths of the references, in pieces.
+    """
     (text,) = texts
     references, responses = [], []
     for _ in range(size):

@@ -1,4 +1,6 @@
-"""What do years of history cost? Boards, named queries and the publication of a month over 27 months of judged answers.
+"""What do years of history cost?
+
+Boards, named queries and the publication of a month are measured over 27 months of judged answers.
 
 Each of 60 candidates sits 1,000 questions in three styles every month, judged by two judges: 27 x 60 x 1,000 x 3 x 2 = 9.7 million
 judged rows, in the project's own tables and files. The months before the last two are frozen without their fits (each would take
@@ -78,7 +80,10 @@ def _publish(lake: Lake, settings: Settings, month: str, *, is_whole: bool) -> N
 
 
 class _History:
-    """Answers of candidates of growing ability on sets of growing difficulty; a fifth of each set was asked before."""
+    """Answers of candidates of growing ability on sets of growing difficulty.
+
+    A fifth of each set was asked before.
+    """
 
     def __init__(self, candidates: int, questions: int) -> None:
         self.random = np.random.default_rng(2026)
@@ -231,7 +236,10 @@ def _print_size(settings: Settings) -> None:
 
 
 def measure_queries(settings: Settings) -> None:
-    """One line for each named query: CPU and peak memory in the lake, beside plain DuckDB over the same files."""
+    """Print one line for each named query: its CPU and peak memory in the lake.
+
+    They stand beside those of plain DuckDB over the same files.
+    """
     print(f"{'query':<28}{'lake CPU s':>12}{'MB':>8}{'plain CPU s':>13}{'MB':>8}{'ratio':>8}")
     for query in list_queries(("analyses",)):
         if any(parameter.default is None for parameter in query.parameters):
@@ -283,7 +291,10 @@ def run_query(home: str, name: str, kind: str) -> None:
 
 
 def read_peak_mb() -> float:
-    """Peak resident memory of this process, MB; what getrusage says of a child includes its parent's."""
+    """Peak resident memory of this process, in MB.
+
+    What getrusage reports of a child includes its parent's memory.
+    """
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return float(line.split()[1]) / 1024
@@ -291,7 +302,10 @@ def read_peak_mb() -> float:
 
 
 def _attach_files(settings: Settings, connection: object) -> None:
-    """The contract's tables as views over the lake's Parquet files, and the project's views over them."""
+    """Attach the lake's Parquet files to a connection.
+
+    The contract's tables become views over these files, and the project's views stand over them.
+    """
     import duckdb
 
     from schemas.table import DUCKDB_TYPES

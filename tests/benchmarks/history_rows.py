@@ -1,4 +1,7 @@
-"""What every built history has in common: numbered questions, stars by a graded model, and months landed and published."""
+"""What every built history has in common.
+
+It has numbered questions, stars by a graded model, and months that are landed and published.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,10 @@ def land_month(lake: Lake, frames: Mapping[str, pl.DataFrame], landed_at: dateti
 
 
 def publish_month(lake: Lake, settings: Settings, run_id: str, *, is_equated: bool) -> Edition:
-    """Publish a run, with the fits that put it on the scale of earlier months or, which takes seconds less, without."""
+    """Publish a run, with or without the fits that put it on the scale of earlier months.
+
+    Without them it takes seconds less.
+    """
     if is_equated:
         return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES)
     with mock.patch.object(publishing, "equate_edition", lambda *_: equate_nothing()):

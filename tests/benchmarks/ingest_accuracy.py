@@ -1,4 +1,7 @@
-"""How many real exam papers are read rightly: counts, types, and the questions that were read by eye."""
+"""How many real exam papers are read correctly.
+
+It measures counts, types, and the questions that were read by eye.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +35,19 @@ def read_truths(exams_dir: Path) -> dict[str, dict[str, Any]]:
 
 
 def read_paper(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Read one paper in this process; returns its document and its questions, as they would be landed."""
+    """Read one paper in this process.
+
+    Returns its document and its questions, as they would be landed.
+    """
     result = read_landed(path)
     return result["document"], result["questions"]
 
 
 def read_landed(path: Path) -> dict[str, Any]:
-    """Read one paper in this process; returns its `document`, its `text` (or None) and its `questions`."""
+    """Read one paper in this process.
+
+    Returns its `document`, its `text` (or None) and its `questions`.
+    """
     document: dict[str, Any] = {
         "document_id": path.name,
         "document_name": path.name,
@@ -153,7 +162,10 @@ def find_counterpart(
 
 
 def find_nearest(expected: dict[str, Any], questions: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the question that a listed one was read as, however wrongly: it holds the beginning or end of its stem."""
+    """Return the question that a listed one was read as, however wrongly.
+
+    It holds the beginning or the end of the listed question's stem.
+    """
     wanted = fold(expected["stem"])
     heads = [head for head in (wanted[:24], wanted[-24:]) if len(head) > 5]
     if not heads:
@@ -220,7 +232,11 @@ def render(rows: Sequence[dict[str, Any]], *, with_wrong: bool = True) -> str:
 
 
 def summarise(name: str, rows: Sequence[dict[str, Any]]) -> str:
-    """One line: share of listed questions fully right, count error (summed and mean of papers), wrong ones by confidence."""
+    """One line of figures for a set of papers.
+
+    It has the share of listed questions that are fully right, the count error (summed, and as the mean of papers),
+    and the wrong ones by confidence.
+    """
     right, listed = (sum(row[key] for row in rows) for key in ("right_count", "listed_count"))
     errors = [abs(row["count"] - row["truth_count"]) for row in rows]
     shares = [min(1.0, error / row["truth_count"]) for error, row in zip(errors, rows, strict=True)]
@@ -237,7 +253,10 @@ def summarise(name: str, rows: Sequence[dict[str, Any]]) -> str:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Print a table for the folders given (a part of a paper's name may follow), or for the shared data."""
+    """Print a table for the folders given, or for the shared data.
+
+    A part of a paper's name may follow the folders.
+    """
     shared = Path(
         os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
     )

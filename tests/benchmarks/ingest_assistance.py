@@ -1,4 +1,6 @@
-"""What is a model's help with doubtful stretches worth, when the model errs? Papers with a damaged stretch, simulated readers.
+"""What is a model's help with doubtful stretches worth, when the model errs?
+
+The papers have a damaged stretch, and the readers are simulated.
 
 Run: python -m tests.benchmarks.ingest_assistance
 In every made paper some questions in a row lose their numbers and the letters of their options, as converters lose them.
@@ -49,7 +51,10 @@ _ERRORS = ("word", "left out", "half", "exchanged", "other answer", "two in one"
 
 @dataclass(frozen=True)
 class Worth:
-    """Questions asked, right, landed, sure (confidence of .9 or more), sure and wrong; and the share of the text that was sent."""
+    """Counts of questions, and the share of the text that was sent.
+
+    The counts are of questions asked, right, landed, sure (confidence of .9 or more), and sure and wrong.
+    """
 
     asked: int = 0
     right: int = 0
@@ -186,7 +191,10 @@ def judge(questions: Sequence[dict[str, Any]], paper: MadePaper) -> Worth:
 
 
 def measure(rate: float | None) -> Worth:
-    """All damaged papers, read by the rules alone (None) or with the help of a reader that errs at `rate`."""
+    """The result of reading all damaged papers.
+
+    They are read by the rules alone (None) or with the help of a reader that errs at `rate`.
+    """
     total = Worth()
     model = replace(make_model("reader"), roles=("generator",), parameters={"max_tokens": 4000})
     with tempfile.TemporaryDirectory() as folder, open_ledger(f"sqlite:///{folder}/ledger.sqlite") as ledger:

@@ -1,4 +1,6 @@
-"""What is slow in reading papers, done once: LibreOffice's conversions and what OCR saw, kept outside the repository.
+"""What is slow in reading papers, done once.
+
+LibreOffice's conversions and what OCR saw are kept outside the repository.
 
 Everything behind them (layout of scans, splitting, fields) runs anew each time, in this process.
 """

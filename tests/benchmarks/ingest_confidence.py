@@ -1,4 +1,6 @@
-"""How much each note should take from the confidence, fitted on papers with truth and scored without the paper scored.
+"""How much each note should take from the confidence.
+
+The amounts are fitted on papers with truth; each paper is scored with amounts fitted without it.
 
 The model is the one that is used: confidence = 1 − base − the sum of the weights of a question's notes. Weights are
 fitted by ridge least squares of "is wrong" on the notes, each paper weighing the same, drawn towards the weights at hand;
@@ -29,7 +31,10 @@ BINS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.01)
 
 @dataclass(frozen=True)
 class Judged:
-    """One listed question that was read as something: its paper, its notes, whether all its fields are right."""
+    """One listed question that was read as something.
+
+    It has its paper, its notes, and whether all its fields are right.
+    """
 
     paper: str
     notes: frozenset[str]
@@ -53,7 +58,10 @@ def judge_papers(folders: Sequence[Path]) -> list[Judged]:
 
 
 def fit(judged: Sequence[Judged], codes: Sequence[str]) -> dict[str, float]:
-    """The weight of each note from 0 to 0.5; a note that was hardly met keeps the weight at hand."""
+    """The weight of each note, from 0 to 0.5.
+
+    A note that was hardly met keeps its present weight.
+    """
     prior = np.array([read_notes()[code].weight for code in codes])
     counts = {
         paper: sum(1 for one in judged if one.paper == paper) for paper in {one.paper for one in judged}
@@ -83,7 +91,10 @@ def cross_validate(judged: Sequence[Judged]) -> list[tuple[float, bool]]:
 
 
 def render(scored: Sequence[tuple[float, bool]], title: str) -> str:
-    """Reliability: questions and wrong ones by confidence, and the two figures that are aimed at."""
+    """Reliability: questions and wrong ones by confidence.
+
+    It also gives the two figures that are aimed at.
+    """
     lines = [title]
     for low, high in pairwise(BINS):
         inside = [is_right for confidence, is_right in scored if low <= confidence < high]
@@ -100,7 +111,10 @@ def render(scored: Sequence[tuple[float, bool]], title: str) -> str:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Print the reliability of the weights at hand and of fitted ones, and, with `--weights`, the fitted weights."""
+    """Print the reliability of the present weights and of fitted ones.
+
+    With `--weights` the fitted weights are printed, too.
+    """
     shared = Path(
         os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
     )

@@ -1,4 +1,6 @@
-"""Plain papers with one thing printed differently: how many of their questions are still read rightly.
+"""Plain papers with one thing printed differently.
+
+It measures how many of their questions are still read correctly.
 
 Five papers (Chinese and English; answers in brackets, behind each question, at the end) and 90 changes of each: another
 stop or bracket at numbers, options and answers, another word for a heading, other spacing, one line missing. A reader
@@ -43,7 +45,10 @@ Change = tuple[str, Callable[[list[str]], list[str]]]
 
 @dataclass
 class Outcome:
-    """What became of one changed paper: questions asked, read rightly, landed, landed wrongly with confidence."""
+    """What became of one changed paper.
+
+    It counts questions asked, read correctly, landed, and landed wrongly with confidence.
+    """
 
     name: str
     asked: int
@@ -69,7 +74,10 @@ def _roman(number: int) -> str:
 
 
 def _number(form: str) -> Callable[[list[str]], list[str]]:
-    """Print the numbers of questions in another form: {n} Arabic, {c} Chinese, {f} full width, {r} Roman, {o} circled."""
+    """Print the numbers of questions in another form.
+
+    The forms are {n} Arabic, {c} Chinese, {f} full width, {r} Roman, {o} circled.
+    """
 
     def change(lines: list[str]) -> list[str]:
         return [_FORM_OF_NUMBER.sub(lambda match: _write(form, int(match.group(1))), line) for line in lines]
@@ -84,7 +92,10 @@ def _write(form: str, number: int) -> str:
 
 
 def _option(form: str) -> Callable[[list[str]], list[str]]:
-    """Print the labels of options in another form: {l} capital, {s} small, {o} circled, {d} digit, {f} full width."""
+    """Print the labels of options in another form.
+
+    The forms are {l} capital, {s} small, {o} circled, {d} digit, {f} full width.
+    """
 
     def write(match: re.Match[str]) -> str:
         place = "ABCD".index(match.group(2))
@@ -112,7 +123,10 @@ def _replace(pattern: re.Pattern[str], text: str) -> Callable[[list[str]], list[
 
 
 def _heading(form: str) -> Callable[[list[str]], list[str]]:
-    """Print the numbers of sections in another form: {c} Chinese, {n} Arabic, {R} Roman, {A} letter, {w} word."""
+    """Print the numbers of sections in another form.
+
+    The forms are {c} Chinese, {n} Arabic, {R} Roman, {A} letter, {w} word.
+    """
     words = ("One", "Two", "Three", "Four", "Five")
 
     def change(lines: list[str]) -> list[str]:
@@ -253,7 +267,10 @@ def _same_stem(question: MadeQuestion, read: dict[str, Any]) -> bool:
 
 
 def judge(name: str, lines: Sequence[str], paper: MadePaper) -> Outcome:
-    """Read a changed paper and hold it against what was asked; questions whose lines are gone are not asked for."""
+    """Read a changed paper and compare it with what was asked.
+
+    Questions whose lines are gone are not asked for.
+    """
     # one line was left out: the question that it belonged to cannot be right any more, and is not counted
     first = next((index for index, line in enumerate(lines) if line != paper.lines[index]), len(lines))
     gone = [first] if name.endswith("missing") else []
@@ -308,7 +325,10 @@ def run() -> list[list[Outcome]]:
 
 
 def summarise(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Shares over changed papers: questions right, papers fully right, papers below half without a warning, sure and wrong."""
+    """Shares over changed papers.
+
+    They are questions right, papers fully right, papers below half without a warning, and sure and wrong.
+    """
     asked = sum(one.asked for one in outcomes)
     return {
         "questions_right": sum(one.right for one in outcomes) / asked,
@@ -320,7 +340,10 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Print, for every plain paper, what its changes come to; with `-v` the changes that lose questions."""
+    """Print the results of each plain paper's changes.
+
+    With `-v` the changes that lose questions are printed, too.
+    """
     everything: list[Outcome] = []
     for paper, found in zip(PAPERS, run(), strict=True):
         everything += found[1:]

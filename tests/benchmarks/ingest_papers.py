@@ -1,4 +1,6 @@
-"""Exam papers made for measurements: Chinese and English, in the common layouts, of any size, with their answers.
+"""Exam papers made for measurements, Chinese and English.
+
+They have the common layouts, any size, and their answers.
 
 Every sentence is put together here from words of no paper; the same seed gives the same paper.
 """
@@ -201,7 +203,10 @@ def make_paper(
 def _make_chapter(
     draw: random.Random, language: str, options: str, answers: str, units: int
 ) -> tuple[list[str], list[MadeQuestion]]:
-    """Sections of choice, judgement, blanks and free answers; from two units on one question about a material."""
+    """Sections of choice, judgement, blanks and free answers.
+
+    From two units on there is also one question about a material.
+    """
     makers = [
         ("multiple_choice", 4 * units, "单项选择题（每小题2分）", "Multiple Choice (2 points each)"),
         ("true_false", 2 * units, "判断题（每小题1分）", "True or False (1 point each)"),

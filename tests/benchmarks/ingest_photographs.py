@@ -1,4 +1,6 @@
-"""How many questions of papers with text are still right when their pages are photographed: bent, askew, shaded, compressed.
+"""How many questions of papers with text are still right when the pages are photographed.
+
+The photographs are bent, askew, shaded and compressed.
 
 The same papers read from their text are the ceiling.
 """
@@ -25,7 +27,10 @@ TILTS = (0.0, 1.2, -2.0)
 
 
 def photograph(data: bytes) -> bytes:
-    """Return a PDF of the same pages as photographs; the first page lies flat, the second and third do not, and so on."""
+    """Return a PDF of the same pages as photographs.
+
+    The first page lies flat, the second and third do not, and so on.
+    """
     import pypdfium2
     from PIL import Image
 
@@ -60,7 +65,10 @@ def _distort(picture: Any, bend: float, tilt: float) -> Any:
 
 
 def compute_photographed(papers: Sequence[str] = PAPERS) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Read every paper from its text and from its photographs; rows as `compute_accuracy` gives them."""
+    """Read every paper from its text and from its photographs.
+
+    Returns rows as `compute_accuracy` gives them.
+    """
     pairs: list[tuple[dict[str, Any], dict[str, Any]]] = []
     with tempfile.TemporaryDirectory() as folder, use_cache():
         for name in papers:

@@ -1,4 +1,6 @@
-"""How fast are papers read? Conversion beside the bare libraries, splitting, and ten thousand files landed.
+"""How fast are papers read?
+
+It measures conversion beside the bare libraries, splitting, and ten thousand files landed.
 
 Run: python -m tests.benchmarks.ingest_speed [files to land, default 10000]
 CPU seconds, children included; the files and the texts are made here, and the real papers join in where they are.
@@ -41,7 +43,10 @@ def main(file_count: int = 10_000) -> None:
 
 
 def measure_conversion() -> None:
-    """CPU of our conversion to lines or sheets beside the bare library on the same bytes, per kind."""
+    """Measure the CPU of our conversion to lines or sheets, per kind.
+
+    It stands beside that of the bare library on the same bytes.
+    """
     from tasks.ingest.readers import READERS
     from tasks.ingest.readers.formats import extract
 
@@ -154,7 +159,10 @@ def _bare_ocr(data: bytes) -> object:
 
 
 def _print_isolation() -> None:
-    """What it costs to read a document in a process of its own: the fork, its limits, and JSON both ways."""
+    """Print what it costs to read a document in a process of its own.
+
+    The cost is the fork, its limits, and JSON both ways.
+    """
     from tasks.ingest import IngestOptions, parse_document
     from tasks.ingest.guard.client import close_servers
 
@@ -258,7 +266,10 @@ def _print_split(name: str, papers: Sequence[list[str]]) -> None:
 
 
 def measure_landing(file_count: int) -> None:
-    """Land a folder of made papers with two workers; then nothing new; then one that is killed at half."""
+    """Land a folder of made papers with two workers.
+
+    Then a landing follows that has nothing new, then one that is killed halfway.
+    """
     with tempfile.TemporaryDirectory(prefix="ingest-speed-") as folder:
         root = Path(folder)
         began = time.process_time()
@@ -294,7 +305,10 @@ def _write_files(folder: Path, count: int) -> None:
 
 
 def _land(*paths: Path, kill_at: int | None = None) -> dict[str, Any]:
-    """Land folders in a process of its own (the last path is PROCTOR_HOME); returns what it said last, and its CPU."""
+    """Land folders in a process of its own (the last path is PROCTOR_HOME).
+
+    Returns what the process said last, and its CPU.
+    """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.perf_counter()
     command = [sys.executable, "-m", "tests.benchmarks.ingest_speed", "--land", *map(str, paths)]
@@ -330,7 +344,10 @@ def _print_run(name: str, run: dict[str, Any], count: int) -> None:
 
 
 def _land_here(paths: Sequence[Path], home: Path) -> None:
-    """Inside the process that is measured: land, and say after every hundred documents what memory was used."""
+    """Inside the process that is measured: land folders.
+
+    After every hundred documents it says what memory was used.
+    """
     from schemas.settings import Settings
     from tasks.ingest import landing
     from warehouse.lake import open_lake
@@ -395,7 +412,10 @@ def _read_peak(pid: str) -> float:
 
 
 def _best(call: Callable[..., object], *arguments: object) -> float:
-    """CPU seconds of a call, its children included: the best of three, of one for what takes seconds."""
+    """CPU seconds of a call, its children included.
+
+    It is the best of three calls, or one call where a call takes seconds.
+    """
     times: list[float] = []
     for _ in range(3):
         before = _read_cpu()

@@ -1,4 +1,6 @@
-"""Two workers judge a run, and one does: how much sooner are two done where the model is what everybody waits for?
+"""How much sooner do two workers judge a run than one does?
+
+The case is one where the model is what everybody waits for.
 
     python -m tests.benchmarks.judging_workers [--workers 1,2,4] [--size 40] [--latency 400] [--rounds 2]
 
@@ -42,7 +44,10 @@ REPEATS = 8
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Judge the same run with each number of workers in turn, and print the times and their ratios."""
+    """Judge the same run with each number of workers in turn.
+
+    The times and their ratios are printed.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", default="1,2")
     parser.add_argument("--size", type=int, default=40)
@@ -86,7 +91,10 @@ def measure(
     size: int,
     latency_ms: float,
 ) -> tuple[float, list[dict[str, Any]], list[int]]:
-    """A fresh run, sat and then judged by so many: seconds, the judgements that landed, and the calls of each worker."""
+    """Sit a fresh run, and judge it by so many workers.
+
+    Returns the seconds, the judgements that landed, and the calls of each worker.
+    """
     shared = {
         "ledger_url": server.new_ledger_url(),
         "lake_catalog": server.new_catalog(),

@@ -1,4 +1,6 @@
-"""How fast is the lake? Opening, landing, reading; and what the rules cost as Polars expressions and as a suite.
+"""How fast is the lake? It measures opening, landing and reading.
+
+It also measures what the rules cost as Polars expressions and as a suite.
 
 Run: python -m tests.benchmarks.lake_speed [rows per landing, default 1000] [landings, default 30]
 """
@@ -76,7 +78,10 @@ def main(row_count: int = 1000, count: int = 30) -> None:
 
 
 def compare_executions(row_count: int) -> None:
-    """Print what both executions of the rules cost on the same frames, clean and spoiled, in CPU milliseconds."""
+    """Print what both executions of the rules cost on the same frames, clean and spoiled.
+
+    The cost is in CPU milliseconds.
+    """
     print(
         f"\n{'the rules on ' + str(row_count) + ' rows':<40} {'Polars':>12} {'Great Expectations':>20}   ms CPU"
     )

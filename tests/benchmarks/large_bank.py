@@ -1,4 +1,7 @@
-"""Banks of any size, made from real questions by recombination, with planted copies and edits whose truth is known."""
+"""Banks of any size, made from real questions by recombination.
+
+They hold planted copies and edits whose truth is known.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class LargeBank:
-    """Rows of `review_decisions`, and which of them were planted: place of the copy → place of what it was made from."""
+    """Rows of `review_decisions`, and which of them were planted.
+
+    The planted ones are place of the copy → place of what it was made from.
+    """
 
     decisions: pl.DataFrame = field(repr=False)
     copies: dict[int, int] = field(repr=False)
@@ -87,7 +93,10 @@ def make_large_bank(count: int, seed: int = 7, batch_id: str = "b1") -> LargeBan
 def _respell(
     draw: random.Random, kind: str, language: str, stem: str, options: list[str], answer: list[str]
 ) -> tuple[str, str, str, list[str], list[str]]:
-    """The same question as another paper prints it: spaces, stops of another width, options in another order."""
+    """The same question as another paper prints it.
+
+    It differs in spaces, in the width of stops, or in the order of options.
+    """
     stem = stem.replace("，", ", ").replace("（", " (").replace("）", ")") + draw.choice(
         ("", " ", "。", "：")
     )

@@ -1,4 +1,6 @@
-"""A full league of eight simulated candidates, five runs and two domains, over real HTTP: what it finds, and its CPU per call.
+"""A full league of eight simulated candidates, five runs and two domains, over real HTTP.
+
+It shows what the league finds, and its CPU per call.
 
     python -m tests.benchmarks.league_simulation [--runs 5] [--without-bias]
 
@@ -48,7 +50,9 @@ def main(arguments: Sequence[str] = ()) -> None:
 
 
 def measure_bias(evaluations: pl.DataFrame, families: Mapping[str, str]) -> tuple[float, float]:
-    """(difference, Welch's t) of in-family and other cells, as judge x answerer means less the answerer's and judge's own.
+    """(difference, Welch's t) of in-family and other cells.
+
+    A cell is the mean of judge x answerer less the answerer's mean and the judge's own mean.
 
     Candidates differ: a cell is compared with what its judge and its answerer have elsewhere, within one domain and scale.
     """

@@ -1,4 +1,6 @@
-"""CPU of a league's statistics: sparse replays of 60 candidates on 1,000 questions, Tukey's HSD, and a whole league of eight.
+"""CPU of a league's statistics.
+
+It measures sparse replays of 60 candidates on 1,000 questions, Tukey's HSD, and a whole league of eight.
 
 python -m tests.benchmarks.league_speed
 """

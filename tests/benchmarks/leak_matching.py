@@ -1,4 +1,6 @@
-"""How many questions of a leaked text are found in a bank of real ones, word for word and reworded.
+"""How many questions of a leaked text are found in a bank of real ones.
+
+They are leaked word for word, and reworded.
 
     python -m tests.benchmarks.leak_matching [--bank 20000] [--leaked 300]
 

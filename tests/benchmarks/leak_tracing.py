@@ -108,7 +108,10 @@ SCENES = {
 
 @dataclass
 class Counts:
-    """What came of the leaks of a scene: all sources named, at least one, and an innocent organisation accused."""
+    """What came of the leaks of a scene.
+
+    It counts all sources named, at least one named, and an innocent organisation accused.
+    """
 
     leaks: int = 0
     all_named: int = 0
@@ -130,7 +133,10 @@ def measure_scene(scene: Scene, leaks: int, seed: int = 0) -> Counts:
 
 
 def _draw_holdings(generator: np.random.Generator, scene: Scene) -> np.ndarray:
-    """The variant of each lineage that each organisation met, -1 for none; shape (organisations, lineages)."""
+    """The variant of each lineage that each organisation met, -1 for none.
+
+    The shape is (organisations, lineages).
+    """
     rows = ORGANISATIONS // GROUP_SIZE if scene.is_shared else ORGANISATIONS
     met = np.full((rows, LINEAGES), -1, dtype=np.int8)
     for row in met:

@@ -1,4 +1,6 @@
-"""The live view at the paper's size: CPU per page over a month of 540 sessions of 1,000 answers with two judges, and over a run under way.
+"""The live view at the paper's size: CPU per page.
+
+It is measured over a month of 540 sessions of 1,000 answers with two judges, and over a run under way.
 
 60 candidates × 3 prompt styles × 3 repeats; a bank of 20,000 questions. The month lies in the lake as it does once it is
 compacted, a file per table. `--small` takes 6 candidates.

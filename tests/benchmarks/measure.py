@@ -23,7 +23,10 @@ _ORPHANS_S = 15.0
 
 @dataclass(frozen=True)
 class Row:
-    """One measured line: CPU and wall in seconds, and what they are per unit where that says more."""
+    """One measured line: CPU and wall time in seconds.
+
+    It also says what they are per unit, where that says more.
+    """
 
     name: str
     cpu_s: float
@@ -58,7 +61,9 @@ def measure_command(
 
 @contextlib.contextmanager
 def adopting_orphans() -> Iterator[None]:
-    """Processes that their parents leave behind become ours: their CPU is counted, and what is left at the end is stopped.
+    """Processes that their parents leave behind become ours.
+
+    Their CPU is counted, and what is left at the end is stopped.
 
     Only Linux can do that; elsewhere the CPU of a server that a command starts and stops is not counted.
     """
@@ -83,7 +88,9 @@ def measure_tree(
     folder: Path,
     repeats: int = 1,
 ) -> Row:
-    """Run a command in `folder` and count its whole process tree (within `adopting_orphans`); the best of `repeats`.
+    """Run a command in `folder` and count its whole process tree.
+
+    This is used within `adopting_orphans`; the result is the best of `repeats`.
 
     A run that takes longer than `limit_s` is ended with all that it started. It and one that fails give a row that says so
     and is not measured; nothing is raised.
@@ -142,7 +149,10 @@ def _measure_once(
 
 
 def _await_orphans(others: set[int]) -> int:
-    """Reap what the command started and has been told to stop; returns how many of its processes live on (a server)."""
+    """Reap what the command started and has been told to stop.
+
+    Returns how many of its processes live on (a server).
+    """
     deadline = time.monotonic() + _ORPHANS_S
     while True:
         _reap()

@@ -1,4 +1,7 @@
-"""What the normal form of a text costs, beside its plain wording (the yardstick of the tests), on real stems."""
+"""What the normal form of a text costs, on real stems.
+
+It is compared with its plain wording, which is the yardstick of the tests.
+"""
 
 from __future__ import annotations
 

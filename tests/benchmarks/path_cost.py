@@ -1,4 +1,6 @@
-"""CPU per question through the whole path, beside a bare loop over the openai client, in one run.
+"""CPU per question through the whole path, in one run.
+
+It stands beside that of a bare loop over the openai client.
 
     python -m tests.benchmarks path_cost
 
@@ -82,7 +84,10 @@ def measure_bare(url: str) -> dict[str, float]:
 
 
 def measure_path(url: str) -> dict[str, float]:
-    """A published run of 49 candidates with 200 questions each, sat and landed by the code of the flows."""
+    """A published run of 49 candidates with 200 questions each.
+
+    It is sat and landed by the code of the flows.
+    """
     from tasks.exam.landing import land_run
     from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
     from warehouse.lake import open_lake

@@ -1,4 +1,6 @@
-"""The hunt for patterns that backtrack: every pattern of the product against texts that are built to hold it up.
+"""The hunt for patterns that backtrack.
+
+Every pattern of the product is run on texts that are built to hold it up.
 
 Patterns are found in what importing the packages leaves reachable (names of modules, attributes of classes, containers, cached
 builders without parameters) and in calls of `re` with a text in the source. Each is timed the way the code uses it. Beyond
@@ -68,7 +70,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Steep:
-    """What one pattern took on the text that holds it longest; `ratio` is None where the limit ended it."""
+    """The time that one pattern took on the text that holds it longest.
+
+    `ratio` is None where the limit ended it.
+    """
 
     place: str
     method: str
@@ -108,7 +113,10 @@ def find_patterns() -> list[Found]:
 
 
 def find_steep(found: Found, limit_s: float = 2.0) -> list[Steep]:
-    """Each way of use that takes more than STEEP_MS on a text of LONG characters: its worst text. A pattern that was ended counts."""
+    """The worst text for each way of use that takes more than STEEP_MS.
+
+    The text has LONG characters. A pattern that was ended counts.
+    """
     return [
         worst
         for method in sorted(found.methods)
@@ -230,7 +238,10 @@ def _walk(value: object, depth: int) -> Iterator[re.Pattern[str]]:
 
 
 def _read_calls(source: str) -> Iterator[tuple[str, str, re.Pattern[str]]]:
-    """Calls such as `re.sub(r"...", ...)`, with the function that they stand in and the flags that are written there."""
+    """Calls such as `re.sub(r"...", ...)`.
+
+    Each comes with the function that it stands in and the flags that are written there.
+    """
     tree = ast.parse(source)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     for node in ast.walk(tree):

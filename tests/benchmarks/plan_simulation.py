@@ -1,4 +1,6 @@
-"""Three years of plans through the project's own planning code: who is refused, who can be compared, what the bank pays.
+"""Three years of plans through the project's own planning code.
+
+They show who is refused, who can be compared, and what the bank pays.
 
 The bank has the paper's shape (LLMEval-Fair, table 6 without Philosophy: 75,815 lineages in ten disciplines, Military
 Science 611); 60 candidates of 17 organisations, half of them there from the start, the others released month by month. Every
@@ -84,7 +86,10 @@ def main(arguments: Sequence[str] = ()) -> None:
 
 
 def make_paper_bank(scale: float = 1.0) -> pl.DataFrame:
-    """The bank: each lineage an original choice; of three in five, four statements made from it, one of them true."""
+    """The bank of the paper: each lineage is an original choice.
+
+    Of three lineages in five, four statements are made from it, one of them true.
+    """
     numbers = random.Random(5)
     rows: list[dict[str, object]] = []
     for discipline, count in LINEAGES.items():
@@ -123,7 +128,10 @@ def _make_row(lineage: str, question: str, discipline: str, truth: str | None) -
 
 
 def make_candidates(count: int, organisation_count: int, months: int) -> Registry:
-    """The candidates; the first is the reference, too. Half are there from the start, the others come month by month."""
+    """The candidates; the first is the reference, too.
+
+    Half are there from the start, the others come month by month.
+    """
     models = {}
     for number in range(count):
         later = (
@@ -177,7 +185,10 @@ def simulate(
     organisation_count: int,
     set_size: int,
 ) -> Simulation:
-    """Plan, publish and count as answered one month after the other. One style and one repeat: the sets are the same."""
+    """Plan, publish and count as answered, one month after the other.
+
+    There is one style and one repeat, because the sets are the same.
+    """
     registry = make_candidates(candidate_count, organisation_count, months)
     settings = Settings(
         home=home,
@@ -209,7 +220,10 @@ def simulate(
 
 
 def _answer(ledger: Ledger, run_id: str) -> None:
-    """Count every session of the run as answered in full; the orders make room, they are not needed any more."""
+    """Count every session of the run as answered in full.
+
+    Its orders are removed to make room: they are not needed any more.
+    """
     with ledger.write() as connection:
         own = sessions.c.run_id == run_id
         connection.execute(
@@ -280,7 +294,10 @@ def _report_anchors(found: Simulation) -> None:
 
 
 def _report_links(found: Simulation) -> None:
-    """Of what candidates were asked, how much other organisations had answered in an earlier month."""
+    """Report how much of what candidates were asked had been answered before.
+
+    It counts what other organisations had answered in an earlier month.
+    """
     answered: dict[str, set[str]] = {}
     linked = total = 0
     for plan in found.plans:
@@ -314,7 +331,10 @@ def _report_pairs(found: Simulation, own: Sequence[tuple[RunPlan, Any]]) -> None
 
 
 def measure_chance(bank: pl.DataFrame, set_count: int, set_size: int) -> None:
-    """Are draws and orders uniform, and true and false keys as frequent? χ² with even degrees of freedom."""
+    """Test whether draws and orders are uniform, and true and false keys equally frequent.
+
+    The test is χ² with even degrees of freedom.
+    """
     index = index_bank(bank, tuple(LINEAGES), bytes(32))
     totals = {name: index.count(name) for name in LINEAGES}
     shares = plan_shares(set_size, totals, is_capped=True, lasting_sets=36, least_share=10).planned

@@ -1,4 +1,6 @@
-"""What a user waits for: commands, a small flow, the demo with its server, and the collection of the tests.
+"""What a user waits for.
+
+It measures commands, a small flow, the demo with its server, and the collection of the tests.
 
 `BENCH_AGAINST=FOLDER` names another checkout with an environment of its own (`make setup` there): the same is measured
 there, each step of one right after the same step of the other, so that both see the same machine. Every step has a time
@@ -40,7 +42,10 @@ class Checkout:
         return str(self.programs / "proctor")
 
     def environment(self, home: str = "home") -> dict[str, str]:
-        """A fresh shell's environment: this checkout's programs come first, and modules are compiled once and kept."""
+        """A fresh shell's environment.
+
+        This checkout's programs come first, and modules are compiled once and kept.
+        """
         dropped = ("PROCTOR_", "PREFECT_", "PYTEST_", "PYTHON", "VIRTUAL_ENV")
         kept = {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
         kept["PATH"] = os.pathsep.join([str(self.programs), kept.get("PATH", os.defpath)])
@@ -111,7 +116,10 @@ def _measure_ingests(checkouts: list[Checkout], servers: list[psutil.Process | N
 
 
 def _measure_demos(checkouts: list[Checkout]) -> Iterator[Row]:
-    """The command, the models that it starts and the Prefect server that it starts and stops: one cold home each."""
+    """Measure the demo in one cold home for each checkout.
+
+    It covers the command, the models that it starts, and the Prefect server that it starts and stops.
+    """
     for checkout in checkouts:
         name = "proctor demo, with its Prefect server"
         yield _measure(checkout, name, [checkout.proctor, "demo"], DEMO_S, home="demo")
@@ -141,7 +149,10 @@ def _measure(
 
 @contextlib.contextmanager
 def _running_server(checkout: Checkout) -> Iterator[psutil.Process | None]:
-    """A home with a Prefect server; None where it did not come up (the flow then shows what it says)."""
+    """A home with a Prefect server.
+
+    The server is None where it did not come up (the flow then shows what it says).
+    """
     for arguments, limit_s in ((["init"], COMMAND_S), (["up", "--no-worker"], FLOW_S)):
         row = _measure(checkout, f"(proctor {' '.join(arguments)})", [checkout.proctor, *arguments], limit_s)
         if not row.is_measured:

@@ -1,4 +1,6 @@
-"""What does a flow pay before it starts, when years lie behind it? Reconciling with nothing new, and with one new session.
+"""What does a flow pay before it starts, when years lie behind it?
+
+Reconciling is measured with nothing new, and with one new session.
 
 The ledger is filled by the tables alone (no protocol, no calls); the lake is filled by the project's own landers.
 
@@ -65,7 +67,10 @@ def main(
 
 
 def fill(ledger: Ledger, months: int, sessions: int, questions: int, entries: int) -> None:
-    """Months of closed runs, each question answered and judged, and an audit log of so many entries."""
+    """Fill a ledger with months of closed runs and an audit log.
+
+    Each question of the runs is answered and judged; the log has so many entries.
+    """
     for number in range(months):
         fill_month(ledger, number, sessions, questions)
     fill_log(ledger, 0, entries)
@@ -128,7 +133,10 @@ def fill_month(ledger: Ledger, number: int, sessions: int, questions: int, *, la
 
 
 def fill_log(ledger: Ledger, first: int, last: int) -> None:
-    """Entries of the audit log, spread over the days; their chains are not those of the protocol, which nobody checks here."""
+    """Entries of the audit log, spread over the days.
+
+    Their chains are not those of the protocol, because nothing checks them here.
+    """
     start = datetime(2024, 1, 1, tzinfo=UTC)
     write(ledger, tables.access_log, (
         {"user_id": "candidate:alpha", "session_id": f"s{number % 500}", "action": "submit_and_next", "http_status": 200,

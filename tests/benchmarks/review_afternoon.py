@@ -1,4 +1,6 @@
-"""An annotator's afternoon: keys and clicks per decision on 50 real questions, web desk against workbook and Label Studio.
+"""An annotator's afternoon: keys and clicks per decision on 50 real questions.
+
+The web desk is compared with the workbook and Label Studio.
 
 The papers of the shared data are ingested and assigned as always. The web desk is worked in real Chromium and every key that is
 pressed is counted. For the workbook the file that the annotator would get is written, and the steps that its cells need are
@@ -41,7 +43,10 @@ LABEL_STUDIO = {"accept": ("choice", "submit"), "reject": ("choice", "reason", "
 
 
 def prepare(home: Path) -> Settings:
-    """Ingest the papers and give 50 questions to one annotator; half of them of Chinese papers, where there are so many."""
+    """Ingest the papers and give 50 questions to one annotator.
+
+    Half of them are of Chinese papers, where there are that many.
+    """
     environment = os.environ | {"PROCTOR_HOME": str(home), "PROCTOR_QUIET": "1"}
     subprocess.run([PROCTOR, "init"], env=environment, check=True, capture_output=True)
     papers = sorted((SHARED / "exams").glob("*.doc*"))
@@ -64,7 +69,10 @@ def prepare(home: Path) -> Settings:
 
 
 class Hands:
-    """Presses keys and counts them by what they were for; text that is typed into a field is counted apart."""
+    """Presses keys and counts them by what they were for.
+
+    Text that is typed into a field is counted apart.
+    """
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -119,7 +127,10 @@ def work(page: Page, server: Server) -> Hands:
 
 
 def count_workbook_steps(settings: Settings, folder: Path) -> tuple[float, float]:
-    """Keys per accept and per reject in the workbook: what is typed, Enter or Tab, and rows of long cards to pass."""
+    """Keys per accept and per reject in the workbook.
+
+    They are what is typed, Enter or Tab, and rows of long cards to pass.
+    """
     with open_ledger(settings.ledger_address) as ledger:
         (path,) = export_batch(ledger, BATCH, folder, language="zh")
     sheet = openpyxl.load_workbook(path).worksheets[0]

@@ -1,4 +1,6 @@
-"""Assigning the paper's 228,604 questions, two reviews each, to 40 annotators of two to four disciplines: CPU and memory.
+"""Assigning the paper's 228,604 questions, two reviews each, to 40 annotators.
+
+The annotators have two to four disciplines. It measures CPU and memory.
 
 Through the ledger on SQLite as `proctor review assign` does it: a batch of all, one of what fits the default quota, and the
 question of how far everybody is. Each in a process of its own; the questions are made before the clock starts.
@@ -108,7 +110,10 @@ def _make_elsewhere(count: int, path: Path) -> pl.DataFrame:
 
 
 def make_questions(count: int, mixer: random.Random) -> pl.DataFrame:
-    """Rows of the table `questions` with about as much text as real ones, in papers of a hundred."""
+    """Rows of the table `questions` with about as much text as real ones.
+
+    They are in papers of a hundred.
+    """
     weights = [mixer.random() + 0.3 for _ in DISCIPLINES]
     words = "下列关于该理论的说法中正确的一项是在市场经济条件下企业应当根据实际情况制定发展战略".strip()
     rows = []

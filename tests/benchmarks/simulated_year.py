@@ -1,4 +1,6 @@
-"""Simulated years of exams: a home whose lake holds what months of runs leave behind, published as the real code publishes.
+"""Simulated years of exams: a home whose lake holds what months of runs leave.
+
+They are published as the real code publishes.
 
 Candidates of a dozen families sit one of two sets a month, zero-shot twice and once in each other style, judged by two judges, of
 which one grows lenient and is found out. One month is missing; candidates are released, leave, or sit every other month; one
@@ -163,7 +165,10 @@ class _Years:
         return owners.index(sitter.organisation) % 2
 
     def _sit(self, sitter: Sitter, asked: Asked, style: str, repeat: int, month: str) -> pl.DataFrame:
-        """One session: its questions in an order of its own, with the stars that the answers deserve."""
+        """One session: its questions in an order of its own.
+
+        They come with the stars that the answers deserve.
+        """
         order = self.random.permutation(len(asked.numbers))
         numbers = asked.numbers[order]
         ability = sitter.list_abilities(numbers % _CODES, style)
@@ -197,7 +202,9 @@ class _Years:
         )  # fmt: skip
 
     def _let_one_fall(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Take stars from new questions of law until one candidate has two points less than the month before.
+        """Take stars from new questions of law until one candidate drops by two points.
+
+        The drop is two points against the month before.
 
         It is the candidate, the reference aside, whose other disciplines moved least.
         """
@@ -304,7 +311,10 @@ class _Years:
 
 
 def _score(rows: pl.DataFrame) -> pl.DataFrame:
-    """Points of S by candidate and discipline (`code`) under the zero-shot style, as the first judge sees it."""
+    """Points of S by candidate and discipline (`code`).
+
+    They are for the zero-shot style, as the first judge sees it.
+    """
     return (
         rows.filter(pl.col("prompt_style") == "zero_shot")
         .group_by("model", code=pl.col("number") % _CODES)

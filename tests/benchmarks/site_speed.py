@@ -1,4 +1,6 @@
-"""The report site of a home: CPU seconds and size, whole and by page. `python -m tests.benchmarks.site_speed HOME`.
+"""The report site of a home: CPU seconds and size, whole and by page.
+
+Run: `python -m tests.benchmarks.site_speed HOME`.
 
 A home of 60 candidates and many months is what says something; nothing is written into it.
 """
@@ -19,7 +21,10 @@ from warehouse.lake import open_lake
 
 
 def main() -> None:
-    """Print a row for the whole site, one for reading each page of panels, and the size of each page."""
+    """Print a row for the whole site.
+
+    A row for reading each page of panels and the size of each page follow.
+    """
     home = Path(sys.argv[1]) if len(sys.argv) > 1 else None
     if home is None or not home.is_dir():
         sys.exit("Name the home whose site is measured: python -m tests.benchmarks.site_speed HOME")

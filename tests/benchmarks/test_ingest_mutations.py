@@ -1,4 +1,7 @@
-"""One thing printed differently costs little: floors over five plain papers with 90 changes each."""
+"""One thing printed differently costs little.
+
+There are floors over five plain papers with 90 changes each.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,10 @@ def test_of_the_questions_that_it_is_sure_of_at_most_one_in_a_hundred_is_wrong(
 def test_numbered_lines_that_no_question_claims_are_always_warned_of(
     language: str, options: str, answers: str
 ) -> None:
-    """Whatever is read or not: a line that begins with a number lies in a question, or a warning says so."""
+    """A line that begins with a number lies in a question, or a warning says so.
+
+    This holds whatever is read or not.
+    """
     paper = make_paper(SIZE, 1, language, options, answers)
     silent: list[tuple[str, str]] = []
     for name, lines in mutate(paper):

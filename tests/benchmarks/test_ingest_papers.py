@@ -1,4 +1,7 @@
-"""The papers that the benchmark makes are read fully right: else its times would mean nothing."""
+"""Every question of the papers that the benchmark makes is read correctly.
+
+Otherwise the benchmark's times would mean nothing.
+"""
 
 from __future__ import annotations
 

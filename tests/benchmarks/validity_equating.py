@@ -1,4 +1,6 @@
-"""How near equated scores come to the truth while the bank gets harder, beside raw S: simulated seasons.
+"""How near equated scores come to the truth while the bank gets harder.
+
+They stand beside raw S, in simulated seasons.
 
     python -m tests.benchmarks.validity_equating [--exams 200] [--candidates 60] [--seasons 6] [--questions 1000]
                                                  [--anchors 0.2] [--harder 0.15] [--first-sets 1] [--workers 1]
@@ -60,7 +62,9 @@ _REST_ON = (
 
 @dataclass(frozen=True)
 class Seasons:
-    """One simulated exam: equated scores of all entries but the reference's, and the truth (0 to 100).
+    """One simulated exam: the equated scores of all entries, and the truth (0 to 100).
+
+    The reference's entries are left out.
 
     `truth` is the expected score on the whole bank of the first season, `form` on the questions that were drawn from it;
     `with_known_questions` is what would be found on those, were the parameters of all questions known (None: not asked for).
@@ -78,7 +82,10 @@ class Seasons:
 
 
 def draw_abilities(generator: np.random.Generator, candidates: int, seasons: int) -> NDArray[np.float64]:
-    """General abilities, candidates × seasons: each candidate improves at its own pace; the last one is the reference."""
+    """General abilities, candidates × seasons.
+
+    Each candidate improves at its own pace; the last one is the reference.
+    """
     first = generator.normal(1.4, 0.9, candidates)
     pace = np.abs(generator.normal(0.06, 0.06, candidates))
     ability = first[:, None] + pace[:, None] * np.arange(seasons)
@@ -130,7 +137,10 @@ def measure_seasons(
 
 
 def _score_by_known_questions(drawn: Season, fit: GradedFit) -> NDArray[np.float64]:
-    """Every entry's score (0 to 10) on the first season's questions by its own answers and the true parameters."""
+    """Every entry's score (0 to 10) on the first season's questions.
+
+    It rests on the entry's own answers and the true parameters.
+    """
     true = replace(fit.parameters, difficulty=drawn.difficulty, thresholds=THRESHOLDS)
     ability = compute_abilities(
         drawn.rows, replace(fit, parameters=true, discrimination=drawn.discrimination)
@@ -184,7 +194,10 @@ def summarise_exam(exam: int, options: dict[str, int | float]) -> dict[str, list
 def measure_exams(
     exams: int, folder: Path, workers: int, **options: int | float
 ) -> list[dict[str, list[float]]]:
-    """The summaries of so many exams; finished ones are read from a file of the folder, and each new one is added to it."""
+    """The summaries of so many exams.
+
+    Finished ones are read from a file of the folder, and each new one is added to it.
+    """
     code = b"".join(Path(str(importlib.import_module(name).__file__)).read_bytes() for name in _REST_ON)
     key = hashlib.sha256(code + json.dumps(options, sort_keys=True).encode()).hexdigest()[:16]
     path = folder / f"validity_equating-{key}.jsonl"
@@ -222,7 +235,10 @@ def _run_exams(
 
 
 def resample_lineages(rows: GradedRows, generator: np.random.Generator) -> GradedRows:
-    """The rows of as many lineages drawn with replacement; one drawn twice becomes two questions with two lineages."""
+    """The rows of as many lineages, drawn with replacement.
+
+    A lineage that is drawn twice becomes two questions with two lineages.
+    """
     of_row = np.argsort(rows.question, kind="stable")
     counts = np.bincount(rows.question, minlength=rows.question_count)
     starts = np.concatenate([[0], np.cumsum(counts)])
@@ -243,7 +259,10 @@ def resample_lineages(rows: GradedRows, generator: np.random.Generator) -> Grade
 def measure_bootstrap(
     refits: int, *, candidates: int = 60, seasons: int = 6, questions: int = 100
 ) -> tuple[float, float]:
-    """Mean standard error of a discipline's equated score (0 to 10): by the jackknife, and by a bootstrap over lineages."""
+    """Mean standard error of a discipline's equated score (0 to 10), by two methods.
+
+    They are the jackknife and a bootstrap over lineages.
+    """
     generator = np.random.default_rng(5)
     ability = draw_abilities(generator, candidates + 1, seasons)
     drawn = draw_seasons(generator, ability, questions=questions)

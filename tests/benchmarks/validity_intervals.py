@@ -1,4 +1,6 @@
-"""How often the intervals of S, R and differences hold the truth, and how often groups part equals: simulated exams.
+"""How often the intervals of S, R and differences hold the truth, in simulated exams.
+
+It also measures how often groups part candidates that are equal.
 
     python -m tests.benchmarks.validity_intervals [--exams 200] [--candidates 20] [--questions 1000] [--repeats 3]
 
@@ -51,7 +53,10 @@ class Tally:
         return float(np.mean(self._held[name]))
 
     def print(self) -> None:
-        """A line for each kind; the error of the share counts exams, as the intervals of one exam move together."""
+        """Print a line for each kind.
+
+        The error of the share counts exams, as the intervals of one exam move together.
+        """
         print(f"{'95% interval of':<52}{'coverage':>10}{'± se':>8}{'width':>8}")
         for name, held in self._held.items():
             error = np.std(held, ddof=1) / np.sqrt(len(held)) if len(held) > 1 else np.nan
@@ -102,7 +107,10 @@ def measure_coverage(exams: int, candidates: int, questions: int, repeats: int, 
 def measure_family_error(
     exams: int, levels: NDArray[np.float64], *, questions: int, seed: int = 0
 ) -> dict[str, float]:
-    """Shares of exams with one wrong group, rank range or pair; candidates of one level are exactly equal."""
+    """Shares of exams with one wrong group, rank range or pair.
+
+    Candidates of one level are exactly equal.
+    """
     weights = np.full(_DISCIPLINES, 1 / _DISCIPLINES)
     count = len(levels)
     wrong = dict.fromkeys(("pair", "rank range", "group"), 0)

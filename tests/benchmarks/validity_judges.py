@@ -1,4 +1,6 @@
-"""Whether what is said of judges holds: corrected scores, drift, and the choice between two judges, on planted truths.
+"""Whether what is stated about judges holds, on planted truths.
+
+It is about corrected scores, drift, and the choice between two judges.
 
     python -m tests.benchmarks.validity_judges [--exams 200] [--histories 1000] [--choices 4000]
 
@@ -39,7 +41,10 @@ _CHANCES = np.array([0.18, 0.10, 0.27, 0.45])
 
 @dataclass(frozen=True)
 class Exam:
-    """One simulated exam: what the judge gave, what people gave a sample, and the truth (0 to 100)."""
+    """One simulated exam, with its truth (0 to 100).
+
+    It has what the judge gave, and what people gave a sample.
+    """
 
     judged: JudgedScores
     rated: RatedRows
@@ -56,7 +61,9 @@ def draw_exam(
     favour: float = 0.15,
     taste: float = 0.0,
 ) -> Exam:
-    """Candidates of several families judged by a judge of the first one, which gives its own family a star more.
+    """Candidates of several families, judged by a judge of the first one.
+
+    The judge gives its own family a star more.
 
     `favour` is how often it does; `taste` is how often (standard deviation over the other families) it gives one of those a
     star more, or less.
@@ -120,7 +127,10 @@ def _draw_slips(generator: np.random.Generator, stars: Floats) -> Floats:
 def measure_correction(
     exams: int, *, seed: int = 0, **options: int | float
 ) -> dict[str, tuple[float, float, float]]:
-    """Estimator → coverage of its 95% interval, root mean squared error and mean error, in points of S."""
+    """Estimator → coverage of its 95% interval, root mean squared error and mean error.
+
+    The errors are in points of S.
+    """
     held: dict[str, list[float]] = {}
     errors: dict[str, list[Floats]] = {}
     for exam in range(exams):
@@ -159,7 +169,9 @@ def draw_anchors(
     noise: float,
     responses: int = 200,
 ) -> tuple[Floats, Floats]:
-    """Stars of the first month (three repeats) and of the later ones; from month `begins` on the mean rises by `drift`.
+    """Stars of the first month (three repeats) and of the later ones.
+
+    From month `begins` on the mean rises by `drift`.
 
     A judge gives each response the same stars but for a share `noise` of judgements, which err by one.
     """
@@ -183,7 +195,10 @@ def draw_anchors(
 def measure_drift(
     histories: int, *, drift: float, begins: int = 1, noise: float = 0.10, months: int = 36, seed: int = 0
 ) -> tuple[float, float]:
-    """Share of histories with an alarm, and the median month of the first one counted from where the drift begins."""
+    """Share of histories with an alarm, and the median month of the first alarm.
+
+    The month is counted from where the drift begins.
+    """
     generator = np.random.default_rng(seed)
     waits = []
     for _ in range(histories):
@@ -197,7 +212,10 @@ def measure_drift(
 
 
 def measure_choice(choices: int, ratings: int, *, candidates: int = 6, seed: int = 0) -> float:
-    """How often the judge that agrees with people on 92% is chosen before one with 88%, on so many rated responses."""
+    """How often the better of two judges is chosen, on so many rated responses.
+
+    It agrees with people on 92%, the other one on 88%.
+    """
     generator = np.random.default_rng(seed)
     right = 0
     for _ in range(choices):

@@ -21,7 +21,10 @@ MEMORISED = (0.0, 0.1, 0.2, 0.4)
 def measure_leaks(
     exams: int, memorised: float, *, questions: int = 1_000, met: float = 0.3, seed: int = 0
 ) -> float:
-    """Share of simulated exams in which a leak is found; difficulties are known with an error, as a fit knows them."""
+    """Share of simulated exams in which a leak is found.
+
+    Difficulties are known with an error, as a fit knows them.
+    """
     generator = np.random.default_rng(seed)
     found = 0
     for _ in range(exams):

@@ -60,7 +60,10 @@ def make_month(folder: Path, policy: str) -> None:
 
 
 def measure(folder: Path) -> tuple[float, float, str]:
-    """CPU seconds and peak MB of the verifier, and its last line; raises where it does not accept the folder."""
+    """CPU seconds and peak MB of the verifier, and its last line.
+
+    Raises where the verifier does not accept the folder.
+    """
     command = [sys.executable, "-I", "-S", str(find_verifier()), str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None

@@ -1,4 +1,6 @@
-"""The web desk at the size of the paper's bank: CPU per page and per decision, and how much memory they take.
+"""The web desk at the size of the paper's bank.
+
+It measures CPU per page and per decision, and how much memory they take.
 
 228,604 questions × 2 reviews shared among 40 annotators in one batch (the worst case: a batch of a month is far smaller), against
 a desk with 2,000 questions. `--small` takes 20,000 questions.

@@ -1,4 +1,6 @@
-"""What lies beside the editions of the simulated years: calibrations, anchors, failures, a league, Gscores, replays, benchmarks.
+"""What lies beside the editions of the simulated years.
+
+These are calibrations, anchors, failures, a league, Gscores, replays and benchmarks.
 
 People's ratings, judges' stars on anchors, classes of failures, marks of the league and Gscores are drawn; what follows from them
 (kappas, drift, samples, resamples, league statistics) is computed and landed by the code that does it in a month's work.
@@ -85,7 +87,11 @@ class Beside:
         self._judge_anchors(month, lenience, repeats=3 if is_first else 1)
 
     def after_publishing(self, month: str, fallen: str) -> None:
-        """Failures of the last month with their labels, stability, corrected scores, a league, and what others say."""
+        """Add what follows the publication of the last month.
+
+        These are failures of the last month with their labels, stability, corrected scores, a league, and what
+        others say.
+        """
         self._label_failures(month, fallen)
         correct_edition(self.lake, month)
         write_stability(self.lake, month, StabilityRequest(sample_sizes=(100, 100, 100, 200, 400), samples=5))
@@ -95,7 +101,10 @@ class Beside:
         self._compare(month)
 
     def _rate(self, month: str, occasion: str, number: int) -> None:
-        """Two people rate each response drawn: mostly as the first judge did, and seldom a star away from it."""
+        """Two people rate each response drawn.
+
+        Mostly they rate it as the first judge did, and seldom a star away from it.
+        """
         size = max(LEAST_RATED, 5 * len(self.sitters))
         drawn = draw_calibration(
             self.ledger, self.lake, DrawRequest(month, occasion, number, size, RATERS), now=_noon(month)
@@ -144,7 +153,10 @@ class Beside:
             )
 
     def _label_failures(self, month: str, fallen: str) -> None:
-        """A person labels 20 failures of each candidate; who fell in law fails for want of knowledge there."""
+        """A person labels 20 failures of each candidate.
+
+        The candidate that fell in law fails there for want of knowledge.
+        """
         sample = draw_failures(self.lake, month, per_model=20, now=_noon(month))
         name = str(sample["sample_id"][0])
         shares = {sitter.model: self.random.dirichlet([6, 3, 4, 4, 1]) for sitter in self.sitters}
@@ -156,7 +168,10 @@ class Beside:
         land_labels(self.lake, sample, RATERS[0], given)
 
     def _play_league(self, month: str) -> None:
-        """A league of eight candidates of the last month, two neighbours of the list each time: most are of one family."""
+        """A league of eight candidates of the last month.
+
+        Each time, two neighbours of the list are taken: most such pairs are of one family.
+        """
         frames = build_league(
             Spec(
                 "autumn", favour=0.3, run_types=("full", "without_reference"), is_simulated=self.is_simulated
@@ -204,7 +219,10 @@ class Beside:
         self.lake.land("gscores", "cgeval-1", get_table("gscores").frame(rows))
 
     def _replay(self, month: str) -> None:
-        """Ten candidates complete 40 questions of the bank and 40 of a public set from memory; one has read some of the bank."""
+        """Ten candidates complete questions from memory: 40 of the bank and 40 of a public set.
+
+        One candidate has read some of the bank.
+        """
         rows: list[dict[str, object]] = []
         there = [sitter for sitter in self.sitters if month in sitter.months]
         for place, sitter in enumerate(there[:10]):

@@ -1,4 +1,7 @@
-"""Who sits the simulated years: families of candidates with their releases, prices, profiles and the months that they sit."""
+"""Who sits the simulated years.
+
+They are families of candidates with their releases, prices, profiles and the months that they sit.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,10 @@ class Sitter:
     answer_tokens: int
 
     def list_abilities(self, disciplines: np.ndarray, style: str) -> np.ndarray:
-        """Abilities for questions of these disciplines (places in `EXAMINED_DISCIPLINES`) under a prompt style."""
+        """Abilities for questions of these disciplines under a prompt style.
+
+        The disciplines are places in `EXAMINED_DISCIPLINES`.
+        """
         by_code = np.array([self.ability[name] for name in EXAMINED_DISCIPLINES])
         # Who thinks anyway gains little from being told to.
         share = 0.2 if self.mode == "thinking" else 1.0
@@ -86,7 +92,9 @@ def list_months(count: int, first: str = "2025-01") -> list[str]:
 
 
 def make_sitters(count: int, months: Sequence[str], random: np.random.Generator) -> list[Sitter]:
-    """So many candidates, five to a family; the first one is the reference, and sits every month.
+    """So many candidates, five to a family.
+
+    The first one is the reference, and sits every month.
 
     The third generations enter while the months pass, some first generations leave, and a few candidates sit every other month.
     """
@@ -133,7 +141,10 @@ def make_sitters(count: int, months: Sequence[str], random: np.random.Generator)
 
 
 def _choose_months(months: Sequence[str], release: datetime, place: int, suffix: str) -> tuple[str, ...]:
-    """From the month after its release on; a third of the first generations leave, and a few sit every other month."""
+    """The months that a candidate sits, from the month after its release on.
+
+    A third of the first generations leave, and a few sit every other month.
+    """
     sat = [month for month in months if month > f"{release:%Y-%m}"]
     if suffix == "1" and place % 3 == 2:
         sat = sat[: max(2, len(months) * (4 + place) // 16)]

@@ -1,4 +1,7 @@
-"""The sets of the simulated years: two a month, one for each half of the organisations, linked by anchors."""
+"""The sets of the simulated years: two a month, linked by anchors.
+
+There is one for each half of the organisations.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,9 @@ class Asked:
 
 
 class SetDrawer:
-    """Draws the sets of one month after another; no half of the organisations meets a question twice.
+    """Draws the sets of one month after another.
+
+    No half of the organisations meets a question twice.
 
     Takes the questions of a set, a multiple of ten.
     """
@@ -38,7 +43,10 @@ class SetDrawer:
         self._met_alone = [np.zeros(0, dtype=np.int64)] * 2
 
     def draw_sets(self, number: int) -> list[Asked]:
-        """Both sets of a month. A fifth of each was asked of the other organisations before; disciplines have the same share."""
+        """Both sets of a month.
+
+        A fifth of each was asked of the other organisations before; disciplines have the same share.
+        """
         per_code = self.questions // _CODES
         drawn = []
         for group in range(2):

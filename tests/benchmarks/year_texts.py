@@ -1,4 +1,7 @@
-"""Texts of the simulated years: a bank of plain questions, answers that say what they are worth, and reasons of judges."""
+"""Texts of the simulated years.
+
+They are a bank of plain questions, answers that say what they are worth, and reasons of judges.
+"""
 
 from __future__ import annotations
 

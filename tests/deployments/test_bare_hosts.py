@@ -1,4 +1,7 @@
-"""The commands of docs/server.md, typed as they stand there, on two bare Debian hosts: from nothing to a published month."""
+"""The commands of docs/server.md, typed as they stand there, on two bare Debian hosts.
+
+They go from nothing to a published month.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,10 @@ def test_two_hosts_and_a_month_take_fifteen_commands() -> None:
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
 def test_systemd_takes_every_unit(unit: Path, tmp_path: Path) -> None:
-    """What is not on this machine (programs, users' folders, other units) stands for itself here."""
+    """What is not on this machine is replaced by a stand-in here.
+
+    These are programs, users' folders and other units.
+    """
     text = re.sub(r"^(ExecStart)=.*", r"\1=/bin/true", unit.read_text(), flags=re.MULTILINE)
     text = re.sub(r"^(After|Wants|WorkingDirectory)=.*\n", "", text, flags=re.MULTILINE)
     copy = tmp_path / unit.name.replace("@.", "@1.")
@@ -125,7 +131,10 @@ def let_root_log_in(one: bare.Host, other: bare.Host) -> None:
 
 
 def start_models(host: bare.Host) -> None:
-    """The simulated models, on the first host; workers are told where they are, as of any key: in owner.env."""
+    """Start the simulated models, on the first host.
+
+    Workers learn where the models are in owner.env, as they do for any key.
+    """
     unit = (
         "[Service]\nUser=proctor\nExecStart=/opt/proctor/.venv/bin/python -m deployments.model_server "
         f"--host {host.address} --port {MODELS_PORT} --profile /mnt/exam/profile.yaml\nWorkingDirectory=/opt/proctor\nRestart=always\n"
@@ -158,7 +167,10 @@ def read_json(host: bare.Host, line: str) -> Any:
 
 
 def hash_files(host: bare.Host) -> list[str]:
-    """Every file of a host's set-up, with its hash; what is for publication grows by a schedule and is left out."""
+    """Every file of a host's set-up, with its hash.
+
+    What is for publication grows by a schedule and is left out.
+    """
     places = "/etc/proctor /etc/postgresql /etc/systemd/system /srv/proctor/secrets /srv/proctor/*.*"
     return sorted(host.shell(f"find {places} -type f -print0 | xargs -0 sha256sum").stdout.splitlines())
 

@@ -1,4 +1,7 @@
-"""`proctor cgeval`: the commands as they are typed, over real HTTP, killed and resumed, on our own and on the real questions."""
+"""`proctor cgeval`: the commands as they are typed, over real HTTP, killed and resumed.
+
+They run on our own and on the real questions.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ class World:
         return str(self.folder / "references.csv")
 
     def run(self, *arguments: str, exit_code: int = 0) -> Any:
-        """Run a `cgeval` command in this process with --json; returns what it printed, or the error's text."""
+        """Run a `cgeval` command in this process with --json.
+
+        Returns what it printed, or the error's text.
+        """
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.variables.items():
                 patch.setenv(name, value)
@@ -199,7 +205,10 @@ def test_answers_survive_kill_9_and_nothing_answered_is_asked_again(tmp_path: Pa
 
 
 def kill_and_resume(world: World, model: str, after: int) -> int:
-    """Kill `cgeval answer` when so many are served, run it again to its end; returns how many calls were sent in all."""
+    """Kill `cgeval answer` when so many are served, then run it again to its end.
+
+    Returns how many calls were sent in all.
+    """
     served = world.server.state.served
     process = world.start("answer", "--model", model)
     deadline = time.monotonic() + 180

@@ -1,4 +1,7 @@
-"""The command line: help with examples, JSON for machines, one sentence for a mistake, exit codes as documented."""
+"""The command line.
+
+It has help with examples, JSON for machines, one sentence for a mistake, and exit codes as documented.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The image is built and every service of the compose file runs, by podman on this machine, on Debian's own packages."""
+"""The image is built, and every service of the compose file runs.
+
+It is built by podman on this machine, on Debian's own packages.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ runroot = "{run}"
 
 
 class Podman:
-    """Podman and podman-compose with a configuration and a storage of their own: no image, volume or network of others is touched."""
+    """Podman and podman-compose with a configuration and a storage of their own.
+
+    No image, volume or network of others is touched.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -75,7 +81,10 @@ class Podman:
         self.run("podman", "build", "-q", "--network", "host", "-t", tag, *options, str(folder))
 
     def up(self, *services: str) -> None:
-        """Start services alone: where no systemd runs, podman asks no health, so that the test waits for what they need."""
+        """Start services alone.
+
+        Where no systemd runs, podman does not ask for their health, so the test waits for what they need.
+        """
         self.run(
             "podman-compose", "-f", str(self.compose_file), "up", "-d", "--no-deps", "--no-build", *services
         )
@@ -111,7 +120,10 @@ def await_that(is_so: Callable[[], bool], seconds: float = 300) -> None:
 
 
 def write_tree(podman: Podman, folder: Path) -> None:
-    """The source as a checkout has it, with a compose file whose public images are ours of Debian's packages."""
+    """Write the source as a checkout has it, with a compose file.
+
+    The compose file's public images are ours of Debian's packages.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
     ).stdout

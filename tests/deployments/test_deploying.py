@@ -1,4 +1,7 @@
-"""The manifest of deployments and the templates of work pools, held to Prefect's own rules without a server."""
+"""The manifest of deployments and the templates of work pools.
+
+They are compared with Prefect's own rules without a server.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,10 @@ def test_an_unknown_deployment_is_named_with_those_that_there_are() -> None:
 
 @pytest.mark.parametrize("kind", POOL_KINDS)
 def test_a_pools_template_is_one_that_prefects_server_takes(kind: str) -> None:
-    """What the server checks as a pool is made, and the job that a worker makes of it when nothing is given."""
+    """What the server checks when a pool is made.
+
+    It also covers the job that a worker makes of the template when nothing is given.
+    """
     from prefect.client.schemas.objects import WorkPool  # noqa: TID251
     from prefect.server.schemas.actions import WorkPoolCreate  # noqa: TID251
     from prefect.utilities.schema_tools import is_valid_schema, validate  # noqa: TID251

@@ -1,4 +1,7 @@
-"""Why a question has no rows: each table has a command that fills it, and that command exists."""
+"""Why a question has no rows.
+
+Each table has a command that fills it, and that command exists.
+"""
 
 from __future__ import annotations
 

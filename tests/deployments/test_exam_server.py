@@ -1,4 +1,7 @@
-"""`proctor exam serve`: it tells where it listens, writes a line per call without secrets, and ends quietly."""
+"""`proctor exam serve`: it tells where it listens.
+
+It writes a line per call without secrets, and ends quietly.
+"""
 
 from __future__ import annotations
 
@@ -127,7 +130,10 @@ def test_the_command_that_makes_the_exams_database_ready_names_it(tmp_path: Path
 def test_a_host_that_has_the_exams_role_and_the_keys_needs_no_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in the server form, whose exam API has an empty folder for a home, and the keys elsewhere."""
+    """As in the server form, whose exam API has an empty folder for a home.
+
+    The keys are elsewhere.
+    """
     served: list[Settings] = []
     monkeypatch.setattr(exam_server, "leave_secrets_behind", lambda _: None)
     monkeypatch.setattr(exam_server, "serve_exam", lambda settings, *_, **__: served.append(settings))

@@ -1,4 +1,7 @@
-"""Flows without a Prefect server: plain Python, the same result, and a failure where nothing succeeded."""
+"""Flows without a Prefect server.
+
+They are plain Python with the same result, and they fail where nothing succeeded.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ def run(home: Path, *arguments: str, exit_code: int = 0, **variables: str) -> tu
 
 @dataclass(frozen=True)
 class Ingested:
-    """A home into which a folder with one paper was taken without a server, and what the command answered."""
+    """A home into which a folder with one paper was taken without a server.
+
+    It comes with what the command answered.
+    """
 
     home: Path
     papers: Path

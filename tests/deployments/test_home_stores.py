@@ -1,4 +1,7 @@
-"""A home whose stores are missing or foreign, and one that is open to others: what commands and the doctor say."""
+"""A home whose stores are missing or foreign, and one that is open to others.
+
+The tests cover what commands and the doctor say.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +134,10 @@ def test_a_home_that_is_well_has_nothing_to_mend(home: Path) -> None:
 
 @pytest.mark.long
 def test_a_store_that_was_put_in_place_on_purpose_is_joined(home: Path, tmp_path: Path) -> None:
-    """A ledger of another home with its exam's database, say moved here: refused until it is said to be meant."""
+    """A ledger of another home with its exam's database, for example moved here.
+
+    It is refused until a person states that it is meant.
+    """
     assert invoke(tmp_path / "other", "init").exit_code == 0
     for name in ("ledger.sqlite", "ledger.exam.sqlite"):
         shutil.copyfile(tmp_path / "other" / name, home / name)

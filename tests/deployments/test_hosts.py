@@ -1,4 +1,7 @@
-"""Two homes on one PostgreSQL: a host whose keys, registry or archive are not the installation's is refused by name."""
+"""Two homes on one PostgreSQL.
+
+A host whose keys, registry or archive are not the installation's is refused by name.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,10 @@ def server() -> Iterator[PostgresqlServer]:
 
 @pytest.fixture
 def first(server: PostgresqlServer, tmp_path: Path) -> Settings:
-    """The first home of an installation as far as hosts share it, with a registry that was filled in."""
+    """The first home of an installation, as far as hosts share it.
+
+    It has a registry that was filled in.
+    """
     settings = make_settings(tmp_path / "first", server.new_ledger_url(), tmp_path)
     prepare_host(settings)
     settings.registry_path.write_text(MODELS)

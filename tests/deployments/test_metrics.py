@@ -1,4 +1,7 @@
-"""Metrics: of calls by route and never by path, of runs from the ledger; for this host, or for whoever shows the token."""
+"""Metrics: of calls by route and never by path, and of runs from the ledger.
+
+They are for this host, or for anyone who shows the token.
+"""
 
 from __future__ import annotations
 

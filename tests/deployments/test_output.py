@@ -1,4 +1,7 @@
-"""Tables and lines for people: columns that fit, wide characters measured, no Python in the text."""
+"""Tables and lines for people.
+
+Columns fit, wide characters are measured, and there is no Python in the text.
+"""
 
 from __future__ import annotations
 

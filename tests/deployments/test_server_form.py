@@ -1,4 +1,7 @@
-"""The files of the server form: valid by the tools that read them, and in step with our own commands and settings."""
+"""The files of the server form.
+
+They are valid by the tools that read them, and in step with our own commands and settings.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,10 @@ def read_environment(path: Path) -> dict[str, str]:
 
 
 def check_command(words: list[str]) -> None:
-    """Our own parser takes the command with these options; raises click's error where it does not."""
+    """Our own parser takes the command with these options.
+
+    Raises click's error where it does not.
+    """
     command = typer.main.get_command(app)
     context = command.make_context("proctor", list(words), resilient_parsing=False)
     while hasattr(command, "commands"):
@@ -79,7 +85,10 @@ def check_command(words: list[str]) -> None:
 
 
 def check_dask_command(words: list[str]) -> None:
-    """Dask's own parser takes the command with these options; raises click's error where it does not."""
+    """Dask's own parser takes the command with these options.
+
+    Raises click's error where it does not.
+    """
     from distributed.cli.dask_scheduler import main as scheduler
     from distributed.cli.dask_worker import main as worker
 
@@ -301,7 +310,10 @@ def database(made: Path) -> Iterator[PostgresqlServer]:
 
 
 def build_owner(made: Path, server: PostgresqlServer, store: ObjectStore, place: Path) -> dict[str, str]:
-    """Every variable of owner.env, with this machine's addresses for those of the containers; nothing else of ours."""
+    """Every variable of owner.env, with this machine's addresses for the containers'.
+
+    Nothing else of ours is in it.
+    """
     moved = {
         name: value.replace("@postgres/", f"@{place.name}/").replace("/srv/proctor", str(place / "shared"))
         for name, value in read_environment(made / "owner.env").items()
@@ -338,7 +350,10 @@ def run_proctor(
 def test_the_form_works_with_its_own_files_and_is_backed_up_and_restored_with_them(
     compose: dict[str, Any], made: Path, database: PostgresqlServer, tmp_path: Path
 ) -> None:
-    """What `prepare` and `exam` of the compose file run, on this machine: the same script, variables and commands."""
+    """What `prepare` and `exam` of the compose file run, on this machine.
+
+    They run the same script, variables and commands.
+    """
     for _ in range(2):
         subprocess.run(
             ["bash", str(SERVER / "create-databases.sh")],

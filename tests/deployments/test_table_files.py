@@ -1,4 +1,7 @@
-"""Rows in files: every format gives back what was written, and a workbook never makes a formula of a text."""
+"""Rows in files.
+
+Every format gives back what was written, and a workbook never makes a formula of a text.
+"""
 
 from __future__ import annotations
 

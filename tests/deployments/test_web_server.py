@@ -1,4 +1,7 @@
-"""`proctor web`: it tells where it listens, writes a line per call without content, and ends quietly."""
+"""`proctor web`: it tells where it listens.
+
+It writes a line per call without content, and ends quietly.
+"""
 
 from __future__ import annotations
 

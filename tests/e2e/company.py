@@ -1,4 +1,7 @@
-"""Commands that begin and end beside a long one, and a watch on the locks of the long one's files."""
+"""Commands that begin and end beside a long one.
+
+The locks of the long one's files are watched.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,10 @@ def start(home: Home, *arguments: str, log: Path, output: Path | None = None) ->
 
 
 def keep_company(home: Home, commands: Sequence[str], folder: Path, paper: Path) -> Company:
-    """Run commands one after the other; a command may refuse, but never for what another one did to its stores."""
+    """Run commands one after the other.
+
+    A command may refuse, but never because of what another one did to its stores.
+    """
     found = Company()
     for number, command in enumerate(commands):
         own = folder / f"command-{number}"
@@ -101,7 +107,10 @@ class LockWatch:
 
 @contextmanager
 def watching_locks(root: int, *homes: Path) -> Iterator[LockWatch]:
-    """Look at a process and all below it while the block runs: whoever has a write-ahead log open holds a lock on its database."""
+    """Look at a process and all below it while the block runs.
+
+    A process that has a write-ahead log open holds a lock on its database.
+    """
     watch, end = LockWatch(), threading.Event()
 
     def look() -> None:

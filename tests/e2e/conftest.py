@@ -1,4 +1,7 @@
-"""One demo and one Prefect server for the end-to-end tests of all workers; a test that changes something works on a copy."""
+"""One demo and one Prefect server for the end-to-end tests of all workers.
+
+A test that changes something works on a copy.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,10 @@ class Home:
         return json.loads(self.run(*arguments, "--json").stdout)
 
     def environment(self) -> dict[str, str]:
-        """The environment of a fresh shell in which PROCTOR_HOME is set and the virtual environment is active."""
+        """The environment of a fresh shell.
+
+        PROCTOR_HOME is set in it, and the virtual environment is active.
+        """
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PROCTOR_", "PREFECT_"))}
         kept["PATH"] = os.pathsep.join([str(self.bin), str(BIN), kept.get("PATH", "")])
         return kept | {"PROCTOR_HOME": str(self.path)} | dict(self.variables)
@@ -134,7 +140,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Demo:
 
 @pytest.fixture(scope="session")
 def home_without_server(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
-    """The demo's home as if no server had ever run in it; the first command that needs one starts it.
+    """The demo's home as if no server had ever run in it.
+
+    The first command that needs one starts it.
 
     Starting one costs 15 s of CPU: the tests that ask for this home are one group, and share it.
     """

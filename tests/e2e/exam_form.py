@@ -1,4 +1,7 @@
-"""The exam that the embedded and the server form have in common: papers, people, models, seed; and a gate before the models."""
+"""The exam that the embedded and the server form have in common.
+
+It has papers, people, models and a seed, and a gate before the models.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +112,10 @@ class Exam:
 
 
 def prepare(settings: Settings, exam: Exam, *, joins: bool = False) -> None:
-    """Make a home, as `proctor init` does, with the models, the people and the key that both forms have."""
+    """Make a home, as `proctor init` does.
+
+    It has the models, the people and the key that both forms have.
+    """
     if not joins:
         settings.registry_path.parent.mkdir(parents=True, exist_ok=True)
         exam.write_registry(settings.registry_path)
@@ -126,7 +132,10 @@ def prepare(settings: Settings, exam: Exam, *, joins: bool = False) -> None:
 
 
 def review(settings: Settings, folder: Path) -> list[str]:
-    """Fill in the workbooks of the open batch, accepting everything; returns the batches that are complete."""
+    """Fill in the workbooks of the open batch, accepting everything.
+
+    Returns the batches that are complete.
+    """
     with open_ledger(settings.ledger_address) as ledger:
         filled = export_open_batches(ledger, folder)
         for path in filled:
@@ -137,7 +146,10 @@ def review(settings: Settings, folder: Path) -> list[str]:
 
 
 def plan(settings: Settings, exam: Exam, url: str) -> str:
-    """Publish the month's run with a known seed, as an examiner would have done before; returns its id."""
+    """Publish the month's run with a known seed, as an examiner would have done before.
+
+    Returns the run's id.
+    """
     with (
         mock.patch.dict(os.environ, {"PROCTOR_SIMULATED_URL": url}),
         open_ledger(settings.ledger_address) as ledger,
@@ -170,7 +182,10 @@ def write_variables(values: Mapping[str, Any]) -> dict[str, str]:
 
 @dataclass
 class Gate:
-    """Holds replies of the simulated models back: so many more of each kind (`exam`, `judge`) are let through; null means all."""
+    """Holds replies of the simulated models back.
+
+    So many more of each kind (`exam`, `judge`) are let through; None means all.
+    """
 
     left: dict[str, int | None] = field(default_factory=lambda: {"exam": None, "judge": None})
 

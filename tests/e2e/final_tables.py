@@ -59,7 +59,10 @@ Tables = dict[str, list[dict[str, Any]]]
 
 
 def read_final_tables(settings: Settings) -> Tables:
-    """Every table of the lake and of the ledger that holds results: its rows, sorted, without the columns left aside."""
+    """Every table of the lake and of the ledger that holds results.
+
+    Each is given as its rows, sorted, without the columns that are left aside.
+    """
     found: Tables = {}
     with open_lake(settings, read_only=True) as lake:
         for name in TABLES:
@@ -102,7 +105,10 @@ def _read_attested(connection: Any) -> list[dict[str, Any]]:
 
 
 def _strip(row: Mapping[str, Any], *, has_calls: bool) -> dict[str, Any]:
-    """A row without what is left aside. Sums of money are added up in the order in which calls end, hence the rounding."""
+    """A row without what is left aside.
+
+    Sums of money are added up in the order in which calls end, hence the rounding.
+    """
     left_aside = LEFT_ASIDE.keys() | (_BOOKED if has_calls else set())
     return {
         name: round(value, 12) if isinstance(value, float) else value

@@ -46,7 +46,10 @@ print(json.dumps({"seen": seen, "errors": errors, "query_count": queries}))
 
 @dataclass(frozen=True)
 class Seen:
-    """What the analyst saw: pairs of (responses counted, responses landed), in order, without repeats."""
+    """What the analyst saw.
+
+    It holds pairs of (responses counted, responses landed), in order, without repeats.
+    """
 
     seen: list[list[int]]
     errors: list[str]

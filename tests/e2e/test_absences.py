@@ -1,4 +1,6 @@
-"""Each store, Prefect's server and a worker are taken away for a while in a month's run: it ends by itself as if nothing had been.
+"""Stores, Prefect's server and a worker are taken away in a month's run, each for a while.
+
+The run ends by itself as if nothing had happened.
 
 The same installation as in test_whole_system.py; `Gate` keeps work left for when the store is away and for when it is back.
 """

@@ -1,4 +1,7 @@
-"""The flow gscore through Prefect: answer, score, publish; what passes through Prefect is ids and counts."""
+"""The flow gscore through Prefect: answer, score, publish.
+
+What passes through Prefect is ids and counts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Ordinary company: other commands begin and end beside a long one on the same home, and neither feels it."""
+"""Ordinary company: other commands begin and end beside a long one on the same home.
+
+Neither the others nor the long one is affected.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,10 @@ def simulated(home: Home) -> Iterator[Home]:
 
 @pytest.fixture
 def busy(demo: Demo, tmp_path: Path) -> Iterator[Home]:
-    """A copy of the demo's home and its models, so that further months can be run in it, a call at a time."""
+    """A copy of the demo's home and its models.
+
+    Further months can be run in it, one call at a time.
+    """
     small = {"PROCTOR_SET_SIZE": "20", "PROCTOR_REPEATS": "1", "PROCTOR_CALL_CONCURRENCY": "1"}
     with simulated(demo.home.copy(tmp_path / "home", **small)) as home:
         yield home
@@ -97,7 +103,10 @@ def visited(company: Callable[[], Company]) -> Iterator[tuple[threading.Thread, 
 def run_beside(
     home: Home, company: Callable[[], Company], folder: Path, *rounds: Sequence[str]
 ) -> tuple[Long, Company]:
-    """Run a command, and the last one of `rounds` again and again until the company has left; `{n}` is the round."""
+    """Run a command, and the last one of `rounds` again and again until the company has left.
+
+    `{n}` is the round.
+    """
     found = Long()
     log = folder / "long.log"
     with visited(company) as (guest, companies):
@@ -265,7 +274,10 @@ def wait_for_port(port: int, process: subprocess.Popen[bytes], log: Path) -> Non
 
 
 def keep_beside_worker(home: Home, company: Callable[[], Company], folder: Path) -> tuple[Long, Company]:
-    """The worker of `proctor up`, for which runs of the nightly checks and of the sweep are made while there is company."""
+    """The worker of `proctor up`, beside company.
+
+    Runs of the nightly checks and of the sweep are made for it while there is company.
+    """
     from deployments.flow_runs import read_state
 
     found = Long()

@@ -1,4 +1,7 @@
-"""Every command shown in README and docs is run, in order, as a reader would type it after the demo."""
+"""Every command shown in README and docs is run, in order.
+
+They are run as a reader would type them after the demo.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ SERVERS = {"proctor exam serve": 8700, "proctor web": 8710, "python -m deploymen
 
 
 def read_commands(page: Path) -> list[str]:
-    """The lines of a page's `sh` blocks and the prompts of its `console` blocks, without comments."""
+    """The lines of a page's `sh` blocks and the prompts of its `console` blocks.
+
+    Comments are left out.
+    """
     commands = []
     for kind, block in re.findall(
         r"^```(sh|console)\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
@@ -78,7 +84,10 @@ def test_every_command_of_the_page_works(page: Path, demo: Demo, tmp_path: Path)
 
 
 def run_command(command: str, home: Home, started: list[subprocess.Popen[bytes]]) -> None:
-    """Run one line; `make` targets are only checked, for they would set up the environment that runs this test."""
+    """Run one line.
+
+    `make` targets are only checked, because they would set up the environment that runs this test.
+    """
     if command.startswith("make "):
         target = shlex.split(command)[1]
         done = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True)

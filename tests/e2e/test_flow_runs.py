@@ -1,4 +1,7 @@
-"""A command and its Prefect server: started once, left running, used by all; how runs are named and how they end."""
+"""A command and its Prefect server: started once, left running, used by all.
+
+It also covers how runs are named and how they end.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,10 @@ def start(home: Home, *arguments: str) -> subprocess.Popen[str]:
 
 
 def read_prefect(home: Home) -> dict[str, Any]:
-    """Runs, artifacts and lines that the server of this home holds; over HTTP, for a client costs 3 s of imports each time."""
+    """Runs, artifacts and lines that the server of this home holds.
+
+    They are read over HTTP, because a client costs 3 s of imports each time.
+    """
     state = read_state(Settings(home=home.path))
     if state is None:
         return {"runs": [], "artifacts": [], "lines": []}
@@ -88,7 +94,10 @@ def test_two_commands_at_once_start_one_server_and_leave_it_running(home: Home) 
 
 
 def test_a_server_that_a_command_starts_is_closed_to_others_and_knows_no_key(home: Home) -> None:
-    """It is started by whichever command of this module came first; another user has its port and no password."""
+    """The server is started by the command of this module that came first.
+
+    Another user has its port and no password.
+    """
     home.run("validate", "--table", "runs")
     state = read_state(Settings(home=home.path))
     assert state is not None

@@ -1,4 +1,7 @@
-"""The review gate between decisions: no process waits, everything may be restarted, and what follows starts by itself."""
+"""The review gate between decisions.
+
+No process waits, everything may be restarted, and what follows starts by itself.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the demo has published verifies in a bare Python, and what is changed in it, or in the lake before it, does not."""
+"""What the demo has published verifies in a bare Python.
+
+What is changed in it, or in the lake before it, does not.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,10 @@ def test_a_verifier_that_was_written_from_the_page_alone_agrees(published: Publi
 def test_an_answer_and_its_stars_changed_in_the_lake_are_found_in_the_edition_that_rests_on_them(
     published: Published, tmp_path: Path
 ) -> None:
-    """An editor with the lake in hand gives a candidate another answer, three stars for it, and publishes a correction."""
+    """An editor with the lake in hand changes an answer and publishes a correction.
+
+    The editor gives a candidate another answer, and three stars for it.
+    """
     home = published.home.copy(tmp_path / "home")
     settings = Settings(home=home.path)
     with open_lake(settings) as lake:

@@ -1,4 +1,7 @@
-"""A server with a worker: deployments are registered, and the last decision of a batch starts what follows by itself."""
+"""A server with a worker.
+
+Deployments are registered, and the last decision of a batch starts what follows by itself.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Schedules on a real server: they fire, a failure is told, a lost event is swept, a missed run is noticed; and the month twice at once."""
+"""Schedules on a real server, and the month twice at once.
+
+They fire, a failure is reported, a lost event is swept, and a missed run is noticed.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +106,10 @@ def wait_for(what: str, find: Callable[[], Any], home: Home, seconds: float = 24
 
 @pytest.fixture
 def home(demo: Demo, tmp_path: Path) -> Iterator[Home]:
-    """A home with a server and a worker of its own, whose settings stand in a proctor.toml elsewhere."""
+    """A home with a server and a worker of its own.
+
+    Its settings stand in a proctor.toml elsewhere.
+    """
     toml = tmp_path / "settings" / "proctor.toml"
     toml.parent.mkdir()
     program = f"command:tee -a {tmp_path / 'told.jsonl'}"

@@ -1,4 +1,7 @@
-"""Nothing secret passes through Prefect, or into logs, outputs and exceptions: markers are planted and searched for."""
+"""Nothing secret passes through Prefect, or into logs, outputs and exceptions.
+
+Markers are planted and searched for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The demo moves to PostgreSQL and an object store and back by backups, made while others write; its editions verify everywhere."""
+"""The demo moves to PostgreSQL and an object store and back by backups.
+
+The backups are made while others write; its editions verify everywhere.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,10 @@ def read_settings(home: Home) -> Settings:
 
 
 def write_until(values: dict[str, Any], path: str, stopped: Event) -> None:
-    """Land a unit and add a user, again and again; what was acknowledged is noted with its moment."""
+    """Land a unit and add a user, again and again.
+
+    What was acknowledged is noted with its moment.
+    """
     settings = Settings.model_validate(values)
     with open_lake(settings) as lake, open_ledger(settings.ledger_address) as ledger:
         number = 0

@@ -1,4 +1,7 @@
-"""The web desk in real Chromium: two annotators and an adjudicator finish a batch through whatever happens to them."""
+"""The web desk in real Chromium.
+
+Two annotators and an adjudicator finish a batch through whatever happens to them.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +91,10 @@ class Server:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """A home with a batch of five questions for chen and dai, and eva to settle what they dispute."""
+    """A home with a batch of five questions for chen and dai.
+
+    Eva settles what they dispute.
+    """
     settings = Settings(home=tmp_path / "home")
     open_new_lake(settings).close()
     hashed = hash_password(PASSWORD)
@@ -323,7 +329,8 @@ def test_two_annotators_and_an_adjudicator_finish_a_batch(
     while status != "closed" and time.monotonic() < deadline:
         time.sleep(0.2)
         with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:
-            status = str((assigning.read_batch(connection, BATCH) or {})["status"])
+            batch = assigning.read_batch(connection, BATCH)
+            status = "" if batch is None else batch.status
     assert status == "closed"
 
     channels = {key: one.channel for key, one in read_decided(settings).items()}

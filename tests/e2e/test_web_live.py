@@ -1,4 +1,7 @@
-"""The live view in real Chromium while a run is sat: numbers move in two tabs, and nothing of it is there for an annotator."""
+"""The live view in real Chromium while a run is sat.
+
+Numbers move in two tabs, and nothing of it is there for an annotator.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A rater finishes a round of a calibration in real Chromium, by keys, through a reload and a server that dies."""
+"""A rater finishes a round of a calibration in real Chromium, by keys.
+
+The round goes through a reload and a server that dies.
+"""
 
 from __future__ import annotations
 

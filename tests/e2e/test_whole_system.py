@@ -1,4 +1,6 @@
-"""The server form on one machine, really running, with kills: its final tables are those of the embedded form.
+"""The server form on one machine, really running, with kills.
+
+Its final tables are those of the embedded form.
 
 What takes part: PostgreSQL with three databases, a Prefect server on one of them, two homes with a worker each, exam API and web
 desk over HTTP, an object store on loopback, simulated models. `Gate` holds the models' replies back, so that a kill comes when
@@ -140,7 +142,10 @@ def count_pieces(cluster: DaskCluster) -> int:
 
 
 def run_distributed(system: WholeSystem, embedded: Embedded, *, is_large: bool) -> None:
-    """Papers and a month's run over both workers; the exam API is killed while both sit, a worker while both judge."""
+    """Run papers and a month's run over both workers.
+
+    The exam API is killed while both sit, and a worker while both judge.
+    """
     settings, gate, folder = system.settings, embedded.gate, system.folder
     hosts = list(system.homes) if is_large else ["host-2"]
     mapped = str(folder.parent / "map.yaml")
@@ -204,7 +209,10 @@ def let_both_work(system: WholeSystem, embedded: Embedded, kind: str, count: int
 
 
 def check_calls(embedded: Embedded, settings: Settings, before: Counter[str]) -> None:
-    """The same calls as in the embedded form, each once; what was in flight at the kill of a worker, at most twice."""
+    """The same calls as in the embedded form, each once.
+
+    What was in flight at the kill of a worker is there at most twice.
+    """
     asked = embedded.models.state.repeats - before
     assert set(asked) == set(before)
     again = sum(asked.values()) - len(asked)

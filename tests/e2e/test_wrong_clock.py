@@ -1,4 +1,7 @@
-"""Real processes whose clock is wrong: nothing of a month under way is closed, and nothing published."""
+"""Real processes whose clock is wrong.
+
+Nothing of a month under way is closed, and nothing is published.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ pytestmark = [
 
 
 class Month:
-    """A home with a month under way: sessions of an outside candidate and of the reference, planned a moment ago."""
+    """A home with a month under way.
+
+    It has sessions of an outside candidate and of the reference, planned a moment ago.
+    """
 
     def __init__(self, home: Path, **variables: str) -> None:
         self.home = home
@@ -62,7 +68,10 @@ class Month:
     def run(
         self, *arguments: str, clock: str | None, is_all_faked: bool = False, **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run `proctor` with its clock off by so much; `is_all_faked` takes the clocks that nobody sets along."""
+        """Run `proctor` with its clock off by so much.
+
+        `is_all_faked` also fakes the clocks that nobody sets.
+        """
         kept = {
             name: text for name, text in os.environ.items() if not name.startswith(("PROCTOR_", "PREFECT_"))
         }

@@ -1,4 +1,6 @@
-"""One machine on which everything runs: PostgreSQL, a Prefect server on it, workers, exam API and web desk over HTTP, an object store.
+"""One machine on which everything runs.
+
+These are PostgreSQL, a Prefect server on it, workers, exam API and web desk over HTTP, and an object store.
 
 Two homes stand for two hosts: each has a PROCTOR_HOME and a worker of its own, and they share what docs/data-engineer.md says
 that hosts share. The embedded form of the same exam runs in the test's own process, as plain Python.
@@ -53,7 +55,10 @@ def find_port() -> int:
 
 
 class Process:
-    """A program of the installation that can be killed with all that it started, and started again."""
+    """A program of the installation.
+
+    It can be killed with all that it started, and started again.
+    """
 
     def __init__(self, log: Path, arguments: Sequence[str], variables: Mapping[str, str]) -> None:
         self.log = log

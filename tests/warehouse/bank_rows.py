@@ -26,7 +26,10 @@ BANK = Table(
 
 
 def split_bank(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """The same bank as rows of `bank_contents`, `bank_exits` and `bank_versions`: each version enters and leaves whole."""
+    """The same bank as rows of `bank_contents`, `bank_exits` and `bank_versions`.
+
+    Each version enters and leaves whole.
+    """
     contents = rows.with_columns(pl.col("bank_version").alias("from_version")).select(
         [column.name for column in BANK_CONTENTS.own_columns]
     )

@@ -1,4 +1,6 @@
-"""A process that lands units until it is done or killed, and says of each when it was acknowledged.
+"""A process that lands units until it is done or killed.
+
+It says of each unit when it was acknowledged.
 
 Imported once by a fork server, so that a new writer costs a fork and not the imports.
 """
@@ -35,7 +37,9 @@ def run_writer(
     acknowledged: str,
     environment: Mapping[str, str] | None = None,
 ) -> None:
-    """Land `count` units in two tables each; every third landing replaces an earlier unit by its next version.
+    """Land `count` units in two tables each.
+
+    Every third landing replaces an earlier unit by its next version.
 
     `environment`: variables that the fork server, which may be older than they are, does not know.
     """

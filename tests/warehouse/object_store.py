@@ -61,7 +61,10 @@ class ObjectStore:
 
 @contextmanager
 def start_object_store() -> Iterator[ObjectStore]:
-    """A store of the caller's own; this process and those that it starts know its credentials meanwhile."""
+    """A store of the caller's own.
+
+    This process and those that it starts know its credentials meanwhile.
+    """
     store = ObjectStore()
     try:
         with mock.patch.dict(os.environ, store.variables):

@@ -1,4 +1,7 @@
-"""Publish every judged run that a trial of the lake holds, gates aside: its tables of editions are filled as a real lake's."""
+"""Publish every judged run that a trial of the lake holds, without the gates.
+
+Its tables of editions are filled as a real lake's.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ PUBLISHED_AT = datetime(2027, 1, 1, tzinfo=UTC)
 
 
 def publish_runs(connection: duckdb.DuckDBPyConnection) -> None:
-    """One edition of each run that has a judgement, the oldest run first, with the disciplines that it was asked."""
+    """One edition of each run that has a judgement, the oldest run first.
+
+    It has the disciplines that the run was asked.
+    """
 
     def read(name: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
         query = find_read(name)

@@ -1,4 +1,7 @@
-"""A lake whose files or catalog lie elsewhere is used only where the mark among its files is the one that its catalog knows."""
+"""A lake whose files or catalog lie elsewhere is used only where the marks agree.
+
+The mark among its files must be the one that its catalog knows.
+"""
 
 from __future__ import annotations
 

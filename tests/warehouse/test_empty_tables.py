@@ -1,4 +1,7 @@
-"""A table without rows is noted as one: reading it costs no more than any other, and what lands later is the same."""
+"""A table without rows is noted as one.
+
+Reading it costs no more than any other, and what lands later is the same.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Other programs read the lake by the lines of `proctor attach`: offline, read-only, while rows are landed."""
+"""Other programs read the lake by the lines of `proctor attach`.
+
+They do so offline, read-only, while rows are landed.
+"""
 
 from __future__ import annotations
 
@@ -152,7 +155,10 @@ def test_the_lines_for_duckdbs_own_prompt_give_the_rows(settings: Settings) -> N
 
 
 def test_the_lines_for_r_are_texts_that_r_reads(settings: Settings) -> None:
-    """R's own DuckDB is not installed here: what stands between its quotes is held against the statements."""
+    """R's own DuckDB is not installed here.
+
+    What stands between its quotes is compared with the statements.
+    """
     from warehouse.lake.attach import list_attach_statements
 
     lines = render_lines(settings)["r"].splitlines()

@@ -105,7 +105,10 @@ QUERIES = [query for kind in KINDS for query in read_queries(kind).values()]
 
 @pytest.fixture(scope="module")
 def empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Every table and view without a row, for queries only: to make them takes a tenth of a second."""
+    """Every table and view without a row, for queries only.
+
+    Making them takes a tenth of a second.
+    """
     with connect_trial() as trial:
         yield trial
 
@@ -307,7 +310,10 @@ def test_the_page_of_queries_names_every_query() -> None:
 
 
 def test_every_column_of_every_view_says_what_it_means_and_the_page_repeats_it() -> None:
-    """A renamed column needs its sentence in schemas/columns.py, in the query's header, or in the table it comes from."""
+    """Every column of every view has a sentence of its meaning.
+
+    A renamed column needs its sentence in schemas/columns.py, in the query's header, or in the table it comes from.
+    """
     relations = describe_relations()
     silent = [
         f"{name}.{column.name}"

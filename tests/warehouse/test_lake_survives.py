@@ -1,4 +1,6 @@
-"""Nothing acknowledged is lost, nothing is partial, readers see one state: many writers, killed writers.
+"""Nothing acknowledged is lost, nothing is partial, and readers see one state.
+
+There are many writers, and killed writers.
 
 PROCTOR_TEST_LONG=1 kills a hundred times; PROCTOR_TEST_SEED repeats a run whose seed was printed.
 """

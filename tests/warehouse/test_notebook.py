@@ -1,4 +1,7 @@
-"""The notebook of a year: what is kept of it, and that it runs on any lake with such rows, offline and with DuckDB alone."""
+"""The notebook of a year: what is kept of it, and that it runs on any lake.
+
+The lake needs such rows; the notebook runs offline and with DuckDB alone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The lake with its files in an S3-compatible object store and its catalog in PostgreSQL, both on this machine."""
+"""The lake with its files in an S3-compatible object store and its catalog in PostgreSQL.
+
+Both are on this machine.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +103,10 @@ def test_a_backup_moves_between_the_store_and_an_embedded_lake(
 
 
 class Compacting(BackupTarget):
-    """A backup's folder that is compacted under it: after the first file every other one of the lake is merged and removed."""
+    """A backup's folder that is compacted under it.
+
+    After the first file every other one of the lake is merged and removed.
+    """
 
     def __init__(self, folder: Path, lake: Lake) -> None:
         super().__init__(folder)

@@ -1,4 +1,7 @@
-"""A lake that is attached once for a whole piece of work behaves as one that is attached for each step."""
+"""A lake that is attached once for a whole piece of work.
+
+It behaves as one that is attached for each step.
+"""
 
 from __future__ import annotations
 

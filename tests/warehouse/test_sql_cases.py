@@ -1,4 +1,6 @@
-"""Run every SQL case: `tests/warehouse/sql/<query>/<case>/`, whose name is the rule it shows.
+"""Run every SQL case: `tests/warehouse/sql/<query>/<case>/`.
+
+The name of a case is the rule it shows.
 
 The cases of checks and of staging queries lie under `tests/warehouse/checks/` in the same way.
 
@@ -175,7 +177,10 @@ def fill_value(column: Column, row: dict[str, Any]) -> Any:
 
 
 def as_typed(table: Table, name: str, value: Any) -> Any:
-    """YAML reads 2026-01-01 as a day and 12 as a number wherever it stands; the column says what is meant."""
+    """The value as its column types it.
+
+    YAML reads 2026-01-01 as a day and 12 as a number wherever they stand; the column says what is meant.
+    """
     kinds = {column.name: column.type for column in table.own_columns}
     if value is None or name not in kinds:
         return value

@@ -1,4 +1,7 @@
-"""Disks and files that fail under running work: nothing acknowledged is lost, and each fault is one clear error."""
+"""Disks and files that fail under running work.
+
+Nothing acknowledged is lost, and each fault is one clear error.
+"""
 
 from __future__ import annotations
 
@@ -246,7 +249,10 @@ def mounted(folder: Path, size: str) -> Iterator[bool]:
 
 
 def test_a_full_disk_loses_nothing_that_was_acknowledged(made: Settings, tmp_path: Path) -> None:
-    """A real one, where one may be mounted; otherwise a real limit on the size of files, by which writes fail alike."""
+    """A real full disk, where one may be mounted.
+
+    Otherwise it is a real limit on the size of files, by which writes fail alike.
+    """
     with mounted(tmp_path / "disk", "6m") as is_disk:
         home = tmp_path / ("disk" if is_disk else ".") / "home"
         shutil.copytree(made.home, home)

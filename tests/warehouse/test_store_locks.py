@@ -1,4 +1,7 @@
-"""Locks of SQLite belong to a process: nothing of ours that ends, here or beside, may take them or the log they keep."""
+"""Locks of SQLite belong to a process.
+
+Nothing of ours that ends, in this process or beside it, may take them or the log they keep.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One contract, two executions: whatever a landing holds, Polars and Great Expectations refuse the same rows."""
+"""One contract, two executions.
+
+Whatever a landing holds, Polars and Great Expectations refuse the same rows.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,10 @@ def _list_values(column: Column) -> tuple[Any, ...]:
 
 
 def draw_rows(table: Table) -> st.SearchStrategy[list[dict[str, Any]]]:
-    """Rows from few values per column, so that keys meet and every rule is kept here and broken there."""
+    """Rows from few values per column.
+
+    In this way keys meet, and every rule is kept here and broken there.
+    """
     named = set(list_rule_columns(table))
     cells = {
         column.name: st.sampled_from(list_values(column))
@@ -94,7 +100,10 @@ def draw_rows(table: Table) -> st.SearchStrategy[list[dict[str, Any]]]:
     ],
 )
 def test_both_executions_refuse_the_same_rows(table: Table) -> None:
-    """Rows drawn from the table's name, so that a run tells what the last one told; many kinds of draws are for the long run."""
+    """Rows are drawn from the table's name, so that a run finds what the last one found.
+
+    Many kinds of draws are for the long run.
+    """
     chance = Random(table.name)
     columns = [column for column in table.own_columns if column.name in set(list_rule_columns(table))]
     rows = [{column.name: chance.choice(list_values(column)) for column in columns} for _ in range(40)]

@@ -16,7 +16,10 @@ _BLOCK_BYTES: Final = 256 * 1024
 
 
 def write_whole(target: Path, blocks: Iterable[bytes]) -> None:
-    """Write a file for its owner alone: flushed, then named; what was written is deleted when `blocks` raises."""
+    """Write a file for its owner alone: flushed, then named.
+
+    What was written is deleted when `blocks` raises.
+    """
     draft = target.with_name(f".{target.name}.{os.getpid()}{DRAFT}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -1,4 +1,6 @@
-"""What a backup holds: `backup.json`, written last, lists every file by path, length and SHA-256.
+"""What a backup holds: `backup.json`, written last.
+
+It lists every file by path, length and SHA-256.
 
 While a backup is made its folder holds `UNFINISHED.txt` and no `backup.json`: what a kill leaves is never taken for a backup.
 """
@@ -82,7 +84,10 @@ def begin_backup(folder: Path, begun_at: str) -> None:
 
 
 def finish_backup(folder: Path, manifest: BackupManifest) -> None:
-    """Write `backup.json`, once all that it lists is on the disk with the names of it, and take the mark away."""
+    """Write `backup.json`, and take the mark away.
+
+    It is written once all that it lists, with its names, is on the disk.
+    """
     for inner in reversed(manifest.folders):
         flush_path(folder / inner)
     write_whole(
@@ -136,7 +141,10 @@ def read_manifest(folder: Path) -> BackupManifest:
 def find_differences(
     folder: Path, manifest: BackupManifest, advance: Callable[[], None] = lambda: None
 ) -> list[str]:
-    """What differs between a backup and its list, a sentence for each file: missing, changed, or not listed."""
+    """What differs between a backup and its list, a sentence for each file.
+
+    A file can be missing, changed, or not listed.
+    """
     found = []
     for one in manifest.files:
         path = folder / one.path

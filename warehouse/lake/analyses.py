@@ -1,4 +1,6 @@
-"""Named analyses of other packages: folders of SQL files that `proctor sql NAME` runs beside our own.
+"""Named analyses of other packages.
+
+They are folders of SQL files that `proctor sql NAME` runs beside our own.
 
 A file is one analysis, named by its stem and written as those under `warehouse/sql/analyses` are: a header with the question that
 it answers, its grain and its parameters, and one SELECT. A package brings its folder by the entry points `proctor.analyses`, as a
@@ -24,7 +26,10 @@ ANALYSES: Final[Seam[Traversable]] = Seam(
 
 
 def find_query(name: str) -> Query:
-    """The mart, analysis or check of that name, else another package's analysis; raises UsageError that lists what there is."""
+    """The mart, analysis or check of that name, else another package's analysis.
+
+    Raises UsageError that lists what there is.
+    """
     for kind in ("analyses", "marts", "checks"):
         if name in read_queries(kind):
             return read_queries(kind)[name]
@@ -50,7 +55,10 @@ def list_runnable_queries() -> list[Query]:
 
 
 def read_packaged_analyses() -> dict[str, Query]:
-    """The analyses of other packages by name; raises UsageError for a file without a statement, and for a name that two bring."""
+    """The analyses of other packages by name.
+
+    Raises UsageError for a file without a statement, and for a name that two packages bring.
+    """
     found: dict[str, Query] = {}
     for entry, folder in ANALYSES.load_all():
         if entry.package == OURS:
@@ -65,7 +73,10 @@ def read_packaged_analyses() -> dict[str, Query]:
 
 
 def read_folder(folder: Traversable, package: str) -> list[Query]:
-    """The analyses of a folder, in order of name; raises UsageError for a file without a statement."""
+    """The analyses of a folder, in order of name.
+
+    Raises UsageError for a file without a statement.
+    """
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name
     )

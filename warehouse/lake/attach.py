@@ -1,4 +1,7 @@
-"""Open DuckDB on the lake: extensions from their wheels, the catalog in SQLite (WAL) or PostgreSQL, files in a folder or on S3."""
+"""Open DuckDB on the lake.
+
+Extensions come from their wheels; the catalog is in SQLite (WAL) or PostgreSQL, and files are in a folder or on S3.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,9 @@ def render_attach_script(settings: Settings) -> str:
 
 
 def list_attach_statements(settings: Settings) -> list[str]:
-    """The statements that open the lake read-only in any DuckDB of this version, offline; they may hold passwords.
+    """The statements that open the lake read-only in any DuckDB of this version, offline.
+
+    They may hold passwords.
 
     Raises StoreError when there is no lake, or an extension is not installed.
     """
@@ -135,7 +140,10 @@ def has_moved(settings: Settings) -> bool:
 
 
 def remember_data_path(settings: Settings) -> None:
-    """Write a moved folder into the catalog, so that plain DuckDB finds the files without being told."""
+    """Write a moved folder into the catalog.
+
+    Plain DuckDB then finds the files without being given the folder.
+    """
     catalog = settings.catalog_address
     if is_postgres(catalog):
         return
@@ -149,7 +157,10 @@ def remember_data_path(settings: Settings) -> None:
 
 
 def read_server_id(connection: duckdb.DuckDBPyConnection) -> str | None:
-    """The installation that the catalog of an attached lake belongs to; null for one that was given none yet."""
+    """The installation that the catalog of an attached lake belongs to.
+
+    Returns None for a catalog that was given none yet.
+    """
     rows = connection.execute(
         f"SELECT value FROM __ducklake_metadata_{ALIAS}.ducklake_metadata WHERE key = ?", [CATALOG_KEY]
     ).fetchall()
@@ -157,7 +168,10 @@ def read_server_id(connection: duckdb.DuckDBPyConnection) -> str | None:
 
 
 def give_catalog_id(settings: Settings, installation_id: str) -> None:
-    """Write the installation into a SQLite catalog, in the place of one that it names. Raises StoreError."""
+    """Write the installation into a SQLite catalog. Raises StoreError.
+
+    It replaces one that the catalog names.
+    """
     catalog = settings.catalog_address
     try:
         change_catalog(
@@ -172,7 +186,10 @@ def give_catalog_id(settings: Settings, installation_id: str) -> None:
 
 
 def read_stored_comment(settings: Settings, table: str) -> str | None:
-    """The comment of a table as a SQLite catalog keeps it, without DuckDB; null where there is none."""
+    """The comment of a table as a SQLite catalog keeps it, without DuckDB.
+
+    Returns None where there is none.
+    """
     return _read_catalog(
         settings.catalog_address,
         f"""
@@ -218,7 +235,10 @@ def write_definition_digest(settings: Settings, mark: str) -> None:
 
 
 def _read_catalog(catalog: str, sql: str) -> str | None:
-    """The first value of a query on a SQLite catalog; None where there is no row, or no catalog yet."""
+    """The first value of a query on a SQLite catalog.
+
+    Returns None where there is no row, or no catalog yet.
+    """
     path = catalog_path(catalog)
     if not path.exists():
         return None  # Opening it would make one, in place of one that somebody misses.
@@ -254,7 +274,10 @@ def catalog_path(catalog: str) -> Path:
 
 
 def describe_catalog(catalog: str) -> str:
-    """The catalog's address as it may be shown: a PostgreSQL address may hold a password and is not shown."""
+    """The catalog's address as it may be shown.
+
+    A PostgreSQL address may hold a password and is not shown.
+    """
     return "in PostgreSQL" if is_postgres(catalog) else str(catalog_path(catalog))
 
 
@@ -286,7 +309,10 @@ def _unwritable(catalog: str, error: sqlite3.Error) -> StoreError:
 
 
 def _stored_data_path(catalog: str) -> str | None:
-    """The data path in a SQLite catalog; None where there is no catalog yet, or only a file without tables."""
+    """The data path in a SQLite catalog.
+
+    Returns None where there is no catalog yet, or only a file without tables.
+    """
     return _read_catalog(catalog, "SELECT value FROM ducklake_metadata WHERE key = 'data_path'")
 
 

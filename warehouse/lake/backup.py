@@ -33,7 +33,9 @@ _TRIES: Final = 3
 
 
 def backup_lake(lake: Lake, dest: Path, target: BackupTarget | None = None) -> dict[str, Any]:
-    """Copy the lake as of one moment into the new folder `dest` (`catalog.sqlite` and `data/`), with its snapshots.
+    """Copy the lake as of one moment into the new folder `dest`, with its snapshots.
+
+    The folder then holds `catalog.sqlite` and `data/`.
 
     `target` takes the Parquet files as `lake/data/…`; without it they are copied into `dest`. Writers of an embedded lake wait
     meanwhile. Of a lake on PostgreSQL or in an object store the catalog is copied as of one moment, then the files that it
@@ -79,7 +81,10 @@ def _copy_remote(settings: Settings, catalog: Path, name: str, target: BackupTar
 
 
 def restore_lake(settings: Settings, src: Path) -> dict[str, Any]:
-    """Put the backup in `src` where settings say the lake lies; raises UsageError where one already has rows."""
+    """Put the backup in `src` where settings say the lake lies.
+
+    Raises UsageError where a lake there already has rows.
+    """
     if not (src / "catalog.sqlite").exists() or not (src / "data").is_dir():
         raise UsageError(f"{src} is not a backup of a lake: it holds no catalog.sqlite and data/.")
     if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
@@ -110,7 +115,9 @@ def _copy_files(src: Path, catalog: Path, data: Path) -> None:
 
 
 def _fill_server(settings: Settings, src: Path) -> bool:
-    """Put catalog and files where settings say, with the lake's history; false for a catalog of another version of DuckLake.
+    """Put catalog and files where settings say, with the lake's history.
+
+    Returns False for a catalog of another version of DuckLake.
 
     The catalog comes last: without it there is no lake.
     """
@@ -154,7 +161,10 @@ def check_empty_lake(settings: Settings) -> None:
 
 
 def _as_new(settings: Settings) -> Settings:
-    """The same stores without what is known of them: a new catalog belongs to no installation until it is filled."""
+    """The same stores without what is known of them.
+
+    A new catalog belongs to no installation until it is filled.
+    """
     return settings.model_copy(update={"secrets": settings.home / ".not-yet"})
 
 
@@ -202,7 +212,10 @@ def _remove_catalog(catalog: Path) -> None:
 
 
 def _copy_tables(source: Lake, target: Lake) -> int:
-    """Every row of every table as of one moment, in one transaction of the target; answers with the landed rows."""
+    """Copy every row of every table as of one moment, in one transaction of the target.
+
+    Returns the number of landed rows.
+    """
     with source.read_transaction(), target.transaction() as connection:
         for name in TABLES:
             # By batches: a table may be larger than memory.

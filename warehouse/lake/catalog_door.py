@@ -1,4 +1,6 @@
-"""The one way to a SQLite catalog beside DuckLake's own: never two copies of SQLite on one file in one process.
+"""The one way to a SQLite catalog beside DuckLake's own.
+
+There are never two copies of SQLite on one file in one process.
 
 DuckDB's extension carries a SQLite of its own. The locks that keep a write-ahead log alive belong to the process, and each
 copy knows only of its own connections: when one of Python's closed while DuckDB had a transaction open, it took itself for
@@ -47,7 +49,10 @@ finally:
 
 
 class _Door:
-    """Which SQLite this process uses for catalogs; from the first connection to DuckDB on it is DuckDB's."""
+    """Which SQLite this process uses for catalogs.
+
+    From the first connection to DuckDB on, it is DuckDB's.
+    """
 
     def __init__(self) -> None:
         self.lock = RLock()
@@ -68,7 +73,9 @@ def leave_to_duckdb() -> None:
 
 
 def ask_catalog(path: Path, queries: Sequence[str]) -> list[object]:
-    """The first value of each query on a catalog that is there; None without a row, or without such a table yet.
+    """The first value of each query on a catalog that is there.
+
+    A value is None without a row, or without such a table yet.
 
     Makes no file. Raises sqlite3.DatabaseError, whichever SQLite was asked.
     """
@@ -98,7 +105,9 @@ def list_catalog(path: Path, query: str) -> list[tuple[object, ...]]:
 
 
 def change_catalog(path: Path, *statements: str, copy_to: Path | None = None) -> str:
-    """Run statements on a catalog, all within what they begin and commit; returns the first value of the last one.
+    """Run statements on a catalog; returns the first value of the last one.
+
+    All of them run within what they begin and commit.
 
     `copy_to` is a new file that gets a copy of the catalog first, as of one moment. Raises sqlite3.Error.
     """
@@ -127,7 +136,9 @@ def change_catalog(path: Path, *statements: str, copy_to: Path | None = None) ->
 
 
 def create_catalog(path: Path) -> None:
-    """Make an empty catalog in WAL mode, in which readers and the one writer do not wait for each other.
+    """Make an empty catalog in WAL mode.
+
+    In that mode readers and the one writer do not wait for each other.
 
     One that is there stays. The new one comes to its name when nobody has it open any more. Raises OSError, sqlite3.Error.
     """

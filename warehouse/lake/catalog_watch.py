@@ -1,4 +1,7 @@
-"""Whether the catalog still lies where a lake was opened, and the mark beside it of what was acknowledged."""
+"""Whether the catalog still lies where a lake was opened.
+
+This also keeps the mark beside the catalog of what was acknowledged.
+"""
 
 from __future__ import annotations
 

@@ -25,7 +25,10 @@ class CheckResult:
 
 
 def run_checks(lake: Lake) -> list[CheckResult]:
-    """Every check of `warehouse/sql/checks`; parameters that are settings (`$rest_months`) take the setting's value."""
+    """Every check of `warehouse/sql/checks`.
+
+    Parameters that are settings (`$rest_months`) take the setting's value.
+    """
     return [run_check(lake, name) for name in list_checks()]
 
 

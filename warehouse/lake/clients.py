@@ -1,4 +1,7 @@
-"""The lines with which other programs read the lake: Python, Polars, pandas, DuckDB's own prompt, R, Jupyter."""
+"""The lines with which other programs read the lake.
+
+The programs are Python, Polars, pandas, DuckDB's own prompt, R and Jupyter.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What every column of a table or view means. DuckLake keeps comments on a table's columns, and none on a view's.
+"""What every column of a table or view means.
+
+DuckLake keeps comments on a table's columns, and none on a view's.
 
 So the sentences of views come from here: the query's header where it lists columns, the glossary (`schemas.columns`),
 or the sentence of the same column in what the view reads.
@@ -41,7 +43,10 @@ class DescribedColumn:
 
 
 def describe_relation(name: str) -> list[DescribedColumn]:
-    """The columns of a table, view or analysis of this version, in order; raises UsageError for any other name."""
+    """The columns of a table, view or analysis of this version, in order.
+
+    Raises UsageError for any other name.
+    """
     relations = describe_relations()
     if name in relations:
         return relations[name]
@@ -88,7 +93,10 @@ def _describe_columns(
     names_read: AbstractSet[str],
     described: Mapping[str, list[DescribedColumn]],
 ) -> list[DescribedColumn]:
-    """Each column with the sentence of the query's header, else the glossary's, else that of the relation it comes from."""
+    """Each column with its sentence.
+
+    It is that of the query's header, else the glossary's, else that of the relation that the column comes from.
+    """
     header = list_header_entries(query)
     columns = []
     for name, data_type, *_ in found:

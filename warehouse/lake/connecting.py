@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def connect_duckdb(home: Path | None = None, *, trusted: bool = False) -> duckdb.DuckDBPyConnection:
-    """DuckDB in memory, in UTC, that downloads nothing unasked and keeps its own files under `home`.
+    """DuckDB in memory, in UTC.
+
+    It downloads nothing unasked and keeps its own files under `home`.
 
     `trusted`: extensions are loaded without a check of their signature, a tenth of a CPU second for each. Only for files from
     installed wheels, which are as much ours to trust as the DuckDB beside them; never for what is downloaded.
@@ -41,12 +43,18 @@ def connect_duckdb(home: Path | None = None, *, trusted: bool = False) -> duckdb
 
 
 def spill_path(home: Path) -> Path:
-    """Where this process spills; a folder whose name begins with that of a dead process may be removed."""
+    """Where this process spills.
+
+    A folder whose name begins with that of a dead process may be removed.
+    """
     return home.resolve() / "duckdb" / f"spill-{os.getpid()}"
 
 
 def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> None:
-    """Load extensions from their wheels by path; only one that has no wheel is installed over the network."""
+    """Load extensions from their wheels by path.
+
+    Only an extension that has no wheel is installed over the network.
+    """
     import duckdb
 
     for name in names:
@@ -65,7 +73,10 @@ def load_extensions(connection: duckdb.DuckDBPyConnection, names: list[str]) -> 
 
 
 def find_extension(name: str) -> Path | None:
-    """The extension's file inside its wheel, for the running DuckDB; None when the wheel is missing."""
+    """The extension's file inside its wheel, for the running DuckDB.
+
+    Returns None when the wheel is missing.
+    """
     import duckdb
 
     try:

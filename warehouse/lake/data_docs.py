@@ -1,4 +1,7 @@
-"""Great Expectations' Data Docs of what has landed: one page per table, made from counts and never from values."""
+"""Great Expectations' Data Docs of what has landed.
+
+There is one page per table, made from counts and never from values.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,9 @@ class TableCounts:
 
 
 def write_data_docs(folder: Path, counts: Sequence[TableCounts]) -> Path:
-    """Write the pages into `folder`, in place of those of an earlier time; returns the path of its `index.html`.
+    """Write the pages into `folder`; returns the path of its `index.html`.
+
+    They replace those of an earlier time.
 
     Raises StoreError when the folder cannot be written. The pages hold rules and counts, no value of a row.
     """
@@ -108,7 +113,10 @@ def _name_result(table: Table, run: Any) -> Any:
 
 
 def _make_result(counts: TableCounts, suite: Any, run: Any) -> Any:
-    """The result of a whole table, added up from those of its batches; Great Expectations' own may quote values."""
+    """The result of a whole table, added up from those of its batches.
+
+    Great Expectations' own results may quote values.
+    """
     gx = import_great_expectations()
     results = [
         gx.core.ExpectationValidationResult(

@@ -1,4 +1,7 @@
-"""The lake's Parquet files as files: flushed before the catalog names them, and there with the length that it says."""
+"""The lake's Parquet files as files.
+
+They are flushed before the catalog names them, and are there with the length that it says.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,9 @@ _FILES = """
 
 
 class NewFiles:
-    """The files that a transaction adds to a lake's folder: those that were not there when it began.
+    """The files that a transaction adds to a lake's folder.
+
+    They are those that were not there when the transaction began.
 
     DuckLake names them to nobody before its commit. Of the tables that a landing touches the folders are listed, before and
     after; an object store puts what it acknowledges on its disks by itself.
@@ -93,7 +98,10 @@ class NewFiles:
 
 
 def find_file_faults(settings: Settings) -> list[StoreFault]:
-    """Files that the catalog names and that are not there, or not of its length; a lake on a server is not looked at."""
+    """Files that the catalog names and that are not there, or not of its length.
+
+    A lake on a server is not looked at.
+    """
     if is_postgres(settings.catalog_address) or is_remote(settings.data_address):
         return []
     faults = _compare_files(settings)
@@ -102,7 +110,9 @@ def find_file_faults(settings: Settings) -> list[StoreFault]:
 
 
 def find_garbled_files(settings: Settings, tables: Iterable[str]) -> list[StoreFault]:
-    """Files of these tables that cannot be read to their end, whatever their length; every byte of them is read.
+    """Files of these tables that cannot be read to their end, whatever their length.
+
+    Every byte of them is read.
 
     Nothing for a lake on a server or in an object store.
     """
@@ -137,7 +147,10 @@ def has_data_files(settings: Settings) -> bool:
 
 
 def _list_named_files(settings: Settings) -> list[tuple[str, str, int]]:
-    """Table, path below the lake's folder, and length of every file that the present state of the lake rests on."""
+    """Table, path and length of every file that the present state of the lake rests on.
+
+    The path is the one below the lake's folder.
+    """
     catalog = catalog_path(settings.catalog_address)
     if not catalog.exists():
         return []

@@ -1,4 +1,6 @@
-"""Whether the lake's files lie where its catalog means: a mark among them, whose value the catalog knows.
+"""Whether the lake's files lie where its catalog means.
+
+This is checked by a mark among the files, whose value the catalog knows.
 
 For files in an object store, and for a catalog on a server: there a setting that names another prefix, or a folder that one host has
 for itself, would divide the lake without a word. What is embedded lies in one home, whose files are compared one by one.
@@ -41,7 +43,9 @@ _NEWEST_FILE: Final = """
 def check_data_mark(
     connection: duckdb.DuckDBPyConnection, alias: str, data: str, installation_id: str, *, read_only: bool
 ) -> None:
-    """Pass when the files at `data` are those of the attached catalog; who may write marks them the first time.
+    """Pass when the files at `data` are those of the attached catalog.
+
+    A process that may write marks them the first time.
 
     Raises StoreError for another lake's files, and, before anything is written, for a place that lacks the mark and the newest file.
     """

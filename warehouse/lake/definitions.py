@@ -1,4 +1,7 @@
-"""What a lake holds: every table of the contract with its comments, and every mart as a view."""
+"""What a lake holds.
+
+It holds every table of the contract with its comments, and every mart as a view.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,9 @@ def create_in_memory(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def has_every_definition(settings: Settings) -> bool:
-    """Whether a SQLite catalog was brought up to exactly this contract and has not been redefined since.
+    """Whether a SQLite catalog was brought up to exactly this contract.
+
+    It must also not have been redefined since.
 
     False where only DuckDB can tell: its lists of tables, columns and views cost 80 ms, each time a lake is opened for
     writing.
@@ -73,7 +78,10 @@ def list_missing_definitions(connection: duckdb.DuckDBPyConnection) -> list[str]
 
 
 def list_missing_packings(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """The statements by which files are packed as the contract says; DuckLake takes them for tables that are committed."""
+    """The statements by which files are packed as the contract says.
+
+    DuckLake accepts them for tables that are committed.
+    """
     found = dict(
         connection.execute(
             f"SELECT scope_entry, value FROM {ALIAS}.options() WHERE option_name = '{_ROW_GROUP}' AND scope = 'TABLE'"
@@ -100,7 +108,10 @@ def create_table_statements(table: Table) -> list[str]:
 
 
 def create_view_statements(query: Query) -> list[str]:
-    """CREATE OR REPLACE VIEW and its comment, which ends with a digest of the text it was made from."""
+    """CREATE OR REPLACE VIEW and its comment.
+
+    The comment ends with a digest of the text that the view was made from.
+    """
     return [
         f"CREATE OR REPLACE VIEW {quote_name(query.name)} AS {query.body}",
         f"COMMENT ON VIEW {quote_name(query.name)} IS {quote_text(_view_comment(query))}",
@@ -182,7 +193,9 @@ def _comment_on_column(table: Table, column: Column) -> str:
 
 
 def _view_statements(found: dict[str, str | None]) -> list[str]:
-    """Views are bound by name, so when one mart's text changed, all are dropped and made again in their order.
+    """The statements that make the views again, in their order.
+
+    Views are bound by name, so when one mart's text changed, all are dropped and made again.
 
     Dropped before any is made: within a transaction a view is bound to the old text of one that is replaced.
     """

@@ -1,4 +1,7 @@
-"""Statistics of tables that have no rows yet, so that reading one costs what reading any other table costs."""
+"""Statistics of tables that have no rows yet.
+
+With them, reading such a table costs what reading any other table costs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""DuckDB's errors as ours: what they say about a statement is kept, what they may quote of a row is not."""
+"""DuckDB's errors as ours.
+
+What they say about a statement is kept, and what they may quote of a row is not.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ CONFLICT_TRIES = 10
 
 
 def translate_error(error: duckdb.Error) -> UsageError | StoreError:
-    """A DuckDB error as ours. Only messages about the statement are repeated: others may quote a row's values."""
+    """A DuckDB error as ours.
+
+    Only messages about the statement are repeated: others may quote a row's values.
+    """
     import duckdb
 
     about_statement = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
@@ -67,7 +73,10 @@ def translate_error(error: duckdb.Error) -> UsageError | StoreError:
 
 
 def find_absence(error: duckdb.Error) -> StoreAway | None:
-    """What to raise where DuckDB says that the object store or the catalog's server does not answer; null for any other error."""
+    """What to raise where the object store or the catalog's server does not answer.
+
+    DuckDB's error says so; returns None for any other error.
+    """
     import duckdb
 
     # What is wrong with a statement or with a value may quote both, and so say anything; what extensions throw may have no class.
@@ -89,7 +98,10 @@ def find_absence(error: duckdb.Error) -> StoreAway | None:
 
 
 def _broke_off(text: str) -> bool:
-    """Whether a query to the catalog broke off: with a cause that says so, or, as a lost connection has it, with none."""
+    """Whether a query to the catalog broke off.
+
+    Its error has a cause that says so, or, as for a lost connection, has none.
+    """
     if (broken := _CATALOG_BROKE.search(text)) is None:
         return False
     cause = text[broken.end() :].rpartition('":')[2].strip()
@@ -105,7 +117,10 @@ def is_conflict(error: duckdb.Error) -> bool:
 
 
 def retry_opening(run: Callable[[], T]) -> T:
-    """What `run` returns; run again while the catalog is being closed by a writer, for up to `OPENING_S` seconds."""
+    """What `run` returns.
+
+    It is run again while the catalog is being closed by a writer, for up to `OPENING_S` seconds.
+    """
     import duckdb
 
     deadline = time.monotonic() + OPENING_S

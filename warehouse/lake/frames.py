@@ -1,4 +1,7 @@
-"""Frames at the border of the lake: held to their contract, identified by their content, refused rows as JSON."""
+"""Frames at the border of the lake.
+
+They are held to their contract and identified by their content, and refused rows are written as JSON.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,9 @@ def conform_frame(table: Table, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def hash_contents(table: Table, frames: Sequence[pl.DataFrame], ignore: Sequence[str] = ()) -> list[str]:
-    """SHA-256 of each of the conformed frames, over its rows in any order and over the table's rules.
+    """SHA-256 of each of the conformed frames.
+
+    It is over the frame's rows in any order and over the table's rules.
 
     Left out are `ignore` and the columns that only say when the work was done (`WORK_TIMES`), so that doing the work
     again changes nothing. The rules are in it, so that a changed contract is applied to rows already landed.
@@ -105,7 +110,10 @@ def hash_rows_of(frames: Sequence[pl.DataFrame]) -> list[str]:
 
 
 def _hash_lines(frames: Sequence[pl.DataFrame], names: Sequence[str], start: hashlib._Hash) -> list[str]:
-    """The hash of each frame: `start` and its rows as lines of JSON, sorted. The frames have the same types."""
+    """The hash of each frame: `start` and its rows as lines of JSON, sorted.
+
+    The frames have the same types.
+    """
     lines: list[bytes] = []
     if names and frames:
         buffer = io.BytesIO()

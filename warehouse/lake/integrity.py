@@ -1,4 +1,7 @@
-"""Whether the rows of the lake are still those that were landed: each landing keeps a hash of its own."""
+"""Whether the rows of the lake are still those that were landed.
+
+Each landing keeps a hash of its own.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,9 @@ class Integrity:
 
 
 def check_landings(lake: Lake, step: Callable[[int], None] = lambda _: None) -> Integrity:
-    """Hash every landed row again, a month at a time, and compare with what `landings` keeps; `step` is told the rows.
+    """Hash every landed row again, a month at a time, and compare with `landings`.
+
+    What `landings` keeps is compared; `step` is called with the number of rows.
 
     A table whose files cannot be read is named, and the others are looked at.
     """
@@ -92,7 +97,10 @@ def _check_table(lake: Lake, table: Table, found: Integrity, step: Callable[[int
 
 
 def read_unit(lake: Lake, table_name: str, unit: str, part: str | None = None) -> pl.DataFrame:
-    """The rows of one landed unit in the contract's own columns; `part` is the value that its file is split by."""
+    """The rows of one landed unit in the contract's own columns.
+
+    `part` is the value that its file is split by.
+    """
     table = TABLES[table_name]
     columns = ", ".join(quote_name(column.name) for column in table.own_columns)
     where, params = f"{LANDING_UNIT.name} = $unit", {"unit": unit}

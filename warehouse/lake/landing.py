@@ -1,4 +1,6 @@
-"""What happens to rows between a stage and the lake: hashed, checked, refused or written, counted.
+"""What happens to rows between a stage and the lake.
+
+They are hashed, checked, refused or written, and counted.
 
 A `Batch` is what a stage hands in, a `Landing` what came of it. `Lake.land_together` puts the steps in order.
 """
@@ -99,7 +101,10 @@ def name_landing(table: str, unit: str) -> str:
 
 
 def check_batches(batches: Sequence[Batch]) -> None:
-    """Raise ContractError for a table that is not landed, a unit without a name, or one that is there twice."""
+    """Raise ContractError for a batch that cannot be landed.
+
+    That is one for a table that is not landed, with a unit without a name, or with a unit that is there twice.
+    """
     seen: set[tuple[str, str]] = set()
     for batch in batches:
         get_table(batch.table)
@@ -119,7 +124,9 @@ def check_batches(batches: Sequence[Batch]) -> None:
 
 
 def hash_batches(batches: Sequence[Batch], ignore: Sequence[str]) -> list[HashedBatch]:
-    """Each batch conformed to its table, with the hash of its rows and of the rows that the stage refused.
+    """Each batch conformed to its table, with its hash.
+
+    The hash is of its rows and of the rows that the stage refused.
 
     All batches of a table are conformed and written out for hashing in one go: a unit of few rows costs no more than they.
     """
@@ -137,7 +144,10 @@ def hash_batches(batches: Sequence[Batch], ignore: Sequence[str]) -> list[Hashed
 
 
 def _conform_together(table: Table, frames: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
-    """The frames in the table's columns and types; those that are alike already are conformed as one."""
+    """The frames in the table's columns and types.
+
+    Those that are alike already are conformed as one.
+    """
     first = frames[0].schema
     if any(frame.schema != first for frame in frames[1:]):
         return [conform_frame(table, frame) for frame in frames]
@@ -147,7 +157,10 @@ def _conform_together(table: Table, frames: Sequence[pl.DataFrame]) -> list[pl.D
 
 
 def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[CheckedBatch]:
-    """Each batch divided into rows that keep the rules and rows for quarantine; all batches of a table in one go."""
+    """Each batch divided into rows that keep the rules and rows for quarantine.
+
+    All batches of a table are checked in one go.
+    """
     checked: dict[str, CheckedBatch] = {}
     for name in dict.fromkeys(one.batch.table for one in changed):
         table = get_table(name)
@@ -180,7 +193,9 @@ def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[Check
 def stage_rows(
     settings: Settings, checked: Sequence[CheckedBatch], flow_run_id: str | None
 ) -> Iterator[dict[str, Path]]:
-    """Table → Parquet file of the rows that this landing writes to it, `quarantine` and `landings` included.
+    """Table → Parquet file of the rows that this landing writes to it.
+
+    `quarantine` and `landings` are included.
 
     The files live as long as the block. Raises StoreError when they cannot be written.
     """
@@ -209,7 +224,10 @@ def stage_rows(
 def replace_units(
     connection: duckdb.DuckDBPyConnection, checked: Sequence[CheckedBatch], paths: dict[str, Path]
 ) -> None:
-    """Within a transaction: delete what the units held, insert what they hold now, and say so in `landings`."""
+    """Within a transaction: replace what the units held by what they hold now.
+
+    What they held is deleted, what they hold now is inserted, and `landings` says so.
+    """
     _delete_units(connection, checked)
     for name, path in paths.items():
         _insert(connection, name, path)
@@ -325,7 +343,10 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> Path:
 
 
 def _delete_units(connection: duckdb.DuckDBPyConnection, checked: Sequence[CheckedBatch]) -> None:
-    """Only what `landings` says is there: a first landing has nothing to delete, and looks for nothing."""
+    """Delete only what `landings` says is there.
+
+    A first landing has nothing to delete, and looks for nothing.
+    """
     held = connection.execute(
         "SELECT table_name, unit, landing_unit, row_count, rejected_count FROM landings "
         f"WHERE landing_unit IN {quote_list(one.batch.landing_unit for one in checked)}"

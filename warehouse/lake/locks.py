@@ -1,4 +1,7 @@
-"""The right to write to a lake: one writer at a time with a catalog in SQLite, one writer of a unit with PostgreSQL."""
+"""The right to write to a lake.
+
+With a catalog in SQLite there is one writer at a time; with PostgreSQL there is one writer of a unit.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ _CLASS = zlib.crc32(b"proctor lake unit") >> 1
 
 @contextmanager
 def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold the right to write to a lake with a SQLite catalog; with PostgreSQL there is nothing to hold.
+    """Hold the right to write to a lake with a SQLite catalog.
+
+    With PostgreSQL there is nothing to hold.
 
     The operating system gives it back when its holder dies. Raises StoreError after `timeout_s`.
     """
@@ -54,7 +59,9 @@ def hold_writer_lock(settings: Settings, timeout_s: float = LOCK_TIMEOUT_S) -> I
 
 @contextmanager
 def hold_units(settings: Settings, names: Iterable[str], timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Hold the right to write these units of a lake with its catalog in PostgreSQL; in SQLite every writer is alone anyway.
+    """Hold the right to write these units of a lake with its catalog in PostgreSQL.
+
+    In SQLite every writer is alone anyway.
 
     Two processes that landed one unit at once would both find nothing to replace, and its rows would be there twice. The
     server gives the right back when its holder dies. Raises StoreError after `timeout_s`.

@@ -1,4 +1,6 @@
-"""Landings that a catalog has lost while their Parquet files still lie in the lake's folder: found, and landed again.
+"""Landings that a catalog has lost: found, and landed again.
+
+Their Parquet files still lie in the lake's folder.
 
 Every transaction of ours writes a file of `landings`, and DuckLake removes no file that it does not know. So a file of `landings` that
 the catalog never named, with rows landed after all that it knows, is what a lost snapshot landed, or what a killed process had
@@ -81,7 +83,10 @@ def find_lost_landings(lake: Lake) -> list[LostLanding]:
 
 
 def land_again(lake: Lake, landings: list[LostLanding]) -> int:
-    """Land what was lost, moment by moment; returns how many landings. Those whose rows are gone are passed over."""
+    """Land what was lost, moment by moment; returns how many landings.
+
+    Landings whose rows are gone are passed over.
+    """
     moments = dict.fromkeys(one.landed_at for one in landings)
     count = 0
     for moment in moments:
@@ -132,7 +137,10 @@ def _list_unnamed(lake: Lake, table: str) -> Iterator[Path]:
 
 
 def _read_each(lake: Lake, files: list[Path], unit: str | None = None) -> Iterator[pl.DataFrame]:
-    """The rows of each file, those of one unit where it is given; a file that cannot be read, or has none, is passed over."""
+    """The rows of each file, or those of one unit where it is given.
+
+    A file that cannot be read, or has no rows, is passed over.
+    """
     import duckdb
 
     for path in files:

@@ -28,7 +28,9 @@ _ORPHAN_AGE = timedelta(days=1)
 def compact_lake(
     lake: Lake, through_month: str | None = None, *, keep_days: float = KEEP_DAYS
 ) -> dict[str, Any]:
-    """Merge small files, and remove what nothing has needed for `keep_days`: snapshots, files, orphans of killed writers.
+    """Merge small files, and remove what nothing has needed for `keep_days`.
+
+    That is snapshots, files, and orphans of killed writers.
 
     Queries continue meanwhile; only one that began more than `keep_days` ago may lose its files. With `through_month`
     (YYYY-MM), tables partitioned by month are left alone while only later months have files to merge. Answers with counts.
@@ -76,7 +78,10 @@ def compact_lake(
 
 
 def _write_files(lake: Lake, table: str, statement: str) -> int:
-    """Run what writes files of a table anew; they are on the disk before the catalog names them. Answers with the rows."""
+    """Run a statement that writes files of a table again; returns the number of rows.
+
+    The files are on the disk before the catalog names them.
+    """
     files = NewFiles(lake.settings, [table])
     lake.connection.execute("BEGIN")
     try:
@@ -90,7 +95,10 @@ def _write_files(lake: Lake, table: str, statement: str) -> int:
 
 
 def list_snapshots(lake: Lake) -> pl.DataFrame:
-    """One row per kept snapshot: version, time and what it changed; `FROM t AT (VERSION => n)` reads one."""
+    """One row per kept snapshot: version, time and what it changed.
+
+    `FROM t AT (VERSION => n)` reads one.
+    """
     return lake.query(
         "SELECT snapshot_id AS version, snapshot_time AS made_at, changes::VARCHAR AS changes "
         f"FROM ducklake_snapshots('{ALIAS}') ORDER BY version"

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping[str, str]) -> None:
-    """Give DuckDB the object store's credentials for this connection only, from the usual AWS_* variables."""
+    """Give DuckDB the object store's credentials for this connection only.
+
+    They come from the usual AWS_* variables.
+    """
     connection.execute(render_s3_secret(environment))
 
 

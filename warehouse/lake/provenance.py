@@ -13,7 +13,10 @@ _FLOW_RUN_ID: ContextVar[str | None] = ContextVar("flow_run_id", default=None)
 
 @contextmanager
 def landing_provenance(flow_run_id: str | None) -> Iterator[None]:
-    """What lands within the block, coroutines included, is landed by this flow run; None means by none."""
+    """Within the block, what lands is landed by this flow run; None means by none.
+
+    This includes coroutines.
+    """
     token = _FLOW_RUN_ID.set(flow_run_id)
     try:
         yield
@@ -28,7 +31,10 @@ def read_flow_run_id() -> str | None:
 
 @lru_cache(maxsize=1)
 def read_code_version() -> str:
-    """Version of Proctor as installed; `unknown` when it runs from files that were never installed."""
+    """Version of Proctor as installed.
+
+    It is `unknown` when Proctor runs from files that were never installed.
+    """
     try:
         return version("proctor")
     except PackageNotFoundError:

@@ -1,4 +1,7 @@
-"""The named queries under `warehouse/sql`: find them, read their headers, bind their parameters."""
+"""The named queries under `warehouse/sql`.
+
+The functions find them, read their headers and bind their parameters.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ _PARAMETER_LINE = re.compile(
 
 @dataclass(frozen=True)
 class Parameter:
-    """A `$name` of a query; `default` is text as in the header, None where a value must be given."""
+    """A `$name` of a query.
+
+    `default` is text as in the header, or None where a value must be given.
+    """
 
     name: str
     default: str | None
@@ -89,7 +95,10 @@ def read_queries(kind: str) -> dict[str, Query]:
 
 
 def parse_query(name: str, kind: str, text: str, *, place: str = "") -> Query:
-    """Split a file into its header (the leading `--` lines) and its statement; `place` is what an error calls the file."""
+    """Split a file into its header (the leading `--` lines) and its statement.
+
+    `place` is what an error calls the file.
+    """
     lines = text.strip().splitlines()
     header_end = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
     raw = [line.removeprefix("--") for line in lines[:header_end]]
@@ -124,7 +133,10 @@ def parse_query(name: str, kind: str, text: str, *, place: str = "") -> Query:
 
 
 def list_header_entries(query: Query) -> dict[str, str]:
-    """The lists in a query's header: an indented `name  what it is` is an entry; `a, b  what they are` are two."""
+    """The lists in a query's header, as entries.
+
+    An indented `name what it is` is an entry; `a, b what they are` are two.
+    """
     return {
         name.strip(): about
         for line in query.header
@@ -135,7 +147,10 @@ def list_header_entries(query: Query) -> dict[str, str]:
 
 
 def split_entry(line: str) -> tuple[str, str] | None:
-    """Name and meaning of a line of a header that is an entry of a list; None for any other line."""
+    """Name and meaning of a line of a header that is an entry of a list.
+
+    Returns None for any other line.
+    """
     name, gap, about = line.strip().partition("  ")
     return (name, about.strip()) if line.startswith("   ") and gap else None
 
@@ -156,7 +171,10 @@ def find_read(name: str) -> Query:
 
 
 def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, object]:
-    """The value of every declared parameter; raises UsageError for one that is unknown or missing."""
+    """The value of every declared parameter.
+
+    Raises UsageError for one that is unknown or missing.
+    """
     declared = {parameter.name: parameter.default for parameter in query.parameters}
     if unknown := sorted(set(given) - set(declared)):
         raise UsageError(
@@ -173,7 +191,9 @@ def bind_parameters(query: Query, given: Mapping[str, object]) -> dict[str, obje
 
 
 def render_query(query: Query, given: Mapping[str, object]) -> str:
-    """The statement of a query with the values of its parameters written into it, below its question.
+    """The statement of a query with the values of its parameters written into it.
+
+    It stands below the query's question.
 
     Raises UsageError as `bind_parameters` does.
     """
@@ -228,7 +248,10 @@ def write_nulls(sql: str) -> str:
 
 
 def explain_error(error: duckdb.Error, sql: str) -> UsageError | StoreError:
-    """DuckDB's error about a statement as ours; a table that is not there may be an analysis, which has a command."""
+    """DuckDB's error about a statement as ours.
+
+    A table that is not there may be an analysis, which has a command.
+    """
     import duckdb
 
     hint = _explain_analysis(sql) if isinstance(error, duckdb.CatalogException) else None
@@ -236,7 +259,10 @@ def explain_error(error: duckdb.Error, sql: str) -> UsageError | StoreError:
 
 
 def _explain_analysis(sql: str) -> str | None:
-    """What to write instead, where a statement selects from a named analysis as if it were a view."""
+    """What to write instead of a wrong use of a named analysis.
+
+    The use is wrong where a statement selects from it as if it were a view.
+    """
     import duckdb
 
     try:

@@ -1,4 +1,7 @@
-"""The page of all analyses, views and checks, as Markdown, from the headers of `warehouse/sql`."""
+"""The page of all analyses, views and checks, as Markdown.
+
+It is made from the headers of `warehouse/sql`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ from warehouse.lake.queries import (
 
 
 def render_query_list() -> str:
-    """The page of all analyses, views and checks with question, grain, parameters and the columns of views."""
+    """The page of all analyses, views and checks.
+
+    Each has its question, grain and parameters, and views have their columns.
+    """
     relations = describe_relations()
     parts = [
         "# Named queries\n\n"
@@ -54,7 +60,10 @@ def _render_query(query: Query, columns: Sequence[DescribedColumn]) -> str:
 
 
 def _lay_out_about(query: Query) -> str:
-    """The header below the question in its own lines; an indented line (`name  what it is`) is an entry of a list."""
+    """The header below the question, in its own lines.
+
+    An indented line (`name what it is`) is an entry of a list.
+    """
     lines: list[str] = []
     was_entry = False
     for line in query.header:

@@ -72,7 +72,10 @@ class LakeReader:
         self.connection.close()
 
     def query(self, sql: str, params: Mapping[str, object] | None = None) -> Rows:
-        """The rows of one statement; raises UsageError for SQL that does not parse or names what is not there."""
+        """The rows of one statement.
+
+        Raises UsageError for SQL that does not parse or names what is not there.
+        """
         import duckdb
 
         try:

@@ -1,4 +1,7 @@
-"""The lake's files wherever they lie, one by one as bytes: fetched for a backup, and put back."""
+"""The lake's files wherever they lie, one by one as bytes.
+
+They are fetched for a backup, and put back.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,10 @@ class LakeFile(NamedTuple):
 
 
 class FileStore:
-    """The folder, or the prefix of an object store, of a lake's files. Close it, or use it as a context manager."""
+    """The folder, or the prefix of an object store, of a lake's files.
+
+    Close it, or use it as a context manager.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._top = settings.data_address.rstrip("/")
@@ -75,7 +81,10 @@ class FileStore:
             self._duckdb.close()
 
     def fetch(self, file: LakeFile, target: Path) -> None:
-        """Copy a file to `target`. Raises FileGone, StoreError for a store that does not answer or another length."""
+        """Copy a file to `target`.
+
+        Raises FileGone, and StoreError for a store that does not answer or a file of another length.
+        """
         place = f"{self._top}/{file.path}"
         if self._duckdb is None:
             try:
@@ -138,7 +147,9 @@ class FileStore:
 
 
 def list_lake_files(catalog: Path, top: str | None = None) -> list[LakeFile]:
-    """Every file that a SQLite catalog names, also for its earlier snapshots; `top` is where the lake's files lie, if known.
+    """Every file that a SQLite catalog names, also for its earlier snapshots.
+
+    `top` is where the lake's files lie, if known.
 
     Raises StoreError for one that lies elsewhere.
     """
@@ -160,7 +171,10 @@ def give_files(
     files: list[LakeFile],
     take: Callable[[LakeFile, Callable[[Path], None]], None],
 ) -> None:
-    """Call `take` with each file, and with what writes it to a path. Raises FileGone, StoreError."""
+    """Call `take` with each file, and with the function that writes it to a path.
+
+    Raises FileGone, StoreError.
+    """
     with FileStore(settings) as store:
         for file in files:
             take(file, lambda target, one=file: store.fetch(one, target))  # type: ignore[misc]

@@ -22,7 +22,10 @@ T = TypeVar("T")
 
 
 def begin_reading(connection: duckdb.DuckDBPyConnection) -> None:
-    """Begin a transaction that only reads, and hold the lake as it is now: later statements see nothing newer."""
+    """Begin a transaction that only reads, and hold the lake as it is now.
+
+    Later statements see nothing newer.
+    """
     import duckdb
 
     def begin() -> None:

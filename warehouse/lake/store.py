@@ -111,7 +111,10 @@ def _attach_for_writing(settings: Settings, lock_timeout_s: float) -> duckdb.Duc
 
 
 class Lake:
-    """One process's door to the lake; may be shared by threads. Close it, or use it as a context manager."""
+    """One process's door to the lake; may be shared by threads.
+
+    Close it, or use it as a context manager.
+    """
 
     def __init__(
         self,
@@ -156,7 +159,9 @@ class Lake:
         return self._fetch(query.body, bind_parameters(query, params or {}))
 
     def feed(self, name: str, take: Callable[[list[tuple[Any, ...]]], None], *, at_once: int = 500) -> int:
-        """Give `take` the rows of a query under `warehouse/sql/reads`, so many at a time; returns how many there were.
+        """Give `take` the rows of a query under `warehouse/sql/reads`; returns how many there were.
+
+        It gives `at_once` rows at a time.
 
         What was taken is not kept: a table that memory would not hold can be read. `take` asks nothing of the lake.
         """
@@ -203,7 +208,10 @@ class Lake:
             return attempt() if self._depth else self._wait(attempt, CATALOG)
 
     def _wait(self, attempt: Callable[[], T], *stores: str) -> T:
-        """What `attempt` returns; stores that are away are waited for. `stores`: those that it surely talks to."""
+        """What `attempt` returns; stores that are away are waited for.
+
+        `stores`: those that `attempt` surely talks to.
+        """
         return until_there(attempt, stores=stores, wait_s=self.settings.store_wait_s)
 
     def units(self, table: str) -> set[str]:
@@ -246,7 +254,9 @@ class Lake:
         flow_run_id: str | None = None,
         ignore: Sequence[str] = (),
     ) -> list[Landing]:
-        """Land several units in one transaction: all are there afterwards, or none. Answers in the given order.
+        """Land several units in one transaction: all are there afterwards, or none.
+
+        Results are in the given order.
 
         `landings` names the flow run: the given one, else the one that is running (`landing_provenance`), else none.
         """
@@ -283,7 +293,10 @@ class Lake:
 
     @contextmanager
     def one_thread(self) -> Iterator[None]:
-        """Queries of the block run on one thread: each thread unpacks row groups of its own, 100 MB for all of a bank."""
+        """Queries of the block run on one thread.
+
+        The reason is that each thread unpacks row groups of its own, 100 MB for all of a bank.
+        """
         with self._lock:
             found = self.connection.execute("SELECT current_setting('threads')").fetchone()
             self.connection.execute("SET threads = 1")
@@ -354,7 +367,10 @@ class Lake:
                 roll_back(self.connection)
 
     def _read_landings(self, names: Iterable[str]) -> dict[str, _Landed]:
-        """Landing (`table/unit`) → what the lake has of it, for those of the given ones that are there."""
+        """Landing (`table/unit`) → what the lake has of it.
+
+        Only those of the given landings that are there are included.
+        """
         wanted = list(names)
         if not wanted:
             return {}
@@ -415,7 +431,10 @@ _One = TypeVar("_One", HashedBatch, CheckedBatch)
 
 
 def _list_changed(batches: Sequence[_One], landed: Mapping[str, _Landed]) -> list[_One]:
-    """Those that the lake does not have as they are; raises StoreError for another content of what is frozen."""
+    """The batches that the lake does not have as they are.
+
+    Raises StoreError for another content of what is frozen.
+    """
     changed = [
         one
         for one in batches

@@ -1,4 +1,6 @@
-"""Which rows of a landing break a rule of their table: the rules of `schemas.rules` as Polars expressions.
+"""Which rows of a landing break a rule of their table.
+
+The rules of `schemas.rules` are written as Polars expressions.
 
 `warehouse/lake/suite.py` evaluates the same rules with Great Expectations; a property test holds that both refuse the
 same rows.
@@ -25,7 +27,9 @@ class RefusedRow:
 
 
 def find_refusals(table: Table, frame: pl.DataFrame) -> list[RefusedRow]:
-    """The rows of `frame` (own columns and `landing_unit`) that break a rule, once per rule, in order of position.
+    """The rows of `frame` that break a rule, once per rule, in order of position.
+
+    `frame` has the table's own columns and `landing_unit`.
 
     A key is unique within a landing: its first row stays, later ones are refused. Raises ContractError when a rule
     cannot be evaluated. Neither result nor error holds a value of the frame.
@@ -45,7 +49,10 @@ def find_refusals(table: Table, frame: pl.DataFrame) -> list[RefusedRow]:
 
 
 def _express_broken(rule: Rule) -> pl.Expr:
-    """True where a row breaks the rule. Null breaks only what is required, or a key that is there already."""
+    """True where a row breaks the rule.
+
+    Null breaks only what is required, or a key that is there already.
+    """
     match rule:
         case Required(column):
             return pl.col(column).is_null()

@@ -1,4 +1,7 @@
-"""The stores of an installation as files and services: whether they are there, its own, whole, and answer."""
+"""The stores of an installation as files and services.
+
+Here it is found out whether they are there, belong to the installation, are whole, and answer.
+"""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,6 @@
-"""Stores that do not answer are waited for: one way of waiting for PostgreSQL, the object store and Prefect's server.
+"""Waiting for stores that do not answer.
+
+There is one way of waiting for PostgreSQL, the object store and Prefect's server.
 
 Whoever talks to a store raises `StoreAway` when it does not answer and nothing of the operation was kept; `until_there` does the
 operation again until the store is back, for as long as the setting `store_wait_s` says. It is put round the beginning of every
@@ -132,7 +134,10 @@ def until_there(
 
 @contextmanager
 def not_waiting() -> Iterator[None]:
-    """Within the block a store that is away is an error at once: for what is tried again anyway, such as the renewal of a lease."""
+    """Within the block, a store that is away is an error at once.
+
+    This is for what is tried again anyway, such as the renewal of a lease.
+    """
     token = _WAITS.set(False)
     try:
         yield
@@ -181,12 +186,18 @@ def add_listener(listener: Listener) -> None:
 
 
 def was_away_lately() -> bool:
-    """Whether the ledger came back so short a time ago that other processes may not have renewed their leases yet."""
+    """Whether the ledger came back only a short time ago.
+
+    The time is so short that other processes may not have renewed their leases yet.
+    """
     return _ledger_back_at is not None and time.monotonic() - _ledger_back_at < GRACE_S
 
 
 def is_postgresql_away(error: BaseException | None) -> bool:
-    """Whether an error of psycopg, or of DuckDB about PostgreSQL, says that the server does not answer; a refusal does not."""
+    """Whether an error means that the PostgreSQL server does not answer.
+
+    The error is one of psycopg, or of DuckDB about PostgreSQL. A refusal does not mean this.
+    """
     state = getattr(error, "sqlstate", None)
     if state is not None:
         return state in _AWAY_STATES
@@ -205,7 +216,10 @@ def _give_up(store: str, waited_s: float) -> StoreError:
 
 
 def _is_interrupted() -> bool:
-    """Whether Ctrl-C has come while an event loop runs: it cancels tasks, and what they do to end must not wait."""
+    """Whether Ctrl-C has come while an event loop runs.
+
+    It cancels tasks, and what they do to end must not wait.
+    """
     runner = getattr(getattr(signal.getsignal(signal.SIGINT), "func", None), "__self__", None)
     return bool(getattr(runner, "_interrupt_count", 0))
 

@@ -1,4 +1,7 @@
-"""A SQLite file that belongs to an installation: whether it is there, whole, its own, and holds all that was acknowledged.
+"""A SQLite file that belongs to an installation.
+
+Here it is found out whether the file is there, is whole, belongs to the installation, and holds all that was
+acknowledged.
 
 Beside the file lies its mark (`NAME-mark`): the number of the last commit that somebody was told of. The number lies in the
 database too, so that a file that knows fewer commits than its mark has lost some: a write-ahead log was removed, or an
@@ -171,7 +174,9 @@ def has_room(folder: Path) -> bool:
 
 @contextmanager
 def pardoning(paths: Iterable[Path]) -> Iterator[None]:
-    """Within the block, files that know fewer commits than were acknowledged are opened: for the repair alone.
+    """Within the block, files that know fewer commits than were acknowledged are opened.
+
+    This is for the repair alone.
 
     Their marks stay as they are: whoever repairs writes them when all is done, and a kill before leaves the files refused.
     """
@@ -189,7 +194,10 @@ def count_commits(file: StoreFile) -> int:
 
 
 def read_installation_id(file: StoreFile) -> str | None:
-    """The installation that a file says it belongs to; null without one, and where it cannot be read."""
+    """The installation that a file says it belongs to.
+
+    None where the file names no installation, and where it cannot be read.
+    """
     if not file.path.exists():
         return None
     try:
@@ -200,7 +208,9 @@ def read_installation_id(file: StoreFile) -> str | None:
 
 
 def ask_file(path: Path, queries: Sequence[str]) -> list[object]:
-    """The first value of each query on a SQLite file; None without a row, or without such a table yet.
+    """The first value of each query on a SQLite file.
+
+    None where there is no row, or no such table yet.
 
     For files that nothing but Python's SQLite opens in this process. Raises sqlite3.DatabaseError.
     """
@@ -209,7 +219,10 @@ def ask_file(path: Path, queries: Sequence[str]) -> list[object]:
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
-    """A connection that makes no file. Never by `open`: closing a file drops the locks that SQLite holds on it."""
+    """A connection that makes no file.
+
+    Never by `open`: closing a file drops the locks that SQLite holds on it.
+    """
     return sqlite3.connect(
         f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=_BUSY_S, isolation_level=None
     )
@@ -243,7 +256,9 @@ def remove_acknowledged_commit(path: Path) -> None:
 
 
 class FileWatch:
-    """Whether a file, and others that are attached to it, still lie where they were opened, with their write-ahead logs.
+    """Whether a file still lies where it was opened, with its write-ahead log.
+
+    Other files that are attached to it are watched with it.
 
     Who deletes or replaces one of them while a process has it open does not stop that process: it would go on writing to
     files that nobody finds again. Looking costs two `stat` a file, some 3 µs.
@@ -260,7 +275,10 @@ class FileWatch:
         self.counts_commits = False
 
     def begin(self) -> None:
-        """Remember the files, once a connection has all of them open; raises StoreError where another has others open."""
+        """Remember the files, once a connection has all of them open.
+
+        Raises StoreError where another connection has other files open.
+        """
         if self._seen is None:
             self._seen = self._look()
         else:

@@ -1,4 +1,7 @@
-"""The stores of a home as a whole: whether ledger, catalog and data files are there and its own, and the id that they share."""
+"""The stores of a home as a whole, and the id that they share.
+
+Here it is found out whether ledger, catalog and data files are there and belong to the home.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ _ENCRYPTED = ".encrypted"
 
 
 def check_stores(settings: Settings) -> None:
-    """Raise StoreError, with what is wrong by name, unless the stores of a home are there, whole and its own.
+    """Raise StoreError unless the stores of a home are there, whole and its own.
+
+    The error names what is wrong.
 
     A home that was given no id yet gets one. Stores on a server are looked at when they are opened.
     """
@@ -36,7 +41,10 @@ def check_stores(settings: Settings) -> None:
 
 
 def list_store_faults(settings: Settings, *, is_thorough: bool = False) -> list[StoreFault]:
-    """What is wrong with the files of the stores, as far as they are files here; `is_thorough` reads every page of them."""
+    """What is wrong with the files of the stores, as far as they are files here.
+
+    With `is_thorough`, every page of them is read.
+    """
     from warehouse.lake import find_file_faults, has_data_files
 
     home_id = read_home_id(settings)
@@ -71,7 +79,9 @@ def list_store_faults(settings: Settings, *, is_thorough: bool = False) -> list[
 
 
 def adopt_stores(settings: Settings, *, may_join: bool = False) -> str:
-    """Give ledger, lake and home one id, and answer with it; what has one keeps it, where both stores have the same.
+    """Give ledger, lake and home one id, and return it.
+
+    What has an id keeps it, where both stores have the same one.
 
     Two that do so at once come to the same id: the ledger's. A kill in between is made good by the next call.
     `may_join` takes over a ledger that belongs to another home already, on a server or put in place on purpose, and gives
@@ -106,7 +116,10 @@ def adopt_stores(settings: Settings, *, may_join: bool = False) -> str:
 
 @contextmanager
 def joining_stores(settings: Settings) -> Iterator[None]:
-    """Within the block a home belongs to no installation, so that it may join another; what it had it keeps on failure."""
+    """Within the block, a home belongs to no installation, so that it may join another.
+
+    On failure it keeps what it had.
+    """
     before = read_home_id(settings)
     id_path(settings).unlink(missing_ok=True)
     try:

@@ -33,7 +33,10 @@ def id_path(settings: Settings) -> Path:
 
 
 def read_home_id(settings: Settings) -> str | None:
-    """The installation that a home belongs to; null for a home that was given none yet. Raises StoreError."""
+    """The installation that a home belongs to; None for a home that was given none yet.
+
+    Raises StoreError.
+    """
     return _read_id(id_path(settings))
 
 
@@ -49,7 +52,7 @@ def make_id() -> str:
 
 @contextmanager
 def expecting(settings: Settings) -> Iterator[None]:
-    """Within the block the ledger of these settings is opened only if it is the one of their home."""
+    """Within the block, the ledger of these settings is opened only if it is its home's own."""
     address, expected = settings.ledger_address, read_home_id(settings)
     before = _EXPECTED.get(address)
     if expected is not None:
@@ -64,7 +67,9 @@ def expecting(settings: Settings) -> Iterator[None]:
 
 
 def find_expected_id(address: str) -> str | None:
-    """The installation that the ledger at an address must belong to; null where nothing is known of it.
+    """The installation that the ledger at an address must belong to.
+
+    None where nothing is known of it.
 
     Of a file in a home the home itself says so, whatever process opens it.
     """
@@ -81,7 +86,10 @@ def ledger_file(address: str) -> StoreFile | None:
 
 
 def exam_file(address: str) -> StoreFile | None:
-    """The exam's file of an embedded ledger, by the ledger's address or its own; null for one on a server, or in memory."""
+    """The exam's file of an embedded ledger, by the ledger's address or its own.
+
+    None for a ledger on a server, or in memory.
+    """
     path = _find_file(address)
     if path is None:
         return None
@@ -119,13 +127,19 @@ def catalog_file(address: str) -> StoreFile | None:
 
 
 def check_store_file(file: StoreFile | None, installation_id: str | None) -> None:
-    """Raise StoreError for a file that is missing, damaged, of another installation, or older than what was acknowledged."""
+    """Raise StoreError for a file that cannot be used.
+
+    Such a file is missing, damaged, of another installation, or older than what was acknowledged.
+    """
     if file is not None and (fault := find_store_fault(file, installation_id)) is not None:
         raise StoreError(f"The {fault}. {fault.remedy}")
 
 
 def check_held_id(store: str, held: str | None, expected: str | None) -> None:
-    """Raise StoreError where a store on a server belongs to another installation than the one that is expected."""
+    """Raise StoreError where a store on a server belongs to an unexpected installation.
+
+    It must belong to the one that is expected.
+    """
     if expected is None or held == expected:
         return
     whose = "no installation" if held is None else f"installation {held[:8]}"

@@ -1,4 +1,6 @@
-"""Write-ahead logs that were removed under a process: found while that process lives, kept, and put back.
+"""Write-ahead logs that were removed while a process had them open.
+
+They are found while that process lives, kept, and put back.
 
 A process that has a SQLite file open writes on to its log after the log was unlinked. As long as it lives, Linux still has that
 log under `/proc/PID/fd`; what it committed there is in no other file. On other systems nothing of this is found.
@@ -45,7 +47,10 @@ def find_held_logs(store: Path) -> list[HeldLog]:
 
 
 def list_users(stores: Iterable[Path]) -> list[int]:
-    """Other processes that have one of these files, or its log, open: under its name or after it was removed."""
+    """Other processes that have one of these files, or its log, open.
+
+    They have it open under its name, or still have it open after it was removed.
+    """
     wanted = {
         f"{path.resolve()}{part}{end}" for path in stores for part in ("", "-wal") for end in ("", _GONE)
     }
@@ -53,12 +58,18 @@ def list_users(stores: Iterable[Path]) -> list[int]:
 
 
 def can_list_users() -> bool:
-    """Whether this system shows which process has which file open; without it `list_users` finds nobody."""
+    """Whether this system shows which process has which file open.
+
+    Where it does not, `list_users` finds nobody.
+    """
     return (_PROCESSES / str(os.getpid()) / "fd").is_dir()
 
 
 def save_log(held: HeldLog, store: Path, folder: Path) -> Path:
-    """Copy a log out of the process that holds it; the copy is on the disk when this returns. Raises StoreError."""
+    """Copy a log out of the process that holds it.
+
+    The copy is on the disk when this returns. Raises StoreError.
+    """
     target = folder / f"{store.name}-wal.{_SAVED}{held.pid}"
     try:
         shutil.copyfile(held.file, target)
@@ -79,7 +90,10 @@ def list_saved_logs(store: Path, folder: Path) -> list[Path]:
 
 
 def copy_aside(stores: Iterable[Path], folder: Path) -> list[str]:
-    """Copy files with their logs and marks into a folder, as they are; nobody may have them open. Returns the names."""
+    """Copy files with their logs and marks into a folder, as they are; returns the names.
+
+    No process may have them open.
+    """
     copied = []
     for path in stores:
         for part in _PARTS:
@@ -101,7 +115,9 @@ def copy_store(store: Path, folder: Path) -> Path:
 
 
 def join_log(file: StoreFile, log: Path, folder: Path) -> Path | None:
-    """A copy of a file with what a log adds to it, as one file; null where that is not whole, or not the file's next commits.
+    """A copy of a file together with what a log adds to it, as one file.
+
+    None unless the copy is whole, and what was added is the file's next commits.
 
     It is, where every page passes SQLite's own check, it knows no fewer commits than the file does, and no more came to it than the
     log has. The file itself is not touched.
@@ -117,7 +133,10 @@ def join_log(file: StoreFile, log: Path, folder: Path) -> Path | None:
 
 
 def put_back(store: Path, joined: Path) -> None:
-    """Let a joined copy take the place of a file; what lay beside it of a log is empty, and goes."""
+    """Let a joined copy take the place of a file.
+
+    What was left of a log beside the file is empty, and is removed.
+    """
     flush_path(joined)
     for part in ("-wal", "-shm"):
         Path(f"{store}{part}").unlink(missing_ok=True)
@@ -127,7 +146,10 @@ def put_back(store: Path, joined: Path) -> None:
 
 
 def has_new_log(store: Path) -> bool:
-    """Whether somebody has written to a log since the one that is missing: then nothing may be put in its place."""
+    """Whether a log was written to since the one that is missing.
+
+    If so, nothing may be put in its place.
+    """
     log = Path(f"{store}-wal")
     return log.exists() and log.stat().st_size > 0
 
@@ -161,7 +183,10 @@ def _count_frames(log: Path) -> int:
 
 
 def _list_open() -> Iterator[tuple[int, Path, str]]:
-    """Process, descriptor and what it names, of every file that processes of this account have open."""
+    """Every file that processes of this account have open.
+
+    Each entry has the process, the descriptor, and what the descriptor names.
+    """
     for process in _PROCESSES.iterdir() if _PROCESSES.is_dir() else ():
         if not process.name.isdigit():
             continue

@@ -1,4 +1,6 @@
-"""An empty Prefect database, kept beside the installed packages: making one by Prefect's migrations costs 3 CPU seconds.
+"""An empty Prefect database, kept beside the installed packages.
+
+Making one by Prefect's migrations costs 3 CPU seconds.
 
 It holds the tables of one version of Prefect and no row of anybody's, so that each new PROCTOR_HOME may begin with a copy.
 Where it cannot be kept or read, Prefect makes its database as always.
@@ -18,7 +20,10 @@ DATABASE = "prefect.db"
 
 
 def copy_empty_database(home: Path) -> bool:
-    """Begin the database of a Prefect home with the kept one; False where there is none, True where nothing is left to do."""
+    """Begin the database of a Prefect home with the kept one.
+
+    Returns False where there is no kept one, and True where nothing is left to do.
+    """
     own = home / DATABASE
     if own.exists():
         return True
@@ -33,7 +38,10 @@ def copy_empty_database(home: Path) -> bool:
 
 
 def keep_empty_database(home: Path) -> None:
-    """Keep a copy of a new home's database without its rows, for the homes to come; left alone where it cannot be."""
+    """Keep a copy of a new home's database without its rows, for later homes.
+
+    Where no copy can be kept, nothing is done.
+    """
     kept = _kept_path()
     draft = kept.with_name(f"{kept.name}.{os.getpid()}.draft")
     with suppress(OSError, sqlite3.Error):

@@ -1,4 +1,7 @@
-"""Keys of the installation: made on first use, readable by their owner alone, never replaced."""
+"""Keys of the installation.
+
+They are made on first use, readable by their owner alone, and never replaced.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ LENGTH = 64
 
 
 def read_home_key(settings: Settings, name: str, way_out: str) -> bytes:
-    """The key NAME of the installation; made when it is missing, the same for all processes that start at once.
+    """The key NAME of the installation, made when it is missing.
+
+    It is the same for all processes that start at once.
 
     Raises StoreError when others may read it or it is too short; `way_out` says what to do then.
     """
@@ -51,7 +56,10 @@ def create_secret_file(path: Path, text: str) -> None:
 
 
 def replace_secret_file(path: Path, text: str) -> None:
-    """Write a file for its owner alone in the place of the present one: who reads it meets the one or the other, whole."""
+    """Write a file for its owner alone, replacing the present one.
+
+    A reader meets either the old file or the new one, whole.
+    """
     _write_draft(path, text).replace(path)
 
 

@@ -1,4 +1,6 @@
-"""What the hosts of an installation must have alike: its keys, the registry, the archive; and whether this host has them so.
+"""What the hosts of an installation must have alike, and whether this host has it so.
+
+These are its keys, the registry, and the archive.
 
 The ledger keeps a fingerprint of each. Of a key it is a digest keyed with the key itself, 256 random bits, from which nobody comes
 to it. Only a ledger on a server has several hosts; with an embedded one nothing is noted or compared.
@@ -94,7 +96,9 @@ def read_shared_files(settings: Settings) -> list[SharedFile]:
 
 
 def check_shared_files(settings: Settings, ledger: Ledger, names: Collection[str] = tuple(_HARM)) -> None:
-    """Pass when this host has the files of that name as the installation; raises UsageError naming each that differs.
+    """Pass when this host has the files of these names as the installation has them.
+
+    Raises UsageError, naming each file that differs.
 
     What was never noted is passed over.
     """
@@ -136,7 +140,10 @@ def note_shared_files(settings: Settings, connection: Connection, *, without: Co
 
 
 def accept_shared_file(settings: Settings, connection: Connection, name: str) -> SharedFile:
-    """Let a file hold as this host has it, for all hosts. Raises UsageError for another name, or where it is missing."""
+    """Accept a file as this host has it, for all hosts.
+
+    Raises UsageError for another name, or where the file is missing.
+    """
     from warehouse.ledger.engine.shared_files import replace_noted_file
 
     if name not in _HARM:
@@ -164,7 +171,10 @@ def _iter_files(settings: Settings, names: Collection[str] = tuple(_HARM)) -> It
 
 
 def _digest(name: str, content: bytes | None) -> str | None:
-    """The fingerprint: an HMAC whose key is the content, so that it says nothing of it to who does not have it."""
+    """The fingerprint: an HMAC whose key is the content.
+
+    It therefore reveals nothing of the content to those who do not have it.
+    """
     return (
         None
         if content is None
@@ -185,7 +195,10 @@ def _read(path: Path) -> bytes | None:
 
 
 def _read_registry(path: Path) -> bytes | None:
-    """What a registry says, whatever its comments, spaces and order; one that is no YAML is taken as it stands."""
+    """What a registry says, whatever its comments, spaces and order.
+
+    A registry that is not YAML is taken as it stands.
+    """
     import yaml
 
     content = _read(path)

@@ -1,4 +1,6 @@
-"""Vectors of texts already encoded, in one SQLite file, found again by a hash: no text is encoded twice.
+"""Vectors of texts already encoded, in one SQLite file.
+
+They are found again by a hash, so that no text is encoded twice.
 
 The file holds hashes and vectors only, never a text.
 """
@@ -37,7 +39,9 @@ class Embedding(NamedTuple):
 
 
 class EmbeddingCache:
-    """Embeddings by key, in the SQLite file at `path`, or in a temporary one of its own when `path` is None.
+    """Embeddings by key, in the SQLite file at `path`.
+
+    When `path` is None, they are in a temporary file of the cache's own.
 
     Several processes may share a file. Raises StoreError when the file is not such a cache.
     """

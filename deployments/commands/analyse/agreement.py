@@ -33,7 +33,9 @@ def agreement(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Percent agreement, Cohen's kappa in three weightings for each pair of raters and pooled, and Krippendorff's alpha.
+    """Percent agreement, Cohen's kappa and Krippendorff's alpha.
+
+    Kappa comes in three weightings, for each pair of raters and pooled.
 
     Example: proctor agreement ratings.csv --unit item --rater who --rating stars
     """

@@ -55,7 +55,9 @@ def run(
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
-    """Blank a key span of each question (a number, a term, an option) and let every model complete it three times.
+    """Blank a key span of each question and let every model complete it three times.
+
+    A key span is a number, a term or an option.
 
     Of the bank a model is shown only what its organisation was put before, so that nothing new is given away. Interrupted or
     killed, the same command continues: what was paid for is not paid for again.
@@ -84,7 +86,9 @@ def run(
 
 @contamination_app.command()
 def report(name: Name = "", as_json: AsJson = False) -> None:
-    """Shares recalled by candidate and source, and ours beside each public set. A question is recalled when two of three match.
+    """Shares recalled by candidate and source, and ours beside each public set.
+
+    A question is recalled when two of three match.
 
     Exit code 3 when a candidate recalls the bank: the lower end of its interval is above 5%.
 
@@ -104,8 +108,11 @@ def leaks(
     run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run that was published.")],
     as_json: AsJson = False,
 ) -> None:
-    """What organisations score on questions that they, or the reference's provider, have met before, against what their difficulty
-    lets expect; with the smallest gain that would have been found. Nothing is written.
+    """What organisations score on questions that were met before.
+
+    These are questions that they, or the reference's provider, have met before. The scores are compared with what
+    the difficulty of the questions lets one expect; the smallest gain that would have been found is shown too.
+    Nothing is written.
 
     Exit code 3 when an organisation gains more than chance explains.
 

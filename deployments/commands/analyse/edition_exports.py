@@ -54,7 +54,9 @@ def export_inspect(
     with_answers: WithAnswers = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write an edition as logs of Inspect, one a candidate and prompt style; `inspect view --log-dir FOLDER` opens them.
+    """Write an edition as logs of Inspect, one for each candidate and prompt style.
+
+    `inspect view --log-dir FOLDER` opens them.
 
     They hold the questions that were put: keep them as you keep the bank.
 
@@ -70,7 +72,9 @@ def export_harness(
     with_answers: WithAnswers = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write an edition as samples of lm-evaluation-harness (`--log_samples`), a folder a candidate.
+    """Write an edition as samples of lm-evaluation-harness (`--log_samples`).
+
+    Each candidate has a folder.
 
     They hold the questions that were put: keep them as you keep the bank.
 
@@ -84,7 +88,9 @@ def export_leaderboard(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A file. Default: print it.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print a published leaderboard as JSON: scores, intervals, ranks and disciplines, as frozen; no question, no answer.
+    """Print a published leaderboard as JSON.
+
+    It has scores, intervals, ranks and disciplines, as frozen; no question, no answer.
 
     docs/leaderboard.schema.json is its JSON Schema.
 

@@ -1,4 +1,7 @@
-"""Other people's results: `import inspect|lm-eval|scores|responses|ratings|records|external|list|remove`."""
+"""Other people's results.
+
+The commands are `import inspect|lm-eval|scores|responses|ratings|records|external|list|remove`.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,9 @@ def inspect_(
     benchmark: Annotated[str, typer.Option("--benchmark", help="Default: the log's task.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Take in a log of Inspect, `.eval` or JSON: every sample, epoch, scorer and value, and the record as it stood.
+    """Take in a log of Inspect, `.eval` or JSON.
+
+    It takes every sample, epoch, scorer and value, and the record as it stood.
 
     Example: proctor import inspect logs/2026-11-01_gsm8k.eval
     """
@@ -76,7 +81,9 @@ def lm_eval(
     benchmark: Annotated[str, typer.Option("--benchmark", help="Default: the task in the file's name.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Take in samples of lm-evaluation-harness (`--log_samples`): every metric of every document, and the line as it stood.
+    """Take in samples of lm-evaluation-harness (`--log_samples`).
+
+    It takes every metric of every document, and the line as it stood.
 
     Example: proctor import lm-eval samples_arc_easy_2026-11-01T10-00-00.jsonl --model qwen-7b
     """
@@ -130,7 +137,9 @@ def records(
     model: Annotated[str, typer.Option("--model", help="Who answered; the records do not name it.")],
     as_json: AsJson = False,
 ) -> None:
-    """Take in records of questions (LLMEval-Fair, figure 8): each response, with the stars and the text of its judge.
+    """Take in records of questions (LLMEval-Fair, figure 8).
+
+    It takes each response, with the stars and the text of its judge.
 
     The published key names (gpt4res, gpt4judge) are read as well. A file with a faulty line is refused as a whole.
 
@@ -149,7 +158,9 @@ def external(
     columns: Map = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take in a benchmark's published scores by model and day; they replace those of an earlier file of that benchmark.
+    """Take in a benchmark's published scores by model and day.
+
+    They replace those of an earlier file of that benchmark.
 
     Fields are model, scored_on and score. `proctor sql external_history` ranks them by day, `proctor sql external_correlation`
     sets them beside ours.
@@ -202,7 +213,9 @@ def correlation(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Spearman's rho, its p-value and the models in common of each benchmark with published scores, and ours.
+    """Spearman's rho of each benchmark with published scores, and ours.
+
+    It comes with its p-value and the number of models in common.
 
     Example: proctor import correlation --of agieval
     """

@@ -145,7 +145,9 @@ def attach(
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print the lines with which Python, Polars, pandas, DuckDB's own prompt, R or Jupyter read the lake, offline.
+    """Print the lines with which other tools read the lake, offline.
+
+    The tools are Python, Polars, pandas, DuckDB's own prompt, R and Jupyter.
 
     Paste them: they load DuckDB's extensions from this installation and attach the lake read-only, with all its tables and
     views. Any client of the DuckDB version that is named can do it; Proctor need not be installed beside it.
@@ -181,7 +183,10 @@ def shell() -> None:
 
 
 def _choose_format(format: str, output: Path | None) -> str:
-    """The format that was asked for, or that the file's ending says; raises UsageError for one that is not known."""
+    """The format that was asked for, or the one that the file's ending names.
+
+    Raises UsageError for a format that is not known.
+    """
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     chosen = format or ending or "table"
     if chosen not in _FORMATS:

@@ -75,7 +75,9 @@ def show(request: Number, as_json: AsJson = False) -> None:
 
 @approvals_app.command()
 def approve(request: Number, user_id: User, as_json: AsJson = False) -> None:
-    """Agree to exactly what is asked, as somebody other than who asked. Then whoever asked does so again, and it is done.
+    """Agree to exactly what is asked, as a person other than the one who asked.
+
+    Then the one who asked does so again, and it is done.
 
     Look at it first (`proctor approvals show`). Where a command or a schedule asked, nobody is known to have: the first who
     approves answers for the request, and a second person approves it.

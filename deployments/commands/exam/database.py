@@ -21,7 +21,9 @@ def database(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make the exam's database ready: what `exam serve` opens, without answers, reviews, judgements, seeds and keys.
+    """Make the exam's database ready for `exam serve`.
+
+    It is what `exam serve` opens, without answers, reviews, judgements, seeds and keys.
 
     On SQLite it is a file beside the ledger, which any command makes. On PostgreSQL it is a role that may use the exam's tables
     only: run this as the ledger's owner, again after an upgrade. The URL to serve with is printed once, when the role is made.

@@ -48,7 +48,9 @@ def evaluate(
     *,
     how: FlowOptions,
 ) -> None:
-    """Let the due candidates sit the month's exam: the plan is shown first, then it runs; it resumes where it stopped.
+    """Let the due candidates sit the month's exam.
+
+    The plan is shown first, then it runs; it resumes where it stopped.
 
     With --batch the command ends when the questions that are pending are submitted; run it again, in hours, to hand in what was
     answered and to continue. PROCTOR_PENDING_WINDOW, when the run is planned, says how many questions of a session are pending at once.
@@ -100,7 +102,10 @@ def preview(wishes: RunWishes, *, is_to_run: bool = False) -> dict[str, Any] | N
 
 
 def render_exam(result: dict[str, Any]) -> list[str]:
-    """What was sat, judged and landed; sessions that stayed open are counted by their cause, not listed one by one."""
+    """What was sat, judged and landed.
+
+    Sessions that stayed open are counted by their cause, not listed one by one.
+    """
     left_open = result["open_sessions"]
     lines = render_entries({name: value for name, value in result.items() if name != "open_sessions"})
     if not left_open:

@@ -22,7 +22,9 @@ keys_app = typer.Typer(no_args_is_help=True, help="The keys that sign the exam's
 
 @keys_app.command("list")
 def list_keys(as_json: AsJson = False) -> None:
-    """List the keys by name: the one that signs, and former ones with their end. Secrets are not shown.
+    """List the keys by name: the one that signs, and former ones with their end.
+
+    Secrets are not shown.
 
     Example: proctor exam keys list
     """
@@ -45,7 +47,9 @@ def rotate(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Sign with a new key. What the former key signed is believed until the last of its tokens has expired.
+    """Sign with a new key.
+
+    What the former key signed is believed until the last of its tokens has expired.
 
     Servers that run notice it within a second. With `--now`, for a key that others may have seen, everybody asks for a new token.
 
@@ -73,7 +77,9 @@ def rotate(
 
 @keys_app.command()
 def confirm(as_json: AsJson = False) -> None:
-    """Note that the key files of this home are as they should be, after somebody replaced or deleted one by hand.
+    """Note that the key files of this home are as they should be.
+
+    This is needed after somebody replaced or deleted one by hand.
 
     Until then `proctor exam audit` names the change. The audit log says who confirmed it.
 

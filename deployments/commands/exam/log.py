@@ -1,4 +1,7 @@
-"""The audit log, the keys of candidates and what is published: exam audit|enrol|receipt|verify."""
+"""The audit log, the keys of candidates and what is published.
+
+The commands are exam audit|enrol|receipt|verify.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,9 @@ def audit(
     language: Annotated[str, typer.Option("--language", help="Language of the story: en or zh.")] = "en",
     as_json: AsJson = False,
 ) -> None:
-    """Check the audit log and everything that it fixes; or tell, in order, what happened to a run. Exit code 1 when something was changed.
+    """Check the audit log and everything that it fixes, or tell what happened to a run.
+
+    What happened is told in order. Exit code 1 when something was changed.
 
     The check covers the chain of all entries, the signed heads here and in `secrets/log-heads.jsonl`, keys, answers, drawn contents,
     seeds, roles, limits, deadlines and closings, and the public log with its files; it names each change.
@@ -87,7 +92,9 @@ def enrol(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Enrol the public key that a candidate's answers must be signed with from now on, or take it away. The audit log names who did it.
+    """Enrol the public key that a candidate's answers must be signed with, or take it away.
+
+    The key holds from now on. The audit log names who did it.
 
     Example: proctor exam enrol candidate:my-model --key public.pem
     """
@@ -126,7 +133,9 @@ def receipt(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Check receipts of answers: the installation's signature, and, in its home, the entries of the audit log. Exit code 1 when one is not good.
+    """Check receipts of answers: the installation's signature and, in its home, the audit log.
+
+    Of the audit log the entries that belong to the receipts are checked. Exit code 1 when a receipt is not good.
 
     Example: proctor exam receipt receipts.jsonl --public-key KEY
     """
@@ -179,7 +188,9 @@ def verify(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Check what an exam has published: log, draws, who met what, answers, scores. Exit code 1 when something does not hold; each fault is named.
+    """Check what an exam has published: log, draws, who met what, answers, scores.
+
+    Exit code 1 when something does not hold; each fault is named.
 
     Runs the one file `tasks/exam/public/verifier.py` in a Python of its own that knows nothing of Proctor: outsiders can copy it, or write
     another from docs/verify.md.

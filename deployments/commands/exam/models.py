@@ -66,7 +66,9 @@ def add_commands(app: typer.Typer) -> None:
 
 @models_app.command(name="list")
 def list_models(as_json: AsJson = False) -> None:
-    """List the registry: candidates, judges, prices, and whether each key variable is set (never the key).
+    """List the registry: candidates, judges and prices.
+
+    It also shows whether each key variable is set (never the key).
 
     Example: proctor models
     """
@@ -100,7 +102,9 @@ def check(
     timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds to wait for each.")] = 60.0,
     as_json: AsJson = False,
 ) -> None:
-    """Ask every registered model one tiny question: reachable, key set, name known to the endpoint, price registered.
+    """Ask every registered model one tiny question.
+
+    It checks that the model is reachable, its key set, its name known to the endpoint, and its price registered.
 
     Costs a fraction of a cent per model, which is said, and stands in the ledger. Exit code 1 when something is to be mended.
 
@@ -180,7 +184,9 @@ def organisations(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the organisations that own models: other names, their models, and the name that is registered.
+    """List the organisations that own models.
+
+    The list has their other names, their models, and the name that is registered.
 
     An organisation is recognised however its name is written. Planning a run registers those of the model registry; do it
     here to add users of an organisation before its first run.

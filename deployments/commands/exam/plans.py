@@ -1,4 +1,7 @@
-"""How a plan is shown: who sits what, who does not and why, what it costs, and how long the bank lasts."""
+"""How a plan is shown.
+
+It shows who sits what, who does not and why, what it costs, and how long the bank lasts.
+"""
 
 from __future__ import annotations
 

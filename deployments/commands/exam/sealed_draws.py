@@ -34,7 +34,9 @@ def commit(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Commit to a run in the public log before the number is known that its draw will follow from.
+    """Commit to a run in the public log before the number behind its draw is known.
+
+    The draw will follow from that number.
 
     Nothing can be sat yet. Candidates may add shares (`exam share`); `exam draw` draws it, once, when the value is known.
 
@@ -71,7 +73,9 @@ def share(
     value: Annotated[str, typer.Argument(help="Its share: 64 hexadecimal digits.")],
     as_json: AsJson = False,
 ) -> None:
-    """Add a candidate's share to the seed of a run that is committed to; it stands in the public log and is never changed.
+    """Add a candidate's share to the seed of a run that is committed to.
+
+    It stands in the public log and is never changed.
 
     Example: proctor exam share 2026-12 my-model 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
     """
@@ -92,7 +96,9 @@ def draw(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Draw a run that is committed to, once, with the value of its beacon; its sessions can be sat from then on.
+    """Draw a run that is committed to, once, with the value of its beacon.
+
+    Its sessions can be sat from then on.
 
     Refused, with exit code 3, where the bank, who has met what, or the plan is no longer what was committed to.
 

@@ -57,7 +57,9 @@ def add_commands(app: typer.Typer) -> None:
 @exam_app.command()
 @with_option_groups
 def plan(wished: RunOptions, as_json: AsJson = False) -> None:
-    """Show what a run would be: who is due and why, sets, sessions, calls, cost, and how long the bank lasts.
+    """Show what a run would be.
+
+    It shows who is due and why, sets, sessions, calls, cost, and how long the bank lasts.
 
     Changes nothing. A candidate that the bank cannot serve is refused alone, with the numbers by discipline; exit code 3 when
     nobody can be served.
@@ -77,7 +79,10 @@ def plan(wished: RunOptions, as_json: AsJson = False) -> None:
 
 
 def _name_next(summary: dict[str, Any] | None, wished: RunOptions) -> str:
-    """What follows a plan: letting exactly this plan run, or, where nobody is due, naming somebody."""
+    """What follows a plan.
+
+    It is letting exactly this plan run or, where no candidate is due, naming one.
+    """
     if summary is None:
         return "proctor models shows who is registered"
     if not summary["candidates"]:
@@ -98,7 +103,10 @@ def _name_next(summary: dict[str, Any] | None, wished: RunOptions) -> str:
 
 
 def _estimate_watch(month: str) -> list[dict[str, Any]]:
-    """What judging the anchor responses again will cost in the month; nothing without a lake or a set."""
+    """What judging the anchor responses again will cost in the month.
+
+    Nothing without a lake or a set.
+    """
     from tasks.judging.calibration import estimate_watch
     from warehouse.lake import open_lake
 
@@ -145,7 +153,9 @@ def close(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Close what is unfinished as it stands: answers stay, and every question without one counts 0 stars.
+    """Close what is unfinished as it stands.
+
+    Answers stay, and every question without one counts 0 stars.
 
     A closed session never opens again. Sessions past their deadline are closed by the next evaluate, judge or monthly.
 
@@ -262,7 +272,9 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Serve the exam API until interrupted. It opens the exam's side of the ledger only, and drops keys from its environment.
+    """Serve the exam API until interrupted.
+
+    It opens the exam's side of the ledger only, and drops keys from its environment.
 
     Example: proctor exam serve --port 8700
     """

@@ -29,7 +29,9 @@ def trace(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the questions of the bank in a leaked text, who met them and when, and how likely each organisation is the source.
+    """Find the questions of the bank in a leaked text, and the likely source of the leak.
+
+    It shows who met the questions and when, and how likely each organisation is the source.
 
     Questions are named by their UUIDs, never by text. Coalitions of two and three are looked at, and that it was nobody of them. The look
     is noted in the audit log. Exit code 3 when an organisation is accused: with a probability of at least 99%.

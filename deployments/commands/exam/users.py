@@ -75,7 +75,9 @@ def add(
 
 @user_app.command()
 def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json: AsJson = False) -> None:
-    """Set a user's password; it is asked for on the terminal and stored as a hash. The user's tokens end.
+    """Set a user's password; the user's tokens end.
+
+    The password is asked for on the terminal and stored as a hash.
 
     Example: proctor exam user password zhang
     """
@@ -112,7 +114,9 @@ def deactivate(
     undo: Annotated[bool, typer.Option("--undo", help="Admit the user again.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Shut a user out, from the next call on; nothing of theirs is deleted. Their tokens end for good.
+    """Shut a user out, from the next call on; nothing of theirs is deleted.
+
+    Their tokens end for good.
 
     Example: proctor exam user deactivate zhang
     """

@@ -1,4 +1,7 @@
-"""CG-Eval from questions to agreement with people: `cgeval import|answer|export|score|run|sample|ratings|agreement`."""
+"""CG-Eval from questions to agreement with people.
+
+The commands are `cgeval import|answer|export|score|run|sample|ratings|agreement`.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,9 @@ def import_(
     file: Annotated[Path, typer.Argument(help="CG-Eval's question file, as it is published.")],
     as_json: AsJson = False,
 ) -> None:
-    """Check CG-Eval's question file and keep a copy under PROCTOR_HOME. The same file again changes nothing.
+    """Check CG-Eval's question file and keep a copy under PROCTOR_HOME.
+
+    The same file again changes nothing.
 
     Example: proctor cgeval import cgeval_questions.csv
     """
@@ -145,7 +150,9 @@ def export(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a model's answers as CG-Eval's submission: the question file's columns as they were, and 回答.
+    """Write a model's answers as CG-Eval's submission.
+
+    It has the question file's columns as they were, and 回答.
 
     Example: proctor cgeval export --model sim-example submission.csv
     """
@@ -169,7 +176,9 @@ def score(
     run_id: CgevalRun = "cgeval",
     as_json: AsJson = False,
 ) -> None:
-    """Score a model's answers against references and land them in the table gscores; nothing is called.
+    """Score a model's answers against references and land them in the table gscores.
+
+    Nothing is called.
 
     Texts by BLEU-4, ROUGE-2, chrF and similarity, calculations by their final answer and steps. Without an embedding model
     the Gscores of texts stay null. Exit code 1 when questions with a reference are not answered yet.
@@ -231,7 +240,9 @@ def run(
     *,
     how: FlowOptions,
 ) -> None:
-    """All of it as one flow: every model answers, is scored, and the report is written. It resumes where it stopped.
+    """Run all of CG-Eval as one flow; it resumes where it stopped.
+
+    Every model answers and is scored, and the report is written.
 
     Exit code 1 when questions stayed open.
 
@@ -268,7 +279,9 @@ def sample(
     run_id: CgevalRun = "cgeval",
     as_json: AsJson = False,
 ) -> None:
-    """Draw answers for people to score: subjects in the shares of the pool, one model at random for each question.
+    """Draw answers for people to score.
+
+    Subjects are drawn in the shares of the pool, with one model at random for each question.
 
     Example: proctor cgeval sample --references references.csv --size 1100 --name human
     """
@@ -296,7 +309,9 @@ def export_ratings(
     sample_name: Sample = "human",
     as_json: AsJson = False,
 ) -> None:
-    """Write the workbook in which people score the sample from 0 to 1 in tenths; it names no model and no Gscore.
+    """Write the workbook in which people score the sample from 0 to 1 in tenths.
+
+    It names no model and no Gscore.
 
     Example: proctor cgeval ratings export ratings.xlsx --sample human
     """
@@ -313,7 +328,9 @@ def import_ratings(
     rating_round: Annotated[int, typer.Option("--round", min=1, help="Round of rating.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Read a filled-in workbook back into the table human_ratings; a faulty cell is named and nothing is landed.
+    """Read a filled-in workbook back into the table human_ratings.
+
+    If a cell is faulty, it is named and nothing is landed.
 
     Example: proctor cgeval ratings import ratings.xlsx --rater li --sample human
     """
@@ -331,7 +348,9 @@ def agreement(
     rating_round: Annotated[int, typer.Option("--round", min=1, help="Round of rating.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Kendall's τ and Spearman's ρ, with 95% intervals, of Gscore and of each of its parts with people's scores.
+    """Kendall's τ and Spearman's ρ of Gscore and each of its parts with people's scores.
+
+    They come with 95% intervals.
 
     Example: proctor cgeval agreement --sample human
     """

@@ -46,7 +46,9 @@ def gscore(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score generated text against references: bleu4, rouge2, chrf, similarity and Gscore per pair.
+    """Score generated text against references.
+
+    It gives bleu4, rouge2, chrf, similarity and Gscore per pair.
 
     Interrupted, the same command continues where it stopped. Without the model, similarity and Gscore stay null.
 

@@ -89,7 +89,9 @@ def draw(
     wanted: DrawOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Draw responses for people to rate: as many of each candidate, disciplines and stars in their shares.
+    """Draw responses for people to rate.
+
+    There are as many of each candidate, with disciplines and stars in their shares.
 
     A round is drawn once and stays; the same command again changes nothing. No response is drawn for two rounds.
 
@@ -128,7 +130,9 @@ def export(
     number: Round = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Write a rater's workbook: question, reference and response, without candidate and without anybody's stars.
+    """Write a rater's workbook: question, reference and response.
+
+    It shows neither the candidate nor anybody's stars.
 
     Example: proctor calibrate export ann.xlsx --user ann
 
@@ -160,7 +164,9 @@ def import_(
     number: Round = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Take in a rater's stars. The same workbook again changes nothing; another value replaces the rater's earlier one.
+    """Take in a rater's stars.
+
+    The same workbook again changes nothing; another value replaces the rater's earlier one.
 
     Example: proctor calibrate import ann.xlsx --user ann
     """
@@ -174,7 +180,9 @@ def import_(
 
 @calibrate_app.command()
 def status(occasion: Occasion = "", number: Round = 0, as_json: AsJson = False) -> None:
-    """How far a round has come: what is rated, in dispute, settled, and what each rater still has to do.
+    """How far a round has come.
+
+    It shows what is rated, in dispute and settled, and what each rater still has to do.
 
     Example: proctor calibrate status
     """
@@ -223,7 +231,9 @@ def marks(
     columns: Annotated[str, typer.Option("--columns", help="The two columns of marks, comma separated.")],
     as_json: AsJson = False,
 ) -> None:
-    """How far two columns of marks agree: kappa in three weightings, equal marks, bias. Nothing is kept.
+    """How far two columns of marks agree: kappa in three weightings, equal marks, bias.
+
+    Nothing is kept.
 
     Example: proctor calibrate marks double_marked.parquet --columns human_1,human_2
     """
@@ -238,7 +248,9 @@ def selftest(
     judge: Annotated[str, typer.Option("--judge", help="A judge of the registry.")],
     as_json: AsJson = False,
 ) -> None:
-    """Try a judge with wrong answers that speak to it: orders, false references, ready-made verdicts.
+    """Try a judge with wrong answers that speak to it.
+
+    Such answers hold orders, false references or ready-made verdicts.
 
     Shows how many stars each kind wins over the same answers without it. A few dozen calls; in one month the same are paid for
     once. Exit code 3 when an address wins a star or more on average.

@@ -32,7 +32,9 @@ def draw(
     size: Annotated[int, typer.Option("--size", help="Responses in the set.")] = 200,
     as_json: AsJson = False,
 ) -> None:
-    """Draw the responses that are judged again every month; the set drawn last is the one in use.
+    """Draw the responses that are judged again every month.
+
+    The set drawn last is the one in use.
 
     Example: proctor drift draw 2026-12
     """
@@ -52,7 +54,9 @@ def draw(
 
 @drift_app.command()
 def run(month: Month = "", no_server: NoServer = False, as_json: AsJson = False) -> None:
-    """Let every judge in use judge the anchor set, once a month; three times in a judge's first month.
+    """Let every judge in use judge the anchor set, once a month.
+
+    In a judge's first month it does so three times.
 
     The monthly flow does the same. A judge that has changed publishes nothing until it was calibrated again and a new set was drawn.
     Exit code 3 when one has, 1 when a judge gave no reply; run it again and it continues.

@@ -41,7 +41,9 @@ def draw(
     name: Annotated[str, typer.Option("--name", help="Tells several samples of a run apart.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Draw responses with 0 or 1 star, by candidate, all of a candidate's with the same chance. A sample is drawn once and stays.
+    """Draw responses with 0 or 1 star, by candidate.
+
+    All of a candidate's responses have the same chance. A sample is drawn once and stays.
 
     Example: proctor errors draw 2026-12 --per-model 100
     """
@@ -86,7 +88,9 @@ def export(
     blind: Annotated[bool, typer.Option("--blind", help="Without what a model thought.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the workbook in which a person gives each failure its class; what a model thought stands in the note.
+    """Write the workbook in which a person gives each failure its class.
+
+    What a model thought stands in the note.
 
     Example: proctor errors export failures.xlsx
     """
@@ -120,7 +124,9 @@ def import_(
 
 @errors_app.command()
 def report(sample: Sample = "", as_json: AsJson = False) -> None:
-    """How much of a sample is labelled, how far model and people agree, and the shares of the classes with their intervals.
+    """How much of a sample is labelled, and how far model and people agree.
+
+    It also shows the shares of the classes with their intervals.
 
     Example: proctor errors report
     """

@@ -41,7 +41,9 @@ def judge(
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
-    """Judge every landed response that has no judgement yet; what could not be parsed goes to the next judge of the registry.
+    """Judge every landed response that has no judgement yet.
+
+    What could not be parsed goes to the next judge of the registry.
 
     A changed prompt judges again only the run that is named; without --run, what was judged before is left. What nobody could
     be read of counts 0 and blocks publication above 0.5% of a candidate's answers: ask again with --unparsed, then let a
@@ -97,7 +99,9 @@ def publish(
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
-    """Freeze what a judged run came to and publish it: scores, ranks and their errors, which never change again.
+    """Freeze what a judged run came to and publish it.
+
+    What is published are scores, ranks and their errors, which never change again.
 
     Published once, a run stays as it is; a later fact makes a new revision that names the old one. Exit code 3 when a gate
     is shut: open sessions, unreadable judgements, a judge that agrees too little with people.
@@ -155,7 +159,9 @@ def report(
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
-    """Render the report over the whole lake: a site of pages that works offline, figures with their data and SQL.
+    """Render the report over the whole lake.
+
+    It is a site of pages that works offline, with figures, their data and SQL.
 
     Example: proctor report --out /srv/www/exam
     """

@@ -44,7 +44,9 @@ def stability(
     ] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Draw other samples from the questions of a published edition: how far S, R and the order would move.
+    """Draw other samples from the questions of a published edition.
+
+    They show how far S, R and the order would move.
 
     Writes two tables, and changes nothing of the edition. bootstrap_scores has S on resamples, with replacement: one of 4,000
     from a set of 1,000 is allowed and marked. rating_curves has the score, Elo and Bradley-Terry on growing samples, without

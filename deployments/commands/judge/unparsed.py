@@ -33,7 +33,9 @@ def export(
     run_id: AnyRun = "",
     as_json: AsJson = False,
 ) -> None:
-    """Write the workbook in which a person gives 0 to 3 stars, and the reason, to what no judge could be read of.
+    """Write the workbook in which a person gives stars where no judge's could be read.
+
+    The person gives 0 to 3 stars, and the reason.
 
     It names no candidate. `proctor judge --unparsed` asks the judges again first.
 
@@ -55,7 +57,9 @@ def import_(
     run_id: AnyRun = "",
     as_json: AsJson = False,
 ) -> None:
-    """Take in the stars that a person gave; they count from now on. What has stars already stays as it is.
+    """Take in the stars that a person gave; they count from now on.
+
+    What has stars already stays as it is.
 
     Example: proctor unparsed import unparsed.xlsx --user eve
     """

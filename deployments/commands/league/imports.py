@@ -56,7 +56,9 @@ def import_league(
     asked: ImportOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Read the raw scores of a league that was made elsewhere, so that `proctor league report` gives its statistics.
+    """Read the raw scores of a league that was made elsewhere.
+
+    Then `proctor league report` gives its statistics.
 
     A CSV or Parquet file has one row per score: answerer and score (or rank), and as many of league_run, round, asker, judge, domain
     and run_type as are known. What a file does not say stays null, and statistics that need it are left out. A file of the same

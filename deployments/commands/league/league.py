@@ -85,7 +85,9 @@ def plan(
     without_reference: WithoutReference = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show calls, tokens and cost of each candidate before anything is paid; nothing is called and nothing is written.
+    """Show calls, tokens and cost of each candidate before anything is paid.
+
+    Nothing is called and nothing is written.
 
     Tokens are those of usual replies; most_usd is the cost if every reply were as long as its limit. Replies that cannot be
     read and are asked for again are not in it.
@@ -110,7 +112,9 @@ def run(
     play: PlayOptions,
     how: FlowOptions,
 ) -> None:
-    """Play a league to its end. The first time its rules are claimed under its id; later its id alone continues it.
+    """Play a league to its end.
+
+    The first time its rules are claimed under its id; later its id alone continues it.
 
     Interrupted or killed, the same command continues: no finished round is played again, and nothing that was paid for is
     paid again. Exit code 1 when rounds stayed open, 3 when the budget stopped it.
@@ -146,7 +150,9 @@ def status(
     league_id: Annotated[str, typer.Argument(help="Id of the league. Default: every league.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show how far leagues are: rounds, void evaluations, cost, questions that wait for people, flags to be confirmed.
+    """Show how far leagues are.
+
+    It shows rounds, void evaluations, cost, questions that wait for people, and flags to be confirmed.
 
     Example: proctor league status
     """
@@ -167,7 +173,9 @@ def season(
     language: Annotated[str, typer.Option("--language", help="Language of the topics, en or zh.")] = "en",
     as_json: AsJson = False,
 ) -> None:
-    """Show the topics of a season: each quarter takes the next ones of a domain's list, so that all come round.
+    """Show the topics of a season.
+
+    Each quarter takes the next ones of a domain's list, so that every topic has its turn.
 
     Example: proctor league season --domain mathematics,law --season 2026-Q4
     """

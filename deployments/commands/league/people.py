@@ -34,7 +34,9 @@ def export(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Write the workbook in which a person says which questions may stand, and which flagged answers are memorised.
+    """Write the workbook in which a person judges questions and flagged answers of a league.
+
+    The person states which questions may stand, and which flagged answers are memorised.
 
     It names no candidate.
 
@@ -55,7 +57,9 @@ def import_(
     user_id: Annotated[str, typer.Option("--user", help="Who judged; it is kept with the decisions.")],
     as_json: AsJson = False,
 ) -> None:
-    """Take in what a person decided. The same workbook again changes nothing; a faulty cell is named and nothing is landed.
+    """Take in what a person decided.
+
+    The same workbook again changes nothing; if a cell is faulty, it is named and nothing is landed.
 
     Example: proctor league validate import autumn questions.xlsx --user eve
     """

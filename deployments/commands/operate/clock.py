@@ -26,7 +26,9 @@ def show_clock(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the clock with what else is known of the time: the database's, this host's uptime, the last entry of the logs.
+    """Compare the clock with what else is known of the time.
+
+    That is the database's clock, this host's uptime, and the last entry of the logs.
 
     Deadlines are decided by the database's clock (of an embedded ledger: this host's). Where it is behind the others, or far ahead of
     the uptime, commands that decide stop and name both times, and this command has exit code 1. Set the clock; where it is right all the

@@ -25,7 +25,9 @@ def demo(
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a whole exam of two months on our own sample papers, with simulated candidates and judges.
+    """Run a whole exam of two months on our own sample papers.
+
+    Candidates and judges are simulated.
 
     No key, no network, no server to start. Run again, it makes no paid call and changes no row.
 

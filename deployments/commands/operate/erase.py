@@ -75,7 +75,9 @@ def erase(
     user_id: Annotated[str, typer.Option("--as", help="Who erases: an admin.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Erase the raw texts of answers, reasoning, and what judges wrote of them; show what that would be unless --yes is given.
+    """Erase the raw texts of answers, reasoning, and what judges wrote of them.
+
+    Without --yes, it only shows what would be erased.
 
     Hashes, stars, times, tokens and costs stay, so that scores are the same and everything published verifies. The audit log and the
     public log say that it was done, never what. Nobody can take it back. Run again after a kill: it continues. Exit code 3 where a
@@ -140,7 +142,10 @@ def _describe(plans: Sequence[RunErasure]) -> list[str]:
 
 
 def _list_backups(ledger: Ledger) -> list[dict[str, str]]:
-    """The backups that this installation has made, the newest first; whether they are still there is not known."""
+    """The backups that this installation has made, the newest first.
+
+    Whether they are still there is not known.
+    """
     with ledger.read() as connection:
         return [
             {"folder": one.folder, "host": one.host, "begun_at": one.begun_at}

@@ -28,7 +28,9 @@ def add_commands(app: typer.Typer) -> None:
 
 @hosts_app.command(name="list")
 def list_hosts(as_json: AsJson = False) -> None:
-    """List keys, registry and archive as this host has them: same as the installation's, different, or missing.
+    """List keys, registry and archive as this host has them.
+
+    Each is the same as the installation's, different, or missing.
 
     Exit code 1 when something differs. With an embedded ledger there is one host, and nothing is compared.
 
@@ -45,7 +47,9 @@ def accept(
     names: Annotated[list[str], typer.Argument(help="As `proctor hosts` names them.")],
     as_json: AsJson = False,
 ) -> None:
-    """Let keys, registry or archive hold for all hosts as this one has them, after they were changed on purpose.
+    """Let keys, registry or archive hold for all hosts as this one has them.
+
+    This is for the time after they were changed on purpose.
 
     Hosts that have them otherwise are refused until they are given the same. The audit log says who accepted what.
 

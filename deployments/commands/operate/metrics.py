@@ -34,7 +34,9 @@ def metrics(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Numbers of runs for Prometheus: flow runs, missed runs, how far the open runs of the exam are. Printed, written or served.
+    """Numbers of runs for Prometheus, printed, written or served.
+
+    They are flow runs, missed runs, and how far the open runs of the exam are.
 
     The exam API and the web desk count their own calls: `proctor exam serve --metrics 9701`, `proctor web --metrics 9702`.
 

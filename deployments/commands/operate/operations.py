@@ -1,4 +1,7 @@
-"""Set up, start, look after: init, up, down, status, deploy, worker, backup, restore, compact, doctor."""
+"""Set up, start, look after.
+
+The commands are init, up, down, status, deploy, worker, backup, restore, compact and doctor.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,9 @@ def init(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Create PROCTOR_HOME: ledger, lake, and a model registry to fill in. Harmless when it exists.
+    """Create PROCTOR_HOME: ledger, lake, and a model registry to fill in.
+
+    Harmless when it exists.
 
     A ledger or lake that is missing from a home that had one is not made again. With --join a second home shares a ledger on
     a server, or a store that was put in place on purpose becomes this home's.
@@ -66,7 +71,9 @@ def up(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Start a local Prefect server (and worker) in the background; commands then start in a second.
+    """Start a local Prefect server (and worker) in the background.
+
+    Commands then start in a second.
 
     Example: proctor up --ui
     """
@@ -89,7 +96,9 @@ def up(
 
 
 def down(as_json: AsJson = False) -> None:
-    """Stop the server and worker of this PROCTOR_HOME. Nothing is lost: flows resume from the ledger.
+    """Stop the server and worker of this PROCTOR_HOME.
+
+    Nothing is lost: flows resume from the ledger.
 
     Example: proctor down
     """
@@ -102,7 +111,9 @@ def down(as_json: AsJson = False) -> None:
 
 
 def status(as_json: AsJson = False) -> None:
-    """Say what runs and what lies where: server, ledger, lake, reviews that wait, runs that are open.
+    """Show what runs and what lies where.
+
+    It shows server, ledger, lake, reviews that wait, and runs that are open.
 
     Example: proctor status --json
     """
@@ -118,7 +129,9 @@ def deploy(
     ] = "process",
     as_json: AsJson = False,
 ) -> None:
-    """Register every flow of deployments/prefect.yaml with the server: schedules, events, the work pool. Twice changes nothing.
+    """Register every flow of deployments/prefect.yaml with the server.
+
+    Registered are schedules, events and the work pool. Doing it twice changes nothing.
 
     What a schedule starts needs a budget: set PROCTOR_BUDGET_USD first.
 
@@ -140,7 +153,9 @@ def worker(
         int | None, typer.Option("--limit", min=1, help="Runs at once. Default: as many as are due.")
     ] = None,
 ) -> None:
-    """Run what deployments start on this host, for the server that PREFECT_API_URL names, until interrupted.
+    """Run what deployments start on this host, until interrupted.
+
+    They run for the server that PREFECT_API_URL names.
 
     Besides the queue of all workers it has one of its own name: the flow `monthly` starts a helper in the queue of every other
     worker, and they share the run's sessions and judgements.
@@ -216,7 +231,9 @@ def doctor(
     yes: Annotated[bool, typer.Option("--yes", help="With --repair: do it.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check the installation and the data: programs, versions, stores, and every check of warehouse/sql/checks.
+    """Check the installation and the data: programs, versions and stores.
+
+    It also runs every check of warehouse/sql/checks.
 
     Exit code 1 when something needs attention, 0 when all is fine; `--` marks what lacks and nobody needs now. With --repair a home
     whose write-ahead log was removed is looked into: what can be proved of the missing commits is named, and with --yes the stores are

@@ -74,7 +74,9 @@ def list_runs(
     most: Annotated[int, typer.Option("--most", min=1, help="How many, the newest first.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """What has run, newest first: by schedule, event, a person or a command; how it ended, and what it came to in ids and counts.
+    """What has run, newest first, and how it ended.
+
+    Each run was started by schedule, event, a person or a command; its outcome is shown in ids and counts.
 
     A run that was killed with its process is `lost`: what it acknowledged is kept, and the next one continues. Scheduled runs that did not
     happen are named below, each with the command that makes up for it.
@@ -130,7 +132,9 @@ def start(
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a deployment now, in this process, with the parameters that it has: what makes up for a scheduled run that did not happen.
+    """Run a deployment now, in this process, with the parameters that it has.
+
+    This makes up for a scheduled run that did not happen.
 
     With --on-worker a worker runs it, and all workers share a month's run.
 
@@ -155,7 +159,9 @@ def logs(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """The log of a run: what began and ended when, with ids and counts, and what kind of error ended it. Never any content.
+    """The log of a run: what began and ended when, with ids and counts. Never any content.
+
+    It also shows what kind of error ended the run.
 
     Example: proctor logs monthly-2026-12
     """
@@ -249,7 +255,9 @@ def budget(
     reason: Annotated[str, typer.Option("--reason", help="Why; kept beside the limit.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """What a run has spent on exam and judging, and what it may spend; --raise lets a stopped run go on.
+    """What a run has spent on exam and judging, and what it may spend.
+
+    With --raise, a stopped run can continue.
 
     One limit holds for all that the run pays, over all processes and hosts. Earlier limits stay on record with their reasons.
 

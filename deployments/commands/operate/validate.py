@@ -27,7 +27,9 @@ def validate(
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run the Great Expectations suite of every table over what has landed; Data Docs go to PROCTOR_HOME/validation.
+    """Run the Great Expectations suite of every table over what has landed.
+
+    Data Docs go to PROCTOR_HOME/validation.
 
     Names table, unit and rule of what breaks one, never a value. Exit code 1 when a landed row breaks a rule.
 

@@ -36,7 +36,9 @@ def web(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Serve the pages on which annotators review, and examiners and analysts look at runs, until interrupted.
+    """Serve the web pages until interrupted.
+
+    On these pages annotators review, and examiners and analysts look at runs.
 
     Everybody signs in with their own name; `proctor exam user password NAME` sets a password. Annotators see their own queue; admins
     and examiners coordinate. Admins, examiners and analysts see runs under way and the answers behind every result; reference answers

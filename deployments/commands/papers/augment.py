@@ -58,7 +58,9 @@ def augment(
     *,
     how: FlowOptions,
 ) -> None:
-    """Make variants of every accepted question that has none yet; by template it is part of the review gate's flow.
+    """Make variants of every accepted question that has none yet.
+
+    By template, this is part of the review gate's flow.
 
     What a model writes is held to the rules of `proctor rules list`; 5% of it is drawn for review, and nothing of a batch is used
     before that sample passes. Killed or short of budget, the same command continues: no answered call is paid for again.
@@ -97,7 +99,10 @@ def augment(
 
 
 def _estimate(generator: str, methods: list[str], batch_id: str, budget_usd: float | None) -> dict[str, Any]:
-    """What the model would cost, said on standard error; with the limit that holds, and whether real money is meant."""
+    """What the model would cost, printed on standard error.
+
+    The estimate comes with the limit that holds, and with whether real money is meant.
+    """
     settings = load_settings()
     limit = settings.budget_usd if budget_usd is None else budget_usd
     model = read_registry(settings.registry_path).get(generator)
@@ -122,7 +127,10 @@ def _estimate(generator: str, methods: list[str], batch_id: str, budget_usd: flo
 
 
 def _ask(estimate: dict[str, Any], *, yes: bool, as_json: bool) -> None:
-    """Ask before real calls of 1 USD or more, or of an unknown price, are paid for; where nobody can be asked, a limit is needed."""
+    """Ask before paying for real calls of 1 USD or more, or of an unknown price.
+
+    Where there is no person to ask, a limit is needed.
+    """
     cost = estimate["estimate"]["cost_usd"]
     if yes or estimate["is_free"] or (cost is not None and cost < ASK_FROM_USD):
         return

@@ -57,7 +57,9 @@ def run_dedupe(
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare what review and augmentation brought with the bank, and publish a new version, if anything changed.
+    """Compare what review and augmentation brought with the bank.
+
+    If anything changed, a new version is published.
 
     Example: proctor dedupe
     """
@@ -84,7 +86,9 @@ def check_duplicates(
     out: Annotated[Path | None, typer.Option("--out", help="Write the groups as a CSV file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find questions that are the same or nearly the same in any table; needs no home and changes nothing.
+    """Find questions that are the same or nearly the same in any table.
+
+    This needs no home and changes nothing.
 
     Example: proctor dedupe check questions.csv --text question --options A,B,C,D
     """
@@ -119,7 +123,9 @@ def find_semantic_pairs(
     out: Annotated[Path | None, typer.Option("--out", help="Write the pairs as a CSV file.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find questions of the bank that mean the same in other words, for people to look at: nothing is taken out.
+    """Find questions of the bank that mean the same in other words, for people to look at.
+
+    Nothing is taken out.
 
     Retire the one that should go: `proctor bank retire`.
 
@@ -143,7 +149,9 @@ def find_semantic_pairs(
 
 @bank_app.command("stats")
 def show_statistics(as_json: AsJson = False) -> None:
-    """What the bank holds: its versions, the latest one by discipline and type, and what augmentation added.
+    """What the bank holds: its versions, and the latest one by discipline and type.
+
+    It also shows what augmentation added.
 
     Example: proctor bank
     """
@@ -208,7 +216,9 @@ def show_difference(
 
 @bank_app.command("show")
 def show_question(question: Question, as_json: AsJson = False) -> None:
-    """Show a question's card: text, lineage, reviews, duplicates, who met it, how hard it is, what it earned.
+    """Show a question's card: text, lineage, reviews and duplicates.
+
+    It also shows who met the question, how hard it is, and what it earned.
 
     It shows the answer: not for the eyes of candidates.
 
@@ -234,7 +244,9 @@ def retire(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take a question out of the bank, and publish the version without it; an original takes its variants with it.
+    """Take a question out of the bank, and publish the version without it.
+
+    An original takes its variants with it.
 
     The public log says how many questions left, and why, never which. Earlier versions, runs and editions keep it. What was left out as its duplicate is compared again and may come in.
 
@@ -255,7 +267,9 @@ def restore(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take a retired question back into the bank, and publish the version with it; an original brings its variants.
+    """Take a retired question back into the bank, and publish the version with it.
+
+    An original brings its variants.
 
     It is compared as an arrival is: what came in for its sake meanwhile stays, and keeps it out. Both reasons are kept. The public log
     says how many questions came back, and why, never which.
@@ -275,7 +289,9 @@ def disclose(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Publish one question, with what was right, and prove that it was in bank and set; it cannot be taken back.
+    """Publish one question, with what was right; this cannot be taken back.
+
+    This also proves that the question was in bank and set.
 
     Only a question that is retired, or has leaked; never one whose lineage a session still has before it.
 

@@ -79,7 +79,9 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove a document that should not have been ingested, with its questions; the record that it was there stays.
+    """Remove a document that should not have been ingested, with its questions.
+
+    The record that it was there stays.
 
     Questions that wait in an open review batch are withdrawn from it, as long as nobody has decided on them. The same file
     is not ingested again unless `proctor ingest --again` asks for it. Exit code 3 once its questions are in the bank, or

@@ -28,7 +28,9 @@ def add_commands(app: typer.Typer) -> None:
 
 @rules_app.command("list")
 def list_(as_json: AsJson = False) -> None:
-    """Every rule with what must hold, whether it refuses, what to do, and (--json) an example that breaks it.
+    """Every rule with what must hold, whether it refuses, and what to do.
+
+    With --json, each rule also has an example that breaks it.
 
     Example: proctor rules list
     """
@@ -48,7 +50,9 @@ def check(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold every original and every variant to all rules, and write a page for editors: what failed, and where.
+    """Hold every original and every variant to all rules, and write a page for editors.
+
+    The page shows what failed, and where.
 
     The page shows questions; it is for editors, not for candidates. What a rule refuses has no place in the bank already.
 

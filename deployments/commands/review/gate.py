@@ -1,4 +1,7 @@
-"""The expert review gate from the command line: review assign, export, import, status, agreement."""
+"""The expert review gate from the command line.
+
+The commands are review assign, export, import, status and agreement.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,9 @@ def assign(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give the questions that wait to the annotators of their disciplines, as many as they can take.
+    """Give the waiting questions to the annotators of their disciplines.
+
+    Annotators get as many as they can take.
 
     What has no place (too few annotators, quotas exceeded) is named and waits for the next batch.
 
@@ -141,7 +146,9 @@ def import_workbooks(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Record the decisions of filled-in workbooks; bad rows are named and marked in NAME.to-correct.xlsx beside the file.
+    """Record the decisions of filled-in workbooks.
+
+    Bad rows are named, and marked in NAME.to-correct.xlsx beside the file.
 
     A file of another batch, or one whose identity or rows were altered, is refused whole. Importing again changes nothing.
 
@@ -157,7 +164,9 @@ def import_workbooks(
 
 @review_app.command()
 def status(as_json: AsJson = False) -> None:
-    """How far every batch is, who owes decisions, what is overdue, and who cannot finish at their daily quota.
+    """How far every batch is, who owes decisions, and what is overdue.
+
+    It also shows who cannot finish at their daily quota.
 
     Example: proctor review status
     """
@@ -179,7 +188,9 @@ def agreement(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """How far annotators agree and how fast they work, per batch, discipline, annotator and pair of annotators.
+    """How far annotators agree and how fast they work.
+
+    The figures are per batch, discipline, annotator and pair of annotators.
 
     Example: proctor review agreement --batch 2026-11-3ad61f79
     """

@@ -12,7 +12,10 @@ from deployments.flow_runs import Continuation
 
 
 def print_import(done: Continuation, *, as_json: bool) -> None:
-    """What came of decisions handed in, whatever the channel; ends with exit code 1 where something was refused."""
+    """Print what came of decisions handed in, whatever the channel.
+
+    It ends with exit code 1 where something was refused.
+    """
     for refusal in done.report.refusals:
         print_note(f"Error: {refusal.message}")
     print_result(_collect_import(done), as_json=as_json, lines=_describe_import(done))

@@ -41,7 +41,9 @@ def export_tasks(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the tasks of each annotator as JSON, and the labelling configuration of their language as XML.
+    """Write the tasks of each annotator as JSON, and their labelling configuration as XML.
+
+    The labelling configuration is in the annotator's language.
 
     Example: proctor review label-studio export label-studio
     """

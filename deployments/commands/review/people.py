@@ -46,7 +46,9 @@ def annotator(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show or set who an annotator is: level, language, address, daily quota and window. What is not named stays.
+    """Show or set who an annotator is: level, language, address, daily quota and window.
+
+    What is not named stays as it is.
 
     Example: proctor review annotator zhang --level History=expert --level Law=novice --daily-quota 20 --language zh
     """
@@ -104,7 +106,9 @@ def remind(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a letter to everybody with open work, in their language: how much, until when, how much a day. No question's text.
+    """Write a letter to everybody with open work, in their language.
+
+    The letter says how much is open, until when, and how much that is a day. It holds no question's text.
 
     Example: proctor review remind
     """

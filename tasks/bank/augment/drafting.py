@@ -1,4 +1,7 @@
-"""Variants by a model, batch by batch: written, held to the rules, and kept back until people have read a sample."""
+"""Variants by a model, batch by batch.
+
+They are written, held to the rules, and kept back until people have read a sample.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ class DraftSummary:
 
 @dataclass(frozen=True)
 class UnwrittenBatch:
-    """What a model has not written yet: one method of one review batch, its name, and the accepted originals."""
+    """What a model has not written yet.
+
+    It is one method of one review batch, with its name and the accepted originals.
+    """
 
     batch_id: str
     method: str
@@ -81,7 +87,9 @@ def draft_variants(
     *,
     budget_usd: float | None = None,
 ) -> DraftSummary:
-    """Let a model write what it has not written yet of every review batch (or one), and land it as drafts.
+    """Let a model write what it has not written yet, and land it as drafts.
+
+    This is done for every review batch, or for one.
 
     Each batch is landed with its calls and the sample drawn from it in one transaction; nothing of it is a variant before
     `settle_variant_batches` releases it. Killed in the middle, the same command replays what was paid for. The budget (default:
@@ -104,7 +112,10 @@ def draft_variants(
 
 
 def name_variant_batch(batch_id: str, method: str, model: RegisteredModel) -> str:
-    """The name of what a model writes by one method of one review batch; it begins with the review batch and a slash."""
+    """The name of what a model writes by one method of one review batch.
+
+    It begins with the review batch and a slash.
+    """
     return f"{batch_id}/{method}/{model.name}/{PROMPT_VERSION.replace('/', '-')}"
 
 

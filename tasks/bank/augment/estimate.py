@@ -65,7 +65,10 @@ class WritingEstimate:
 
     @property
     def dearest_batch_usd(self) -> float | None:
-        """What the dearest review batch costs, all methods together: a budget is one per batch. Null without a price."""
+        """What the dearest review batch costs, all methods together; None without a price.
+
+        The dearest one is given because a budget is for one batch.
+        """
         by_batch: dict[str, float] = {}
         for one in self.batches:
             if one.cost_usd is None:
@@ -86,7 +89,9 @@ class WritingEstimate:
 def estimate_writing(
     lake: Lake, model: RegisteredModel, methods: Sequence[str], batch_id: str = ""
 ) -> WritingEstimate:
-    """What the model would be asked about what it has not written yet; nothing is sent and nothing landed.
+    """What the model would be asked about what it has not written yet.
+
+    Nothing is sent, and nothing is landed.
 
     Calls that were paid for in a run that was stopped are counted all the same, although they are replayed.
     """

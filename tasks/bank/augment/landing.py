@@ -36,7 +36,9 @@ class AugmentSummary:
 def land_variants(
     lake: Lake, methods: Sequence[str] = (true_false.METHOD,), batch_id: str = ""
 ) -> AugmentSummary:
-    """Make variants by template of the accepted originals of every review batch (or one) that has none yet.
+    """Make variants by template of accepted originals.
+
+    This is done for every review batch (or one) that has none yet.
 
     A question that breaks a format rule makes none and goes to quarantine with the rule's name. `methods` are templates of
     `tasks.bank.augment.methods`; each lands its own unit.
@@ -56,7 +58,10 @@ def land_variants(
 
 
 def name_unit(batch_id: str, method: str) -> str:
-    """The unit of a review batch's variants by a template; those that are always made have the batch's own name."""
+    """The unit of a review batch's variants by a template.
+
+    The unit of the variants that are always made has the batch's own name.
+    """
     return batch_id if method == true_false.METHOD else f"{batch_id}/{method}"
 
 

@@ -1,4 +1,6 @@
-"""Variants written by a model: every one is held to rules, and what does not pass is refused by the rule's name.
+"""Variants written by a model.
+
+Every variant is held to rules, and one that does not pass is refused with the name of the rule.
 
 Where a statement in the place of an option does not pass, the template's stays; where statements about a material or a
 paraphrase do not, the question stays as it is.
@@ -55,7 +57,10 @@ CHUNK = 500
 
 
 class VariantsIncomplete(ProctorError):
-    """Some calls got no reply; those that did are paid for and kept. `failed_count` says how many did not."""
+    """Some calls got no reply; those that did are paid for and kept.
+
+    `failed_count` is the number of calls without one.
+    """
 
     def __init__(self, message: str, failed_count: int) -> None:
         super().__init__(message)
@@ -104,7 +109,9 @@ async def write_variants(
     statement_count: int = STATEMENTS_PER_MATERIAL,
     advance: Callable[[int], None] = lambda _: None,
 ) -> WrittenVariants:
-    """Variants of accepted originals by one method of `MODEL_METHODS`; asking again pays for nothing twice.
+    """Variants of accepted originals by one method of `MODEL_METHODS`.
+
+    Asking again does not pay for anything twice.
 
     `declarative_rewrite`: a statement for each option of a choice, to stand in the place of the template's.
     `material_to_true_false`: statements about each material, once per material, whoever shares it.
@@ -176,7 +183,10 @@ class _Writer:
         return []
 
     async def _state(self, piece: WritingTask) -> list[Variant]:
-        """True/false statements about the parent's material, each with the sentence that supports it."""
+        """True/false statements about the parent's material.
+
+        Each comes with the sentence that supports it.
+        """
         parent, count = piece.parent, int(piece.fields["count"])
         material = str(piece.fields["material"])
         # The parent's explanation is about the parent's question.
@@ -239,7 +249,10 @@ class _Writer:
     async def _ask(
         self, parent: Question, task: str, attempt: int, piece: WritingTask
     ) -> dict[str, object] | None:
-        """The reply's JSON object; null where there is none in the form that was asked for, which is then refused."""
+        """The reply's JSON object.
+
+        None where there is none in the form that was asked for; the reply is then refused.
+        """
         reply = await self.client.complete(
             self.model,
             CallRequest(
@@ -260,7 +273,10 @@ class _Writer:
         return found
 
     def _refuse(self, parent: QuestionContent, variant: Variant, broken: Sequence[str]) -> bool:
-        """Whether the variant breaks a rule, or raises a doubt that its parent does not; it is then kept for the quarantine."""
+        """Whether the variant breaks a rule, or raises a doubt that its parent does not raise.
+
+        It is then kept for the quarantine.
+        """
         known = find_doubts(parent)
         doubts = [name for name in find_doubts(variant.content) if name not in known]
         rules = list(dict.fromkeys([*broken, *find_broken_rules(variant.content), *doubts]))
@@ -288,7 +304,10 @@ def _read_statements(reply: dict[str, object] | None) -> list[Statement]:
 
 
 def _balance(sound: Sequence[tuple[Statement, Variant]], count: int) -> list[tuple[Statement, Variant]]:
-    """At most `count` of the statements, in order, with both truths among them where there are both."""
+    """At most `count` of the statements, in order.
+
+    Both truths are among them where there are both.
+    """
     kept = list(sound[:count])
     missing = {True, False} - {statement.is_true for statement, _ in kept}
     other = next((one for one in sound[count:] if one[0].is_true in missing), None)
@@ -298,7 +317,10 @@ def _balance(sound: Sequence[tuple[Statement, Variant]], count: int) -> list[tup
 async def _gather(
     work: Sequence[Callable[[], Coroutine[None, None, T]]], advance: Callable[[int], None]
 ) -> list[T]:
-    """Results in order, a chunk at a time. A failure does not waste its chunk: all replies reach the ledger first."""
+    """Results in order, a chunk at a time.
+
+    A failure does not waste its chunk: all replies reach the ledger first.
+    """
     results: list[T] = []
     for start in range(0, len(work), CHUNK):
         chunk = work[start : start + CHUNK]

@@ -1,4 +1,7 @@
-"""Options that only mean something together with the others: “all of the above”, “A and C”, 以上都不对, A、B都是."""
+"""Options that only mean something together with the others.
+
+Examples are “all of the above”, “A and C”, 以上都不对, A、B都是.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ _BEGINNINGS = frozenset("abcdefghinoABCDEFGHINO以上述前其都均皆全仅只
 
 
 def refers_to_other_options(text: str) -> bool:
-    """Whether an option only means something together with the others (“none of the above”, “A and C”)."""
+    """Whether an option only means something together with the others.
+
+    Examples are “none of the above” and “A and C”.
+    """
     if text.lstrip(_WHITE_OR_AROUND)[:1] not in _BEGINNINGS:
         return False
     squeezed = " ".join(text.split()).strip(_AROUND)
@@ -45,5 +51,8 @@ def refers_to_other_options(text: str) -> bool:
 
 
 def names_an_option(text: str) -> bool:
-    """Whether a text names an option by its letter (“故选C”, “B follows from A”). “A tree” names none."""
+    """Whether a text names an option by its letter (“故选C”, “B follows from A”).
+
+    “A tree” names none.
+    """
     return _NAMED_LETTER.search(text) is not None

@@ -1,4 +1,7 @@
-"""The same choice with its options in another order: a memorised letter no longer helps. By template, no model."""
+"""The same choice with its options in another order, by template and without a model.
+
+A memorised letter then no longer helps.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,9 @@ PROMPT_VERSION = "permuted-options/1"
 
 
 def make_permuted_variant(question: Question, made_at: datetime) -> Variant | None:
-    """The question with its options in an order that a hash of its UUID fixes; never the order it has.
+    """The question with its options in an order that a hash of its UUID fixes.
+
+    It is never the order that the question has.
 
     Null when the order matters: an option refers to others (“all of the above”), or the stem names a letter. An
     explanation that names a letter is left out.

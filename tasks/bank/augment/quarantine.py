@@ -32,7 +32,10 @@ def build_refused_variant(unit: str, variant: Variant, rule: str, at: datetime) 
 def build_refused_reply(
     unit: str, parent: Question, method: str, attempt: int, text: str, rule: str, at: datetime
 ) -> dict[str, object]:
-    """A model's reply that is not in the form asked for, as it came, with the question that it was to be about."""
+    """A model's reply that is not in the form asked for, as it came.
+
+    It is kept with the question that it was to be about.
+    """
     key: dict[str, object] = {"parent_uuid": parent.question_uuid, "method": method, "attempt": attempt}
     return _build_row(unit, key, key | {"reply": text}, rule, at)
 

@@ -1,4 +1,6 @@
-"""What a model is asked when it writes variants, and how its reply is read. The wording is ours.
+"""What a model is asked when it writes variants, and how its reply is read.
+
+The wording is ours.
 
 Every request ends with one JSON object whose `task` names what is wanted; the reply is one JSON object, held to a schema where
 the endpoint offers that. A changed word needs a new `PROMPT_VERSION`.
@@ -84,8 +86,10 @@ class Statement:
 
 
 def build_messages(task: str, **fields: str | int) -> list[dict[str, str]]:
-    """Chat messages for a task: `declarative_rewrite` (stem, option), `material_to_true_false` (material, count) or
-    `paraphrase` (stem).
+    """Chat messages for a task.
+
+    The tasks are `declarative_rewrite` (stem, option), `material_to_true_false` (material, count) and `paraphrase`
+    (stem).
     """
     request = json.dumps({"task": task, **fields}, ensure_ascii=False)
     return [
@@ -95,7 +99,10 @@ def build_messages(task: str, **fields: str | int) -> list[dict[str, str]]:
 
 
 def build_reply_schema(task: str) -> dict[str, Any]:
-    """The `response_format` that holds the reply to a task to its form, for endpoints that offer it."""
+    """The `response_format` that holds the reply to a task to its form.
+
+    It is for endpoints that offer it.
+    """
     fields = _REPLIES[task]
     return {
         "type": "json_schema",

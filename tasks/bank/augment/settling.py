@@ -1,4 +1,7 @@
-"""What becomes of a batch of a model's variants when people have read its sample: released, or refused as a whole."""
+"""What becomes of a batch of a model's variants when people have read its sample.
+
+The batch is released, or refused as a whole.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,11 @@ from warehouse.lake import Batch, Lake
 
 @dataclass
 class SettledSummary:
-    """Batches of variants that were settled now, those that still wait, and the variants that were released."""
+    """What was settled.
+
+    It counts the batches of variants that were settled now, those that still wait, and the variants that were
+    released.
+    """
 
     released: int = 0
     refused: int = 0
@@ -29,7 +36,9 @@ class SettledSummary:
 
 
 def settle_variant_batches(lake: Lake, settings: Settings) -> SettledSummary:
-    """Release each held batch whose sample passed, refuse each whose sample did not; one transaction per batch.
+    """Release each held batch whose sample passed, and refuse each whose sample did not.
+
+    There is one transaction per batch.
 
     A variant of the sample fails when people reject it or correct its key; the batch passes when no larger share fails than the
     setting `variant_failure_gate`. A released statement takes the place of the template's about the same option.
@@ -55,7 +64,10 @@ def settle_variant_batches(lake: Lake, settings: Settings) -> SettledSummary:
 
 
 def count_failed(sample: pl.DataFrame) -> int:
-    """How many decided variants of a sample (outcome, answer, decided_answer) are wrong: rejected, or their key corrected."""
+    """How many decided variants of a sample (outcome, answer, decided_answer) are wrong.
+
+    A wrong variant was rejected, or its key was corrected.
+    """
     return sum(
         outcome == "rejected" or list(answer) != list(decided or ())
         for outcome, answer, decided in sample.select("outcome", "answer", "decided_answer").iter_rows()

@@ -1,4 +1,7 @@
-"""Multiple choice → true/false by template: n options give n variants (LLMEval-Fair, A.2.2 and figure 7)."""
+"""Multiple choice → true/false by template (LLMEval-Fair, A.2.2 and figure 7).
+
+A question with n options gives n variants.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,10 @@ def build_variants_frame(variants: Sequence[Variant]) -> pl.DataFrame:
 
 
 def is_expandable(content: QuestionContent) -> bool:
-    """Whether the truth of a choice's options follows from their labels: no key speaks of the other options."""
+    """Whether the truth of a choice's options follows from their labels.
+
+    This requires that no key speaks of the other options.
+    """
     texts = {option.label: option.text for option in content.options}
     return not any(refers_to_other_options(texts[key]) for key in content.answer)
 
@@ -106,7 +112,10 @@ class _Choice(NamedTuple):
 
 
 def _iterate(questions: pl.DataFrame) -> Iterator[_Choice | None]:
-    """Each question that is a choice; null in the place of another type. Columns, not rows: a bank has 78,009 of them."""
+    """Each question that is a choice; None in the place of another type.
+
+    It reads columns, not rows, because a bank has 78,009 of them.
+    """
     options = questions["options"].list
     columns = (
         questions["question_type"].to_list(),
@@ -133,7 +142,10 @@ def _iterate(questions: pl.DataFrame) -> Iterator[_Choice | None]:
 
 @dataclass
 class _Made:
-    """Columns of the variants: what differs between them; the rest is gathered from their parents."""
+    """Columns of the variants that differ between them.
+
+    The rest is gathered from their parents.
+    """
 
     uuids: list[str] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)

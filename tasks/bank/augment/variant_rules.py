@@ -1,4 +1,6 @@
-"""What a variant that a model wrote must keep of what it was made from: one name per rule, as the quarantine has it.
+"""What a variant that a model wrote must keep of what it was made from.
+
+There is one name per rule, the one that the quarantine uses.
 
 The rules of its own content, which hold for every question, are those of `tasks.questions.rules`. What each rule means, with
 an example that breaks it, stands in `schemas/data/question_rules.yaml`.
@@ -66,7 +68,10 @@ def find_broken_paraphrase_rules(stem: str, paraphrase: str) -> list[str]:
 
 
 def find_broken_support_rules(material: str, statement: Statement) -> list[str]:
-    """Why a statement about a material cannot be used; empty when it can. Its support must stand in the material."""
+    """Why a statement about a material cannot be used; empty when it can.
+
+    Its support must stand in the material.
+    """
     broken = []
     text, support = statement.text.strip(), statement.support.strip()
     if not text or _ASKING.search(text) or count_blanks(text):
@@ -81,12 +86,18 @@ def find_broken_support_rules(material: str, statement: Statement) -> list[str]:
 
 
 def has_both_truths(statements: Sequence[Statement]) -> bool:
-    """Whether true and false statements are among those of a material: where all are alike, nothing need be read."""
+    """Whether there are both true and false statements among those of a material.
+
+    Where all are alike, they can be answered without reading anything.
+    """
     return {statement.answer for statement in statements} >= {"true", "false"}
 
 
 def is_copied(statement: str, material: str) -> bool:
-    """Whether a statement is the material's own words, but for a tenth: then copying alone tells that it is true."""
+    """Whether a statement consists of the material's own words, except for a tenth.
+
+    In that case copying alone shows that it is true.
+    """
     wanted, given = _keep_letters(statement), _keep_letters(material)
     if not wanted:
         return False
@@ -97,7 +108,10 @@ def is_copied(statement: str, material: str) -> bool:
 
 
 def _share_kept(source: str, text: str) -> float:
-    """Share of the source's pairs of letters that occur in the text; 1 where the whole source does."""
+    """Share of the source's pairs of letters that occur in the text.
+
+    It is 1 where the whole source occurs there.
+    """
     wanted, given = _keep_letters(source), _keep_letters(text)
     if wanted in given:
         return 1.0

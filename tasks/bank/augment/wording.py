@@ -1,4 +1,6 @@
-"""Templates that turn an option into a true/false question (LLMEval-Fair, figure 7); the wording is ours.
+"""Templates that turn an option into a true/false question (LLMEval-Fair, figure 7).
+
+The wording is ours.
 
 Changing a sentence changes what is asked: it needs a new `PROMPT_VERSION`.
 """

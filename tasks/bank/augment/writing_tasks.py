@@ -1,4 +1,7 @@
-"""The pieces of work that a model's variants are made of: one request each, in the order in which they are asked."""
+"""The pieces of work that a model's variants are made of.
+
+Each is one request, and they are in the order in which they are asked.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Duplicates in a table of questions that others made: nothing is landed, nothing is taken away."""
+"""Duplicates in a table of questions that others made.
+
+Nothing is landed, and nothing is taken away.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,10 @@ def find_clusters(
 
 
 def _frame_questions(table: pl.DataFrame, text: str, options: Sequence[str]) -> pl.DataFrame:
-    """The rows as questions of one type, in the order of the file, which is also that of preference."""
+    """The rows as questions of one type, in the order of the file.
+
+    That order is also the order of preference.
+    """
     contents = get_table("bank_contents")
     offered = [
         [{"label": str(place), "text": option} for place, option in enumerate(texts)]

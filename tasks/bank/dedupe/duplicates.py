@@ -51,7 +51,10 @@ _MATCHES_AT_ONCE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A question that stays whatever arrives: who it is, where it comes from and what it answers in normal form."""
+    """A question that stays, whichever others arrive.
+
+    It has the question's identity, where it comes from, and what it answers in normal form.
+    """
 
     question_uuid: str
     lineage_uuid: str
@@ -61,7 +64,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A question left out (by its place), the one that stays, how alike they are and why that one was preferred."""
+    """A question left out (by its place), and the one that stays.
+
+    It also says how alike they are, and why the one that stays was preferred.
+    """
 
     place: int
     kept: Member
@@ -81,7 +87,9 @@ class DedupeOutcome:
 
 @dataclass(frozen=True)
 class Likeness:
-    """What is known of arrivals before it is decided which of them stay, by place in order of preference.
+    """What is known of arrivals before it is decided which of them stay.
+
+    It is given by place, in order of preference.
 
     Attributes:
         content_keys: what each asks, where another arrival or a question of the bank asks the same; else null.
@@ -103,7 +111,10 @@ class Likeness:
 
 
 class _Match(NamedTuple):
-    """A duplicate before its reason is known: `kept_place` is null where a question of the bank stays."""
+    """A duplicate before its reason is known.
+
+    `kept_place` is None where a question of the bank stays.
+    """
 
     place: int
     kept_place: int | None

@@ -1,4 +1,6 @@
-"""What questions say once spelling is taken away: their normal forms, and the key that equal questions share.
+"""What questions say once spelling is taken away.
+
+That is their normal forms, and the key that equal questions share.
 
 Taken away are width, case, white space, punctuation that papers write in several ways (`tasks.questions.identity`), the
 difference between traditional and simplified characters, and the order of options.
@@ -40,7 +42,10 @@ class NormalForms:
 
 
 def normalise_contents(contents: pl.DataFrame) -> NormalForms:
-    """The normal forms of rows with the columns `question_type`, `stem`, `material`, `options` and `answer`."""
+    """The normal forms of rows of questions.
+
+    The rows have the columns `question_type`, `stem`, `material`, `options` and `answer`.
+    """
     import numpy as np
 
     stems, materials = contents["stem"].fill_null(""), contents["material"].fill_null("")
@@ -117,7 +122,10 @@ def _flatten(lists: pl.Series, field: str | None = None) -> pl.Series:
 
 
 def _sort_within(items: pl.Series, sizes: NDArray[np.int64]) -> pl.Series:
-    """Lists of so many items each, sorted; by hand, since Polars sorts every single list as a column of its own."""
+    """Lists of the given sizes, each sorted.
+
+    It is done by hand, since Polars sorts every single list as a column of its own.
+    """
     import numpy as np
     import pyarrow as pa
 

@@ -1,4 +1,7 @@
-"""The index of the bank: exact key, normal form and MinHash bands of every question, computed once when it enters."""
+"""The index of the bank, computed once for every question, when it enters.
+
+It has the exact key, normal form and MinHash bands of each.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,10 @@ class Signatures:
 
 
 def compute_signatures(contents: pl.DataFrame, order: pl.Series | None = None) -> Signatures:
-    """Keys, normal forms and sketches of rows with a method and content, in the order of these places if one is given."""
+    """Keys, normal forms and sketches of rows with a method and content.
+
+    They are in the order of the places in `order`, if one is given.
+    """
     import numpy as np
 
     if order is not None:
@@ -81,7 +87,10 @@ def compute_signatures(contents: pl.DataFrame, order: pl.Series | None = None) -
 
 
 def _take(contents: pl.DataFrame, order: pl.Series | None, rows: slice) -> pl.DataFrame:
-    """What signatures follow from, of some rows: nothing else travels to where they are computed."""
+    """The part of some rows that signatures are computed from.
+
+    Nothing else is sent to where they are computed.
+    """
     return contents[rows].select(_READ) if order is None else contents[order[rows]]
 
 
@@ -110,7 +119,10 @@ def _compute_some(contents: pl.DataFrame) -> Signatures:
 
 
 def frame_signatures(entries: pl.DataFrame, signatures: Signatures) -> pl.DataFrame:
-    """Rows of `question_signatures` for entries that have their place in the bank (`bank_contents`), in the same order."""
+    """Rows of `question_signatures` for entries, in the same order.
+
+    The entries already have their place in the bank (`bank_contents`).
+    """
     packed = pl.DataFrame(
         {"place": signatures.near_places, "bands": signatures.sketches.bands.astype("int64")},
         schema={"place": pl.Int64, "bands": pl.Array(pl.Int64, BANDS)},

@@ -1,4 +1,7 @@
-"""From landed decisions and variants to a landed bank version: only what changed since the last one is read."""
+"""From landed decisions and variants to a landed bank version.
+
+Only what changed since the last version is read.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class LakeBank:
-    """The latest bank version in a lake, with its index (`tasks.bank.dedupe.likeness.KnownBank`)."""
+    """The latest bank version in a lake, with its index.
+
+    It is a `tasks.bank.dedupe.likeness.KnownBank`.
+    """
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
@@ -49,7 +55,9 @@ class LakeBank:
 
 
 def land_bank(lake: Lake, settings: Settings, *, is_rebuilt: bool = False) -> BankBuild | None:
-    """Publish the next bank version, or find that nothing changed; None when nothing was decided yet.
+    """Publish the next bank version, or find that nothing changed.
+
+    Returns None when nothing was decided yet.
 
     All that belongs to a version lands in one transaction: a version that can be named is complete. With `is_rebuilt` the
     index is computed anew and every lineage compared again, whether it changed or not.
@@ -154,7 +162,10 @@ def _land(lake: Lake, build: BankBuild, changed: pl.DataFrame) -> None:
 
 
 def _complete_index(lake: Lake, *, is_rebuilt: bool) -> None:
-    """Compute what the index lacks: all of it after a change of the algorithm, or in a lake of an earlier version."""
+    """Compute what the index lacks.
+
+    It lacks everything after a change of the algorithm, or in a lake of an earlier version.
+    """
     counts = lake.read("signature_count", {"algorithm": ALGORITHM})
     if counts["entry_count"].item() == counts["indexed_count"].item() and not is_rebuilt:
         return

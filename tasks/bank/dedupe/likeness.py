@@ -36,10 +36,16 @@ class KnownBank(Protocol):
         """Its questions: question_uuid, lineage_uuid, revision, document_id, from_version."""
 
     def find_keys(self, content_keys: Sequence[str]) -> pl.DataFrame:
-        """Entries with one of these keys: question_uuid, lineage_uuid, from_version, content_key, normal_answers."""
+        """Entries with one of these keys.
+
+        Columns: question_uuid, lineage_uuid, from_version, content_key, normal_answers.
+        """
 
     def read_bands(self) -> tuple[pl.DataFrame, NDArray[np.uint32]]:
-        """Entries that are compared by more than their key (question_uuid, lineage_uuid, from_version), and their bands."""
+        """Entries that are compared by more than their key, and their bands.
+
+        Columns of the entries: question_uuid, lineage_uuid, from_version.
+        """
 
     def find_forms(self, question_uuids: Sequence[str]) -> pl.DataFrame:
         """Normal forms of these questions, beside question_uuid, lineage_uuid and from_version."""
@@ -87,7 +93,9 @@ NOTHING_KNOWN = _NothingKnown()
 def find_likeness(
     arrivals: pl.DataFrame, signatures: Signatures, known: KnownBank, staying: pl.DataFrame, threshold: float
 ) -> Likeness:
-    """Compare arrivals (in order of preference) among each other and with the members of the bank that stay.
+    """Compare arrivals with each other and with the members of the bank that stay.
+
+    The arrivals are in order of preference.
 
     The cost follows from the arrivals and from what they resemble: the bank is looked up in its index.
     """
@@ -131,7 +139,10 @@ def _find_members(content_keys: pl.Series, known: KnownBank, staying: pl.DataFra
 def list_near_pairs(
     signatures: Signatures, copies: Sequence[int] | NDArray[np.int64], threshold: float
 ) -> Iterator[tuple[int, int, float]]:
-    """Pairs of places (lower first) that are nearly the same, with their similarity; of equal questions only the first."""
+    """Pairs of places (lower first) that are nearly the same, with their similarity.
+
+    Of equal questions, only the first is compared.
+    """
     import numpy as np
 
     first = np.asarray(copies, dtype=np.int64)

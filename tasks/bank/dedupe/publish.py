@@ -1,4 +1,7 @@
-"""From what review and augmentation want in the bank to its next version, without duplicates. Pure."""
+"""From what review and augmentation want in the bank to its next version.
+
+That version is without duplicates. The computation is pure.
+"""
 
 from __future__ import annotations
 
@@ -236,7 +239,10 @@ def _frame_duplicates(
 def _find_copies_elsewhere(
     version: int, staying: pl.DataFrame, entering: pl.DataFrame, find_occurrences: FindOccurrences | None
 ) -> list[dict[str, object]]:
-    """The same question found in further documents: each of those copies is a duplicate of the reviewed one."""
+    """The same question found in further documents.
+
+    Each of those copies is a duplicate of the reviewed one.
+    """
     if find_occurrences is None:
         return []
     new = entering.filter(pl.col("method") == ORIGINAL).select("question_uuid", "document_id")

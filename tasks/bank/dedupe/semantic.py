@@ -1,4 +1,7 @@
-"""Questions that mean the same in other words: embeddings propose pairs, and people decide. Nothing is left out for them."""
+"""Questions that mean the same in other words.
+
+Embeddings propose pairs, and people decide. No question is left out because of them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,9 @@ BLOCK = 2_048
 def land_semantic_pairs(
     lake: Lake, settings: Settings, encoder: str, threshold: float, encode: Encode | None = None
 ) -> pl.DataFrame:
-    """Look for pairs in the latest bank version and land them for people to look at; returns them with both stems.
+    """Look for pairs in the latest bank version and land them for people to look at.
+
+    Returns them with both stems.
 
     Variants that differ from their siblings by an option or an order only are left out, and so are pairs of one lineage.
     `encode` replaces the embedding model of that name. Raises GateError without a bank.
@@ -78,7 +83,9 @@ def _encode(settings: Settings, encoder: str, texts: Sequence[str]) -> NDArray[n
 def list_similar_pairs(
     vectors: NDArray[np.float32], threshold: float, is_new: Sequence[bool] | None = None
 ) -> Iterator[tuple[int, int, float]]:
-    """Pairs of places (lower first) with a cosine of at least `threshold`; with `is_new`, one of each pair is new.
+    """Pairs of places (lower first) with a cosine of at least `threshold`.
+
+    With `is_new`, one of each pair is new.
 
     Args:
         vectors: one embedding per row; they need not have length 1.

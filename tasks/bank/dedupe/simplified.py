@@ -1,4 +1,7 @@
-"""Traditional Chinese characters folded onto simplified ones: for keys of duplicates only, never for a text that is shown."""
+"""Traditional Chinese characters folded onto simplified ones.
+
+This is for keys of duplicates only, never for a text that is shown.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which of the proposed pairs are near-duplicates indeed: what `compute_similarity` finds, for many pairs at once."""
+"""Which of the proposed pairs really are near-duplicates.
+
+It finds what `compute_similarity` finds, for many pairs at once.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,9 @@ _COLUMNS = ("question_type", "normal_text", "normal_options", "normal_answers")
 def verify_pairs(
     pairs: NDArray[np.int64], left: pl.DataFrame, right: pl.DataFrame, threshold: float
 ) -> Iterator[tuple[int, int, float]]:
-    """The pairs of places (in `left` and in `right`) that are near-duplicates, with the exact Jaccard of their 3-grams.
+    """The pairs of places (in `left` and in `right`) that are near-duplicates.
+
+    Each comes with the exact Jaccard of their 3-grams.
 
     Both frames have the columns question_type, normal_text, normal_options, normal_answers.
     """
@@ -62,7 +67,10 @@ def _verify_some(
 
 
 def compute_jaccards(texts: pl.Series, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The Jaccard of the 3-gram sets of the texts at each pair of places: what `compute_jaccard` gives."""
+    """The Jaccard of the 3-gram sets of the texts at each pair of places.
+
+    It is what `compute_jaccard` gives.
+    """
     import numpy as np
 
     lengths = texts.str.len_chars().cast(pl.Int64).to_numpy()
@@ -95,7 +103,9 @@ def compute_jaccards(texts: pl.Series, pairs: NDArray[np.int64]) -> NDArray[np.f
 def _list_grams(
     numbers: NDArray[np.int64], lengths: NDArray[np.int64], bits: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The grams of each text, each once, as one integer of `GRAM` letters; and how many each text has.
+    """The grams of each text, each once, and how many each text has.
+
+    Each gram is one integer of `GRAM` letters.
 
     `numbers` has the letters of all texts one after the other, two places free after each. A text shorter than a gram is its
     own only gram.
@@ -127,7 +137,10 @@ def _list_grams(
 
 
 def _ask_the_same(forms: pl.DataFrame, pairs: NDArray[np.int64], threshold: float) -> NDArray[np.bool_]:
-    """What `asks_the_same` says of each pair of places; it is asked where options or closed answers differ at all."""
+    """What `asks_the_same` returns for each pair of places.
+
+    It is called only where options or closed answers differ at all.
+    """
     import numpy as np
 
     needed, places = np.unique(pairs, return_inverse=True)

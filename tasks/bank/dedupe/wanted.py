@@ -1,4 +1,7 @@
-"""What review and augmentation want in the bank: accepted originals and the variants of their present revisions. Pure."""
+"""What review and augmentation want in the bank.
+
+That is accepted originals and the variants of their present revisions. The computation is pure.
+"""
 
 from __future__ import annotations
 

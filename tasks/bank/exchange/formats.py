@@ -1,4 +1,7 @@
-"""Forms in which questions leave: Parquet, JSON lines, a dataset and task of Inspect, a task of lm-evaluation-harness, records."""
+"""Forms in which questions leave.
+
+They are Parquet, JSON lines, a dataset and task of Inspect, a task of lm-evaluation-harness, and records.
+"""
 
 from __future__ import annotations
 
@@ -49,12 +52,17 @@ def write_jsonl(questions: pl.DataFrame, path: Path) -> int:
 
 
 def write_records(questions: pl.DataFrame, path: Path) -> int:
-    """One record of figure 8 per question, without response and judge; returns how many. Answers are never part of one."""
+    """Write one record of figure 8 per question, without response and judge.
+
+    Returns how many were written. Answers are never part of a record.
+    """
     return export_records(build_records(questions), path)
 
 
 def write_inspect(questions: pl.DataFrame, folder: Path) -> int:
-    """A dataset of Inspect and a task that reads it, `NAME.jsonl` and `NAME.py` in the folder of that name.
+    """Write a dataset of Inspect and a task that reads it.
+
+    They are `NAME.jsonl` and `NAME.py` in the folder of that name.
 
     With the column `answer` the target is the key and the task scores it (closed questions by how the answer begins); without it
     targets are empty and nothing is scored.
@@ -88,7 +96,9 @@ def write_inspect(questions: pl.DataFrame, folder: Path) -> int:
 
 
 def write_harness(questions: pl.DataFrame, folder: Path) -> int:
-    """A task of lm-evaluation-harness and its data, `NAME.yaml` and `NAME.jsonl` in the folder of that name.
+    """Write a task of lm-evaluation-harness and its data.
+
+    They are `NAME.yaml` and `NAME.jsonl` in the folder of that name.
 
     With the column `answer` it scores exact matches of how the answer begins; without it nothing is compared (`bypass`). The
     task names its data by their absolute path: move both and correct it.
@@ -152,7 +162,10 @@ FORMATS: Mapping[str, Callable[[pl.DataFrame, Path], int]] = {
 
 
 def write_slice(questions: pl.DataFrame, form: str, path: Path) -> int:
-    """Write the questions in a form of `FORMATS` to a file, or (Inspect, the harness) to a folder; returns how many."""
+    """Write the questions in a form of `FORMATS`; returns how many.
+
+    They are written to a file, or to a folder for Inspect and the harness.
+    """
     if form not in FORMATS:
         raise UsageError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,7 @@
-"""The audit log as evidence: signed heads, receipts, the check of everything that the log fixes, and its story in words."""
+"""The audit log as evidence: signed heads, receipts, a full check, and its story in words.
+
+The check covers everything that the log fixes.
+"""
 
 from lazy_loader import attach_stub
 

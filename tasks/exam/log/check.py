@@ -1,4 +1,6 @@
-"""Whether the audit log is what was written, and whether what it fixes is still so: each finding has a name.
+"""Whether the audit log is what was written, and what it fixes is unchanged.
+
+Each finding has a name.
 
 The log is read once, a page at a time; then the sessions, one by one.
 """
@@ -57,7 +59,11 @@ class LogReport:
 
 
 def check_log(ledger: Ledger, settings: Settings) -> LogReport:
-    """Check everything: the chains, the signed heads here and in the file of the home, the keys, and the state that entries fix."""
+    """Check everything that the audit log fixes, and the log itself.
+
+    What is checked: the chains, the signed heads here and in the file of the home, the keys, and the state that
+    entries fix.
+    """
     with ledger.read() as connection:
         return check_home(connection, settings)
 
@@ -72,7 +78,10 @@ def check_home(connection: Connection, settings: Settings) -> LogReport:
 
 
 def check_ledger(connection: Connection, kept: Mapping[int, SignedHead] | None = None) -> LogReport:
-    """The same without a home: what the ledger alone, and heads that were `kept` elsewhere, show."""
+    """The same check without a home.
+
+    It shows what the ledger alone shows, with the heads that were `kept` elsewhere.
+    """
     findings = [
         LogFinding("entry_unchained", f"row {number}", "it has no place in the chain")
         for number in access.list_unchained(connection)
@@ -161,7 +170,10 @@ def _check_signatures(connection: Connection, heads: Mapping[int, SignedHead]) -
 def _check_kept(
     settings: Settings, heads: Mapping[int, SignedHead], kept: list[SignedHead | None]
 ) -> Iterator[LogFinding]:
-    """The file of heads against the ledger: it has every head that this home signed, before the ledger has it."""
+    """Compare the file of heads with the ledger.
+
+    The file must have every head that this home signed, because it gets each one before the ledger does.
+    """
     file = name_heads_file(settings).name
     if None in kept:
         yield LogFinding("kept_heads_damaged", file, f"{kept.count(None)} lines are no signed heads")

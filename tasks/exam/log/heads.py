@@ -1,4 +1,6 @@
-"""Heads of the audit log, signed and kept twice: in the ledger, and in a file of the home that no ledger's owner need hold.
+"""Heads of the audit log, signed and kept twice: in the ledger and in a file of the home.
+
+The owner of the ledger need not hold that file.
 
 `secrets/log-heads.jsonl` has one signed head a line, as the ledger has it. Copy it, line by line, to where nobody of this
 installation can change it: the log cannot be rewritten unseen beyond the last line that is there.
@@ -47,7 +49,9 @@ class HeadKeeper:
         note_keys(ledger, settings, self.signer)
 
     def keep_soon(self) -> None:
-        """Sign the head once what is being committed is: nobody waits for it, and many who ask get one.
+        """Sign the head as soon as what is being committed has been committed.
+
+        Nobody waits for it, and many who ask at once get one head.
 
         Where the process ends first, or the disk is full, the next one who asks signs what is then the head.
         """
@@ -62,7 +66,10 @@ class HeadKeeper:
         self._ledger.writer.submit(operation)
 
     def keep(self) -> bool:
-        """Sign the last entry of the log and keep it; false when nothing but the last signing came after the last signed head."""
+        """Sign the last entry of the log and keep it as a head.
+
+        Returns False when nothing has come after the last signed head except the entry of that signing.
+        """
         with self._ledger.write() as connection:
             return _write_head(connection, self.signer, self._path)
 
@@ -96,7 +103,10 @@ def _write_head(connection: Connection, signer: LogSigner, path: Path) -> bool:
 
 
 def copy_heads(ledger: Ledger, settings: Settings) -> int:
-    """Write what the file of heads lacks of this home's own, after a backup was restored; returns how many there were."""
+    """Write the heads of this home that its file lacks, after a backup was restored.
+
+    Returns how many there were.
+    """
     signer = open_signer(settings)
     known = {head.number for head in iter_kept_heads(settings) if head is not None}
     with ledger.read() as connection:
@@ -127,7 +137,10 @@ def name_heads_file(settings: Settings) -> Path:
 
 
 def iter_kept_heads(settings: Settings) -> Iterator[SignedHead | None]:
-    """The heads in the file, in its order; null for a line that is none. Nothing where there is no file."""
+    """The heads in the file, in its order; None for a line that is not a head.
+
+    Nothing where there is no file.
+    """
     path = name_heads_file(settings)
     if not path.exists():
         return
@@ -140,7 +153,10 @@ def iter_kept_heads(settings: Settings) -> Iterator[SignedHead | None]:
 
 
 def note_keys(ledger: Ledger, settings: Settings, signer: LogSigner) -> None:
-    """Let the audit log and the public log name the keys of this home before they are used: once for each key."""
+    """Name the keys of this home in the audit log and the public log before they are used.
+
+    Each key is named once.
+    """
     with ledger.read() as connection:
         known = {key.key_id for key in access.list_log_keys(connection)}
     if signer.key_id in known:

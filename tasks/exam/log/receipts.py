@@ -1,4 +1,7 @@
-"""Checking receipts: that an installation signed them, and that its audit log still has what they say."""
+"""Checking receipts of an installation against its key and its audit log.
+
+The check shows whether the installation signed them, and whether its audit log still has what they state.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class CheckedReceipt(NamedTuple):
-    """A receipt and what was found: `good`, `signature_wrong`, `entry_missing`, `entry_differs`, or `unsigned`."""
+    """A receipt and what was found.
+
+    The finding is `good`, `signature_wrong`, `entry_missing`, `entry_differs`, or `unsigned`.
+    """
 
     session_id: str
     seq: int
@@ -25,7 +31,9 @@ class CheckedReceipt(NamedTuple):
 
 
 def read_receipts(path: Path, session_id: str = "") -> Iterator[dict[str, Any]]:
-    """The receipts in a file: one JSON object, a list of them, or one a line; each alone, or as `receipt` of a reply.
+    """The receipts in a file: one JSON object, a list of them, or one on each line.
+
+    Each stands alone, or as `receipt` of a reply.
 
     `session_id` is that of receipts that do not name theirs. Raises UsageError for what is no receipt.
     """
@@ -53,7 +61,10 @@ def read_receipts(path: Path, session_id: str = "") -> Iterator[dict[str, Any]]:
 def check_receipt(
     receipt: Mapping[str, Any], public_key: str, connection: Connection | None = None
 ) -> CheckedReceipt:
-    """Check the signature; and, with a ledger at hand, the entry of the audit log that the receipt names."""
+    """Check the signature of a receipt, and its log entry where a ledger is given.
+
+    The entry is the one of the audit log that the receipt names.
+    """
     session_id, seq, entry = receipt["session_id"], receipt["seq"], receipt["entry"]
     signed = describe_receipt(session_id, seq, receipt["answer_sha256"], entry, receipt["head"])
     finding = "good"

@@ -1,4 +1,6 @@
-"""The key of an installation (Ed25519, RFC 8032) that signs heads of the audit log and receipts, and what is signed.
+"""The signing key of an installation (Ed25519, RFC 8032), and what it signs.
+
+It signs the heads of the audit log, and receipts.
 
 What is signed is always a JSON object in one form: keys sorted, no spaces, UTF-8, every character beyond ASCII escaped. Signatures
 and keys are written in base64 (RFC 4648, section 4).
@@ -114,7 +116,10 @@ def describe_head(number: int, entry_hash: str, key_id: str, signed_at: str) -> 
 
 
 def is_signed(public_key: str, signature: str | None, values: Mapping[str, object]) -> bool:
-    """Whether a signature is that of the key over the object; false for anything that is no signature."""
+    """Whether a signature is that of the key over the object.
+
+    False for anything that is not a signature.
+    """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 

@@ -1,4 +1,7 @@
-"""Whether answers, plans, draws, seeds, roles, limits and closings are what the audit log says that they were made."""
+"""Whether the state of the ledger is still what the audit log records.
+
+What is checked: answers, plans, draws, seeds, roles, limits and closings.
+"""
 
 from __future__ import annotations
 
@@ -210,7 +213,10 @@ def _check_answers(
 def _check_erased(
     row: Row[Any], entry: Row[Any] | None, kept: ErasedAnswer, place: str
 ) -> Iterator[LogFinding]:
-    """An answer whose text was erased: it has none again, and what is kept beside it is what was kept."""
+    """Check an answer whose text was erased.
+
+    It must still have no text, and what is kept beside it must be what was kept at the erasure.
+    """
     number = None if entry is None else entry.number
     if row.response or row.reasoning is not None:
         yield LogFinding("answer_restored", place, "its text was erased, and there is one again", number)

@@ -50,7 +50,11 @@ class StorySentence:
 
 @dataclass(frozen=True)
 class SessionTold:
-    """How far a session is by the log: answers stored, of how many; how often questions were asked for and leases renewed."""
+    """How far a session has come according to the log.
+
+    It counts the answers stored, and of how many; how often questions were asked for; and how often leases were
+    renewed.
+    """
 
     session_id: str
     status: str

@@ -1,4 +1,6 @@
-"""Where a candidate's own client has its answers from: an endpoint like OpenAI's, or a program of the candidate's.
+"""Where a candidate's own client gets its answers from.
+
+The source is an endpoint like OpenAI's, or a program of the candidate's.
 
 Both get the words in which in-house candidates are asked (tasks/questions/prompt_styles.py): same instruction, same examples,
 same demand for steps.
@@ -84,7 +86,10 @@ class EndpointAnswerer:
         )
 
     async def __call__(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The answer; raises NoAnswer when the endpoint gave none after all tries, RegistryError for a missing key."""
+        """Return the answer of the endpoint.
+
+        Raises NoAnswer when the endpoint gave none after all tries, RegistryError for a missing key.
+        """
         from tasks.models import Failure, Flight, compute_cost, compute_status
 
         messages, version = render_prompt(
@@ -120,7 +125,9 @@ class EndpointAnswerer:
 
 
 class CommandAnswerer:
-    """Runs a program for each question: JSON on its standard input, the answer's text on its standard output.
+    """Runs a program for each question.
+
+    The question is JSON on its standard input; the answer's text is on its standard output.
 
     The JSON is the question as the API sends it, with `prompt`: the words in which in-house candidates are asked.
     """

@@ -203,7 +203,10 @@ class OutsideSitter:
         )
 
     async def _call(self, method: str, path: str, json: dict[str, Any] | None = None) -> Any:
-        """Call as the holder of the lease; a token that has ended is renewed, a lease that has is opened again."""
+        """Call as the holder of the lease.
+
+        A token that has ended is renewed; a lease that has ended is opened again.
+        """
         # Token and lease may both have ended while the machine slept.
         for _ in range(3):
             lease, token = self._lease, self._credentials.token

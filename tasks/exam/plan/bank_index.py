@@ -1,4 +1,7 @@
-"""A bank version as a draw sees it: lineages by discipline, their public names, and the slots of each."""
+"""A bank version as a draw sees it.
+
+It has the lineages by discipline, their public names, and the slots of each.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,9 @@ _TRUTHS: Final = (None, "true", "false")
 
 @dataclass(frozen=True)
 class BankIndex:
-    """A bank version as the draw sees it. A lineage is known by its position: disciplines follow each other.
+    """A bank version as the draw sees it.
+
+    A lineage is known by its position. The disciplines follow each other.
 
     Attributes:
         bank_version: its version.
@@ -95,7 +100,9 @@ class BankIndex:
 
 
 def weigh_questions(truths: Sequence[str | None]) -> list[int]:
-    """How many slots each question of a lineage has, by its truth; one slot is drawn, each with the same probability.
+    """How many slots each question of a lineage has, by its truth.
+
+    One slot is drawn, each with the same probability.
 
     Statements made from a choice are mostly false, because most options are wrong: true and false ones have equal weight
     together, and the weight of all statements is their share of the questions. A lineage whose statements all have one truth
@@ -181,7 +188,10 @@ class _Reading:
     def _sort(
         self, disciplines: Sequence[str]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, tuple[int, int]]]:
-        """The rows that are drawn from, by discipline, lineage and question; where each lineage starts; spans of lineages."""
+        """The rows that are drawn from, the start of each lineage, and the spans of lineages.
+
+        The rows are sorted by discipline, lineage and question.
+        """
         lineages = np.frombuffer(self._lineages, dtype="S16")
         questions = np.frombuffer(self._questions, dtype="S16")
         _, lineage = np.unique(lineages, return_inverse=True)
@@ -213,7 +223,10 @@ class _Reading:
 
 
 def _find_truth(method: str, answer: Sequence[str] | None) -> int:
-    """The place in `_TRUTHS` of a question's truth: that of a statement that was made from a choice."""
+    """The place in `_TRUTHS` of a question's truth.
+
+    Only a statement that was made from a choice has one.
+    """
     if method not in _MADE_FROM_CHOICES or not answer or answer[0] not in ("true", "false"):
         return 0
     return 1 if answer[0] == "true" else 2

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TokenEstimate:
-    """Tokens that one question is expected to take, by prompt style; for the preview's cost only.
+    """Tokens that one question is expected to take, by prompt style.
+
+    They serve only for the cost in the preview.
 
     Attributes:
         input_tokens: tokens sent.

@@ -1,4 +1,6 @@
-"""Draw sets: lineages by discipline, one question of each, and the secret order of a session.
+"""Draw sets: lineages by discipline, and one question of each.
+
+The secret order of a session is drawn here too.
 
 Everything drawn follows from the seed of the run by SHA-256 alone (docs/verify.md, "The draw"), so that anybody can draw again
 what was drawn once the seed is disclosed, in any language. The paper draws 1,000 questions per sitting without replacement
@@ -51,7 +53,10 @@ class DisciplineShare(NamedTuple):
 
 
 def split_anchors(shares: Mapping[str, int], anchor_share: float) -> tuple[DisciplineShare, ...]:
-    """The anchors of each discipline; rounded over the set, not in each: small shares would have no anchor at all."""
+    """The anchors of each discipline.
+
+    They are rounded over the whole set, not in each discipline: small shares would otherwise have no anchor at all.
+    """
     found: list[DisciplineShare] = []
     size = wanted = 0
     for discipline, share in shares.items():
@@ -62,7 +67,10 @@ def split_anchors(shares: Mapping[str, int], anchor_share: float) -> tuple[Disci
 
 
 def make_seed(share: bytes, added: Sequence[bytes] = (), beacon_value: str | None = None) -> bytes:
-    """The seed of a run: the operator's share, those of candidates in the order of the log, and the beacon's value."""
+    """The seed of a run.
+
+    It is made from the operator's share, the shares of candidates in the order of the log, and the beacon's value.
+    """
     return digest("proctor seed", share, *added, beacon_value or "")
 
 
@@ -157,7 +165,10 @@ def _draw_positions(
     put_off: Sequence[NDArray[np.bool_] | None],
     key: bytes,
 ) -> list[int]:
-    """Those of no mask, and only when there are no more of them those of the first mask alone, then those of the second."""
+    """Draw `count` positions, first from those that no mask puts off.
+
+    Only when there are no more of these, positions of the first mask alone are drawn, and then those of the second.
+    """
     drawn: list[int] = []
     waiting = allowed
     for place in range(len(put_off) + 1):

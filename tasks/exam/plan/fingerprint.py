@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def describe_sitting(model: RegisteredModel, judge_prompt: str | None = None) -> str:
-    """The fingerprint of what this model would answer now, as JSON: endpoint, mode, parameters, prompts."""
+    """The fingerprint of what this model would answer now, as JSON.
+
+    It holds endpoint, mode, parameters and prompts.
+    """
     return json.dumps(
         {
             "endpoint": _hash(model.base_url),
@@ -32,7 +35,10 @@ def describe_sitting(model: RegisteredModel, judge_prompt: str | None = None) ->
 
 
 def list_changes(kept: str | None, present: str) -> list[str]:
-    """What differs between a kept fingerprint and the present one; what was not kept is not known to differ."""
+    """What differs between a kept fingerprint and the present one.
+
+    What was not kept is not known to differ.
+    """
     before, now = json.loads(kept or "{}"), json.loads(present)
     return [
         name

@@ -54,7 +54,10 @@ def forecast_sets(
     reference_owners: Iterable[str],
     is_shared: bool,
 ) -> list[Forecast]:
-    """One forecast for each organisation (by name) of `left`, the one that ends first before the others."""
+    """One forecast for each organisation (by name) of `left`.
+
+    The one that ends first comes before the others.
+    """
     now = set(sitting_now)
     due: dict[str, set[int]] = {}
     for entry in schedule:

@@ -1,4 +1,6 @@
-"""What an index of a bank holds, in little memory: names of a fixed width side by side, read as they are asked for.
+"""What an index of a bank holds, in little memory.
+
+Names of a fixed width stand side by side and are read when they are asked for.
 
 Python's own objects for 300,000 questions would be a hundred megabytes; these are six.
 """
@@ -22,7 +24,10 @@ T = TypeVar("T")
 
 
 def pack_uuids(texts: Sequence[str]) -> bytes:
-    """UUIDs as 16 bytes each, in the order of their texts; raises ContractError for what is none as the contract writes it."""
+    """UUIDs as 16 bytes each, in the order of their texts.
+
+    Raises ContractError for a text that is not a UUID as the contract writes it.
+    """
     joined = "".join(texts)
     if len(joined) == 36 * len(texts) and joined == joined.lower():
         try:
@@ -64,7 +69,10 @@ class _Fixed(Sequence[T]):
 
     @cached_property
     def array(self) -> NDArray[np.bytes_]:
-        """The same as an array to sort and to search, nothing copied; its elements as Python's bytes lose zeros at their end."""
+        """The same as an array to sort and to search, without a copy.
+
+        Its elements lose the zeros at their end when they are read as Python's bytes.
+        """
         return np.frombuffer(self._raw, dtype=f"S{self._width}")
 
     @abstractmethod
@@ -124,7 +132,10 @@ class UuidPlaces(Mapping[str, int]):
 
 
 class Lists(Generic[T]):
-    """Lists that follow each other in one column: list `i` is what stands from `offsets[i]` to `offsets[i + 1]`."""
+    """Lists that follow each other in one column.
+
+    List `i` is what stands from `offsets[i]` to `offsets[i + 1]`.
+    """
 
     def __init__(self, offsets: NDArray[np.int32], column: Sequence[T]) -> None:
         self.offsets = offsets

@@ -1,4 +1,6 @@
-"""Plan a run: which candidates sit which sets, in how many sessions, at what cost, and what the bank has left.
+"""Plan a run: which candidates sit which sets, in how many sessions and at what cost.
+
+The plan also shows what the bank has left.
 
 `plan_run` is a preview and writes nothing. `publishing.publish_plan` computes the same plan again inside one transaction
 that holds the run's identity, the season and the organisations, claims the sets, and fixes the secret order of every
@@ -219,7 +221,10 @@ def name_run(
 
 
 def check_same_run(plan: RunPlan, names: Sequence[str] | None) -> None:
-    """Pass when a published run examines everybody named; raises UsageError that says how to examine the others."""
+    """Pass when a published run examines every candidate that was named.
+
+    Raises a UsageError that says how to examine the others.
+    """
     others = sorted(set(names or ()) - set(plan.asked_for))
     if others:
         raise UsageError(
@@ -229,7 +234,9 @@ def check_same_run(plan: RunPlan, names: Sequence[str] | None) -> None:
 
 
 def compute_plan(connection: Connection, request: PlanRequest) -> tuple[RunPlan, Allotment]:
-    """The plan that follows from the request and from what the ledger holds now, with the allotment that it rests on.
+    """The plan that follows from the request and the ledger, with the allotment behind it.
+
+    What counts is what the ledger holds now.
 
     Candidates that the bank or a limit cannot serve are refused alone. Raises GateError when the reference cannot sit.
     """
@@ -309,7 +316,10 @@ def _describe_plan(request: PlanRequest, allotment: Allotment) -> RunPlan:
 def _name_organisations(
     connection: Connection, registry: Registry, *, is_simulated: bool
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Key → name of every organisation of this kind in the registry, and key of another name → key of the one meant.
+    """The names of organisations by key, and the keys that their other names stand for.
+
+    The first maps key → name for every organisation of this kind in the registry; the second maps the key of
+    another name → key of the one that is meant.
 
     The ledger's name stands before the registry's: what was published once keeps its spelling.
     """

@@ -1,4 +1,7 @@
-"""A plan becomes a run: its sets claimed and its sessions with their secret order added, in one transaction."""
+"""A plan becomes a run, in one transaction.
+
+Its sets are claimed, and its sessions are added with their secret order.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,10 @@ def publish_plan(ledger: Ledger, plan: RunPlan) -> str:
 
 
 def check_served(plan: RunPlan) -> None:
-    """Pass when anybody can sit; raises GateError (BankTooSmall where the bank is the reason) with the numbers."""
+    """Pass when at least one candidate can sit.
+
+    Raises GateError (BankTooSmall where the bank is the reason) with the numbers.
+    """
     if plan.candidates or not plan.refused:
         return
     reasons = " ".join(refusal.reason for refusal in plan.refused)
@@ -111,7 +117,10 @@ def check_served(plan: RunPlan) -> None:
 
 
 def describe_request(plan: RunPlan) -> Request:
-    """What is asked of a second person: who sits which sets, how often, on which bank and at what cost at most; no secret."""
+    """What a second person is asked to approve; it holds no secret.
+
+    It says who sits which sets, how often, on which bank and at what cost at most.
+    """
     summary = plan.summary()
     return Request("plan", plan.run_id, {name: summary[name] for name in _ASKED})
 
@@ -127,7 +136,10 @@ def _read_claimed(connection: Connection, request: PlanRequest) -> RunPlan:
 
 
 def _list_organisations(request: PlanRequest) -> tuple[dict[str, str], dict[str, str]]:
-    """Names by key, those of the registry's other names included, and which key is meant by these."""
+    """Names of organisations by key, and which key each other name of the registry stands for.
+
+    The names include those for the keys of the registry's other names.
+    """
     names = dict(request.organisations)
     for sitter in (*request.candidates, *request.references):
         names.setdefault(sitter.organisation, request.name_organisation(sitter.organisation))

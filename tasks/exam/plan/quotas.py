@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def find_over_quota(connection: Connection, request: PlanRequest, allotment: Allotment) -> list[Refusal]:
-    """The candidates that would be allocated more than their limit, or their organisation's, allows.
+    """The candidates that would be allocated more than a limit allows.
+
+    The limit is their own, or that of their organisation.
 
     Raises GateError where it is the reference that has reached its limit: nobody can be served without it.
     """

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sitter:
-    """Somebody who sits: registry name, candidate user, the organisation's key, and what the answers depend on."""
+    """Somebody who sits.
+
+    It holds the registry name, the candidate user, the organisation's key, and what the answers depend on.
+    """
 
     model: str
     user_id: str
@@ -142,7 +145,10 @@ class PlanRequest:
 
     @cached_property
     def rested_before(self) -> str:
-        """A lineage met before this moment may return; empty text (nothing may) without a rest period."""
+        """A lineage met before this moment may return.
+
+        Without a rest period it is an empty text, and no lineage may return.
+        """
         if self.rest_months is None:
             return ""
         months = self.planned_on.year * 12 + self.planned_on.month - 1 - self.rest_months
@@ -172,7 +178,9 @@ class PastSitting(NamedTuple):
 
 
 class KnownSet(NamedTuple):
-    """A set, with the group that may share it and the positions of its lineages in the bank index.
+    """A set in the ledger.
+
+    It comes with the group that may share it and the positions of its lineages in the bank index.
 
     `possible` is a mask of all that a set of the run that is planned could hold, whatever its seed; null for a set that is there.
     """

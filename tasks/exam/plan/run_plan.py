@@ -100,7 +100,10 @@ class RunPlan:
         return {one.organisation: dict(one.sets_left) for one in self.forecast}
 
     def summary(self) -> dict[str, Any]:
-        """The preview as JSON values: counts, cost and what is left; no seed, no question, no lineage."""
+        """The preview as JSON values: counts, cost and what is left.
+
+        It has no seed, no question and no lineage.
+        """
         return {
             "run_id": self.run_id,
             "month": self.month,
@@ -144,7 +147,10 @@ def read_plan(ledger: Ledger, run_id: str) -> RunPlan:
 
 
 def parse_published(row: RowMapping) -> RunPlan:
-    """The plan as the ledger keeps it with its run; what an earlier version did not keep is empty."""
+    """The plan as the ledger keeps it with its run.
+
+    What an earlier version did not keep is empty.
+    """
     plan = row["plan"]
     return RunPlan(
         run_id=row["run_id"],

@@ -1,4 +1,4 @@
-"""How many questions of each discipline a set has, and what it means that there are not enough.
+"""How many questions of each discipline a set has, and what it means if too few are there.
 
 A discipline's weight in S is fixed whatever its share (SPEC §5.1): a small discipline may have a smaller share, so that
 it lasts as long as the others and is never silently absent.
@@ -63,7 +63,9 @@ class ShareRule:
     totals: Mapping[str, int]
 
     def fit(self, available: Mapping[str, int]) -> tuple[dict[str, int], list[Shortfall]]:
-        """The shares of one set from what is available, and the disciplines that fall short of the least.
+        """The shares of one set from what is available.
+
+        It also returns the disciplines that fall short of the least.
 
         What would be left below the least is taken along, as far as the equal share allows: it could serve no later set.
         """

@@ -54,7 +54,10 @@ class Distribution:
 
 
 def distribute_sets(request: PlanRequest, state: LedgerState) -> Distribution:
-    """Give every organisation with candidates in the run a set, or the numbers why there is none."""
+    """Give every organisation with candidates in the run a set.
+
+    Where there is none for it, give the numbers that say why.
+    """
     return _Dealer(request, state).deal()
 
 
@@ -98,7 +101,10 @@ class _Dealer:
         return self._found
 
     def _share(self, owners: Sequence[str], set_group: int) -> None:
-        """The set that serves most of those who wait, one already drawn before a new one; again for those who are left."""
+        """Give the waiting organisations the set that serves most of them.
+
+        A set that is drawn already comes before a new one. This is repeated for those that are left.
+        """
         waiting = list(owners)
         while waiting:
             known = max(
@@ -196,7 +202,10 @@ class _Dealer:
     def _find_possible(
         self, shares: Sequence[DisciplineShare], excluded: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """The lineages that a new set can hold, whatever the seed: who has met none of them can sit it as well."""
+        """The lineages that a new set can hold, whatever the seed.
+
+        An organisation that has met none of them can sit the set as well.
+        """
         request, found = self._request, self._request.index.make_mask()
         asked = request.index.make_mask()
         asked[list(self._state.asked)] = True
@@ -215,7 +224,9 @@ class _Dealer:
     def _find_drawable(
         self, span: slice, allowed: NDArray[np.bool_], count: int, drawn: int
     ) -> NDArray[np.bool_]:
-        """The allowed ones of a discipline that `count` are drawn from: those put off only where there are too few others.
+        """The allowed lineages of a discipline that `count` are drawn from.
+
+        Those that are put off are among them only where there are too few others.
 
         Sets that this run has drawn before may have taken any of those that are not put off (`drawn` in all).
         """

@@ -1,4 +1,6 @@
-"""What the ledger says before a run is planned: sets of the season, what was met and answered, earlier sittings.
+"""What the ledger shows before a run is planned.
+
+It shows the sets of the season, what was met and answered, and earlier sittings.
 
 An organisation has met the lineages of the sets that it claimed (`set_claims`): a few rows per run. The primary key of
 `exposures` holds the rule itself; it is written with every claim and never read as a whole.
@@ -85,7 +87,10 @@ def _read_asked(
     positions: dict[str, NDArray[np.int64]],
     met: dict[str, NDArray[np.bool_]],
 ) -> dict[int, str]:
-    """The questions that candidates have answered, of lineages that somebody in this run has not met; the latest of each."""
+    """The questions that candidates have answered, of lineages new to somebody in this run.
+
+    That is: somebody in this run has not met the lineage. Of each lineage it is the latest question.
+    """
     if not request.anchor_share or not request.candidates:
         return {}
     index = request.index

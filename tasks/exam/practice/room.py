@@ -1,4 +1,6 @@
-"""Practice sessions: public questions, sat by the rules of the exam, that count for nothing and are kept nowhere.
+"""Practice sessions with public questions, sat by the rules of the exam.
+
+They count for nothing and are kept nowhere.
 
 They live in the server's memory alone: no ledger row, no exposure, no claim on the bank. Order, leases, one answer for each
 question and the refusals are those of an exam, so that a client can be tried out. When the server stops, or when a finished
@@ -61,7 +63,9 @@ class _Seat:
 
 
 class PracticeRoom:
-    """The practice sessions of a server, one for each candidate; safe to use from several threads.
+    """The practice sessions of a server, one for each candidate.
+
+    It is safe to use from several threads.
 
     Args:
         lease_s: seconds that a lease lasts without a call.
@@ -82,7 +86,10 @@ class PracticeRoom:
         self._lock = threading.Lock()
 
     def open(self, user_id: str, lease_secret: str | None) -> Lease:
-        """Open the candidate's practice, or resume it; raises ExamError 403 while another holds it, 422 for a weak secret."""
+        """Open the candidate's practice, or resume it.
+
+        Raises ExamError 403 while another holds it, 422 for a weak secret.
+        """
         with self._lock:
             now = self._clock()
             seat = self._seats.get(user_id)

@@ -1,4 +1,7 @@
-"""The exam protocol as a state machine: open, next, answer, close; leases, quotas and tokens."""
+"""The exam protocol as a state machine.
+
+Its steps are open, next, answer and close; it has leases, quotas and tokens.
+"""
 
 from lazy_loader import attach_stub
 

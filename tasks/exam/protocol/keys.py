@@ -1,4 +1,6 @@
-"""The keys that sign tokens: a file of its own, with the present key and former ones that are still believed.
+"""The keys that sign tokens, in a file of its own.
+
+It has the present key, and former ones that are still believed.
 
 A running server looks at the file once a second. A new key signs from then on; what a former key signed is believed until its
 end. Who deletes the file ends every token at once: a new file, with another issuer and another key, takes its place.
@@ -83,7 +85,9 @@ class KeyFile:
         self._known: tuple[float, _Stamp, KeySet] | None = None
 
     def read(self) -> KeySet:
-        """The keys as they were at most a second ago; the same object as long as they have not changed.
+        """The keys as they were at most a second ago.
+
+        It is the same object as long as they have not changed.
 
         Raises StoreError when others may read the file, or when it is damaged.
         """

@@ -1,4 +1,6 @@
-"""The exam protocol: a state machine over the ledger, the one path by which questions are put (LLMEval-Fair §2.2.2).
+"""The exam protocol: a state machine over the ledger (LLMEval-Fair §2.2.2).
+
+It is the only path by which questions are put.
 
 Outer layer: a signed token, the user's role, the one session that the token names, and a lease that only one holder
 has. Inner layer: questions in the allocated order only, the next one only when the previous is answered, one answer per
@@ -101,7 +103,9 @@ class ExamProtocol:
     # --- questions and answers -------------------------------------------------------------------------------
 
     def next_question(self, token: str, lease: Lease) -> Put | None:
-        """The next question in order; while one is pending, that one again, marked as a repeat; null when finished.
+        """The next question in order; None when the session is finished.
+
+        While one is pending, it is that one again, marked as a repeat.
 
         A question whose time is over is given up: it counts as unanswered, and the next one comes.
         Raises ExamError 401, 403 (`lease_expired`, `lease_lost`, `quota_reached`, `deadline_passed` and those of opening).
@@ -156,7 +160,9 @@ class ExamProtocol:
         return await self._perform_async(watching.read_status(self._tokens, token, session_id))
 
     def release_session(self, token: str, session_id: str) -> SessionStatus:
-        """An examiner ends a lease: its holder is shut out, and a new opening succeeds. Answers stay.
+        """End a lease as an examiner: its holder is shut out, and a new opening succeeds.
+
+        Answers stay.
 
         Where that needs a second person it is asked for, and ExamError 403 raised, until somebody has approved it.
         """
@@ -169,7 +175,10 @@ class ExamProtocol:
     def list_sessions(
         self, token: str, run_id: str | None = None, *, after: str | None = None, limit: int | None = None
     ) -> list[SessionSummary]:
-        """One's own sessions; for examiners all, or those of a run: `limit` of them, those that follow the session `after`."""
+        """The caller's own sessions; for examiners all sessions, or those of a run.
+
+        `limit` of them are returned: those that follow the session `after`.
+        """
         return self._perform(watching.list_sessions(self._tokens, token, run_id, after, limit))
 
     async def list_sessions_async(
@@ -179,7 +188,9 @@ class ExamProtocol:
         return await self._perform_async(watching.list_sessions(self._tokens, token, run_id, after, limit))
 
     def decide(self, token: str, approval_id: int, *, is_approved: bool) -> Approval:
-        """Approve or refuse a request for a second person, as the user who got the token with their own password.
+        """Approve or refuse a request for a second person.
+
+        The caller acts as the user who got the token with their own password.
 
         Raises ExamError 403 for who asked, 404 and 409.
         """
@@ -205,7 +216,9 @@ class ExamProtocol:
     # --- what is logged and checked around every call ----------------------------------------------------------
 
     def check_token(self, token: str, permission: str, action: str, target: str | None = None) -> Claims:
-        """Verify a token for an action outside sessions (users, runs), and log the attempt, with whom or what it is done to.
+        """Verify a token for an action outside sessions (users, runs), and log the attempt.
+
+        The entry says with whom or to what the action is done.
 
         Raises ExamError 401 or 403.
         """
@@ -219,14 +232,19 @@ class ExamProtocol:
         return self._perform(Move(action, token, None, operation, target))
 
     def look_at_token(self, token: str) -> Claims:
-        """The claims of a token before anything else is read: signature, moments, and what is known to have ended.
+        """The claims of a token before anything else is read.
+
+        What is checked is the signature, the moments, and what is known to have ended.
 
         Raises ExamError 401. Nothing is logged, and the ledger is not asked: every call does both.
         """
         return self._tokens.look(token)
 
     def name_caller(self, token: str) -> str | None:
-        """The user of a token that we signed, expired and ended or not; null for what we did not sign."""
+        """The user of a token that we signed; None for a token that we did not sign.
+
+        The token may have expired or ended.
+        """
         caller = read_caller(self._keys, token)
         return None if caller is None else caller.user_id
 
@@ -248,7 +266,10 @@ class ExamProtocol:
         )
 
     def _acknowledge(self, accepted: Accepted) -> tuple[Receipt, Put | None]:
-        """The receipt of an answer that is durable; the last one of a session has the log's head signed."""
+        """The receipt of an answer that is durable.
+
+        After the last answer of a session, the log's head is signed.
+        """
         receipt, entry, put = accepted
         if receipt.is_closed and self._heads is not None:
             self._heads.keep_soon()
@@ -279,7 +300,9 @@ class ExamProtocol:
             raise
 
     def _refusal(self, move: Move[Any], error: ExamError) -> Callable[[Connection], None]:
-        """The log entry of a refused attempt; in the story of the session that it named, if the token is for it.
+        """The log entry of a refused attempt.
+
+        It stands in the story of the session that the attempt named, if the token is for that session.
 
         What names another session, or comes from a stranger or with a token that has ended, has the session as its target
         alone: nobody writes into the story of a session that is not theirs.
@@ -311,7 +334,9 @@ class ExamProtocol:
 def make_protocol(
     ledger: Ledger, settings: Settings, *, is_in_house: bool, heads: HeadKeeper | None = None
 ) -> ExamProtocol:
-    """The protocol of this installation, by the ledger's clock. An in-house lease outlasts the longest call to a model.
+    """The protocol of this installation, by the ledger's clock.
+
+    An in-house lease outlasts the longest call to a model.
 
     Raises ClockError where that clock cannot be believed.
     """

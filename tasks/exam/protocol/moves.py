@@ -1,4 +1,7 @@
-"""What a candidate does with a session: open, renew, ask, answer; each a transaction that the ledger carries out."""
+"""What a candidate does with a session: open, renew, ask, answer.
+
+Each is a transaction that the ledger carries out.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Move(Generic[T]):
-    """One use of the protocol: what the audit log says of it, and what it does in one transaction."""
+    """One use of the protocol.
+
+    It holds what the audit log records of it, and what it does in one transaction.
+    """
 
     action: str
     token: str
@@ -51,7 +57,10 @@ class Move(Generic[T]):
 
 
 class Accepted(NamedTuple):
-    """An answer that was stored: its receipt as far as it is known before the commit, its entry, and the next question."""
+    """An answer that was stored.
+
+    It has its receipt as far as that is known before the commit, its entry, and the next question.
+    """
 
     receipt: Receipt
     entry: Entry
@@ -314,7 +323,10 @@ class Moves:
         return len(late)
 
     def _hand_out(self, connection: Connection, seat: seats.Seat, seq: int, now: float) -> Put | None:
-        """A question for the first time; null when all are handed out. Raises ExamError 403 at a quota."""
+        """Hand out a question for the first time; None when all are handed out.
+
+        Raises ExamError 403 at a quota.
+        """
         if seq > seat.question_count:
             return None
         check_quota(connection, "candidate", seat.candidate_limit, user_id=seat.user_id)
@@ -325,7 +337,10 @@ class Moves:
         return put
 
     def _put_again(self, connection: Connection, seat: seats.Seat, seq: int) -> Put:
-        """A question that is pending; when it was first handed out is read only where its time is limited."""
+        """Put a question that is pending again.
+
+        When it was first handed out is read only where its time is limited.
+        """
         delivered_at = None
         if seat.question_s is not None:
             delivered_at = seats.read_place(connection, seat.session_id, seq).delivered_at
@@ -389,7 +404,10 @@ def name_delivery(seq: int, delivered_at: str) -> str:
 
 
 def _check_signature(seat: seats.Seat, seq: int, answer_hash: str, signature: str | None) -> None:
-    """Pass for an answer that the candidate's key has signed, and for seats without a key; raises ExamError 403."""
+    """Pass for an answer that the candidate's key has signed, and for seats without a key.
+
+    Raises ExamError 403 otherwise.
+    """
     if seat.public_key is None:
         return
     if not is_signed(seat.public_key, signature, describe_answer(seat.session_id, seq, answer_hash)):
@@ -402,7 +420,10 @@ def _check_signature(seat: seats.Seat, seq: int, answer_hash: str, signature: st
 
 
 def _close(connection: Connection, session_id: str, answered: int, at: str) -> None:
-    """The end of a session; the lease's hash stays, so that its holder may still ask and hear that it has finished."""
+    """End a session.
+
+    The lease's hash stays, so that its holder may still ask, and learn that the session has finished.
+    """
     seats.write_session(connection, session_id, status="closed", answered_count=answered, closed_at=at)
     seal_closing(connection, session_id)
     add_closing(connection, session_id)

@@ -1,4 +1,7 @@
-"""Who may use which session, and for how many questions: checked against the row that the statement read."""
+"""Who may use which session, and for how many questions.
+
+This is checked against the row that the statement read.
+"""
 
 from __future__ import annotations
 

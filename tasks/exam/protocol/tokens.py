@@ -1,4 +1,6 @@
-"""Tokens of the exam API: JSON Web Tokens signed with HMAC-SHA256 (LLMEval-Fair, appendix H; RFC 7519).
+"""Tokens of the exam API (LLMEval-Fair, appendix H; RFC 7519).
+
+They are JSON Web Tokens signed with HMAC-SHA256.
 
 Claims: `user_id`, `session_id`, `permissions`; `iss` (this installation), `aud` (the exam), `iat`, `nbf`, `exp`, `jti`; the header
 names the key (`kid`). A token can only narrow what the user's role in the ledger allows; it never adds to it.
@@ -72,7 +74,10 @@ class Claims:
     issued_by: str | None = None
 
     def describe(self) -> str:
-        """The token by its id and, where it was not the user who asked for it, by whom it was issued."""
+        """The token by its id.
+
+        Where the user did not ask for it, it also names who issued it.
+        """
         return self.token_id if self.issued_by is None else f"{self.token_id} {self.issued_by}"
 
 
@@ -95,7 +100,9 @@ def issue_token(
     now: float | None = None,
     issued_by: str | None = None,
 ) -> SignedToken:
-    """Sign a token that lives `ttl_s` seconds, or the longest that any may; raises UsageError for an unknown permission.
+    """Sign a token that lives `ttl_s` seconds, or the longest time that any token may.
+
+    Raises UsageError for an unknown permission.
 
     `issued_by` names who issues it for somebody else.
     """
@@ -180,7 +187,9 @@ def check_not_ended(claims: Claims, ended: EndedTokens) -> None:
 
 
 class VerifiedTokens:
-    """Tokens of one process: the signature is verified once for each; expiry, and whether it was ended, at every call.
+    """Tokens of one process, each with its signature verified once.
+
+    Whether a token has expired or was ended is checked at every call.
 
     Keys and ended tokens are read again once a second, whatever the number of calls.
 
@@ -214,7 +223,9 @@ class VerifiedTokens:
         return claims
 
     def look(self, token: str) -> Claims:
-        """The claims of a token by what this process knows, without the ledger; raises ExamError 401.
+        """The claims of a token by what this process knows, without the ledger.
+
+        Raises ExamError 401.
 
         For the door, before anything is read: `read` decides what is done.
         """
@@ -229,7 +240,10 @@ class VerifiedTokens:
         return claims
 
     def verify(self, token: str, connection: Connection) -> Claims:
-        """The claims of a token, its signature verified whatever was known of it; raises ExamError 401."""
+        """The claims of a token, with its signature verified whatever was known of it.
+
+        Raises ExamError 401.
+        """
         claims = verify_token(self._keys, token, now=self._clock())
         check_not_ended(claims, self._read_ended(connection))
         if len(self._verified) >= _MOST_CACHED_TOKENS:
@@ -245,7 +259,10 @@ class VerifiedTokens:
 
 
 def derive_lease_secret(keys: KeySet, session_id: str) -> str:
-    """The lease secret of in-house sittings: the same on every start, so that a restarted process is the same holder."""
+    """The lease secret of in-house sittings.
+
+    It is the same on every start, so that a restarted process is the same holder.
+    """
     return hmac.new(keys.lease_secret, b"lease|" + session_id.encode(), hashlib.sha256).hexdigest()
 
 
@@ -312,12 +329,18 @@ def _parse_claims(payload: dict[str, Any], longest_s: int, ends_at: float) -> Cl
 
 
 def _is_name(value: object) -> TypeGuard[str]:
-    """Whether it is a text that a ledger can look up: no character zero, no half of a surrogate pair."""
+    """Whether the value is a text that a ledger can look up.
+
+    Such a text has no character zero and no half of a surrogate pair.
+    """
     return isinstance(value, str) and not re.search("[\0\ud800-\udfff]", value)
 
 
 def _is_moment(value: object) -> bool:
-    """Whether it is a Unix time: JSON as Python reads it also knows Infinity, NaN and integers of any length."""
+    """Whether the value is a Unix time.
+
+    This must be checked because JSON as Python reads it also knows Infinity, NaN and integers of any length.
+    """
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _END_OF_TIME
 
 

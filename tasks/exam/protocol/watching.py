@@ -1,4 +1,7 @@
-"""What is asked of sessions from outside: where they stand, which there are, and the end of a lease."""
+"""What is asked of sessions from outside.
+
+The questions are where they stand and which there are; a lease can also be ended.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ def read_status(tokens: VerifiedTokens, token: str, session_id: str) -> Move[Ses
 def release_session(
     tokens: VerifiedTokens, token: str, session_id: str, rule: TwoPersons, now: Callable[[], float]
 ) -> Move[SessionStatus | Approval]:
-    """The end of a session's lease; where that needs a second person who has not agreed yet, the request for it."""
+    """The end of a session's lease.
+
+    Where that needs a second person who has not agreed yet, it is the request for it.
+    """
 
     def operation(connection: Connection) -> SessionStatus | Approval:
         claims = tokens.read(token, connection)
@@ -77,7 +83,10 @@ def list_sessions(
     after: str | None = None,
     limit: int | None = None,
 ) -> Move[list[SessionSummary]]:
-    """One's own sessions; for examiners all, or those of a run: `limit` of them, those that follow the session `after`."""
+    """The caller's own sessions; for examiners all sessions, or those of a run.
+
+    `limit` of them are returned: those that follow the session `after`.
+    """
 
     def operation(connection: Connection) -> list[SessionSummary]:
         claims = tokens.read(token, connection)

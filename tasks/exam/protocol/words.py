@@ -82,7 +82,10 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What comes back for a question. Only `response` is needed; the rest is the account of the call, where known."""
+    """What comes back for a question.
+
+    Only `response` is needed; the rest is the account of the call, where known.
+    """
 
     response: str = field(repr=False)
     reasoning: str | None = field(default=None, repr=False)
@@ -99,7 +102,9 @@ class Answer:
     signature: str | None = None
 
     def fitted(self, most: int = LONGEST_RESPONSE) -> Answer:
-        """The answer with at most so many characters of response, and of reasoning: cut, they end in a mark that says so.
+        """The answer with at most `most` characters of response, and of reasoning.
+
+        A text that was cut ends in a mark that says so.
 
         A response that is cut is `truncated`; reasoning is cut alone.
         """
@@ -114,7 +119,9 @@ class Answer:
         )
 
     def checked(self, most: int = LONGEST_RESPONSE) -> dict[str, Any]:
-        """The answer as a ledger row, cut as by `fitted`; blank text is an empty answer whatever was claimed.
+        """The answer as a ledger row, cut as by `fitted`.
+
+        Blank text is an empty answer, whatever was claimed.
 
         Raises ExamError 422 for a status that no candidate can give. `error` is none: a call that failed is sent again, and
         what is still unanswered when the session closes is marked by the exam itself.
@@ -179,7 +186,10 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """Questions allocated, handed out but unanswered, and answered; `limit` on those handed out, null for none."""
+    """Questions allocated, handed out but unanswered, and answered.
+
+    `limit` is on those handed out; None means no limit.
+    """
 
     allocated: int
     pending: int
@@ -189,7 +199,10 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class SessionStatus:
-    """Where a session stands. `candidate` counts all sessions of its user; `organisation` is shown to examiners only."""
+    """Where a session stands.
+
+    `candidate` counts all sessions of its user; `organisation` is shown to examiners only.
+    """
 
     session_id: str
     status: str

@@ -1,4 +1,6 @@
-"""The public file of a bank version: every lineage by a name that says nothing, with the root of what it can be drawn as.
+"""The public file of a bank version.
+
+It has every lineage by a name that reveals nothing, with the root of what it can be drawn as.
 
 One pass over the content of the bank, some hundred questions at a time: of a question its commitment is kept, of a lineage its
 root, and nothing else. The same bank and the same secret give the same file, so that one that a killed process did not finish is

@@ -1,4 +1,7 @@
-"""Questions of a bank version: what a draw needs of each, and what each holds, some hundred at a time."""
+"""Questions of a bank version, a few hundred at a time.
+
+They are read for what a draw needs of each, and for what each holds.
+"""
 
 from __future__ import annotations
 

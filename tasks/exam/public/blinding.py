@@ -1,4 +1,7 @@
-"""Names and salts that say nothing to who has not the installation's secret, and are the same whenever they are made."""
+"""Names and salts that mean nothing without the installation's secret.
+
+They are the same whenever they are made.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ _WAY_OUT: Final = "Restore it from a backup. Without it no question that was sea
 
 
 def read_blinding_secret(settings: Settings) -> bytes:
-    """The secret that names and salts are made with; made on first use, for its owner alone. Raises StoreError."""
+    """The secret that names and salts are made with.
+
+    It is made on first use, for its owner alone. Raises StoreError.
+    """
     text = read_home_key(settings, FILE, _WAY_OUT)
     if not _SHAPE.fullmatch(text):
         raise StoreError(f"{settings.secrets_path / FILE} is not {LENGTH} hexadecimal digits. {_WAY_OUT}")
@@ -29,7 +35,10 @@ def read_blinding_secret(settings: Settings) -> bytes:
 
 
 def find_blinding_fault(connection: Connection, settings: Settings) -> str | None:
-    """Why the secret is not the one that the ledger's sets were sealed with; null where it is, or nothing was sealed."""
+    """Why the secret is not the one that the ledger's sets were sealed with.
+
+    None where it is that one, or nothing was sealed.
+    """
     path = settings.secrets_path / FILE
     if not draws.has_sealed(connection):
         return None
@@ -47,7 +56,10 @@ def find_blinding_fault(connection: Connection, settings: Settings) -> str | Non
 
 
 def lineage_name(secret: bytes, lineage_uuid: str) -> bytes:
-    """What stands for a lineage in everything that is published: 32 bytes, the same in every bank version."""
+    """The name that stands for a lineage in everything that is published.
+
+    It has 32 bytes and is the same in every bank version.
+    """
     return hmac.digest(secret, b"lineage|" + lineage_uuid.encode(), "sha256")
 
 

@@ -1,4 +1,7 @@
-"""Whether the public log is what was written: its lines in the ledger, its files, and heads that somebody kept."""
+"""Whether the public log is what was written.
+
+What is checked: its lines in the ledger, its files, and heads that somebody kept.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,10 @@ class PublicLogReport:
 
 
 def check_public_log(ledger: Ledger, settings: Settings) -> PublicLogReport:
-    """Check the lines of the ledger, the file against them byte by byte, the heads, and what the log says of sessions.
+    """Check the public log.
+
+    What is checked: the lines of the ledger, the file against them byte by byte, the heads, and what the log
+    records of sessions.
 
     The file may lack the last lines: the next command adds them.
     """
@@ -68,7 +74,9 @@ def check_public_log(ledger: Ledger, settings: Settings) -> PublicLogReport:
 
 
 def check_witness_file(ledger: Ledger, path: Path) -> tuple[int, tuple[LogFinding, ...]]:
-    """Compare the heads that a witness kept with the log; how many there are, and what does not agree.
+    """Compare the heads that a witness kept with the log.
+
+    Returns how many there are, and what does not agree.
 
     Raises UsageError for a file that cannot be read, or has none.
     """
@@ -197,7 +205,10 @@ def _check_signings(
 
 
 def _check_sessions(connection: Connection) -> Iterator[LogFinding]:
-    """Sessions that were opened or closed since the log began are in it, with the answers that they have."""
+    """Check that the log has the sessions that were opened or closed since it began.
+
+    It must have them with the answers that they have.
+    """
     first = public_log.read_public_line(connection, 1)
     if first is None:
         return

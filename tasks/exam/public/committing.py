@@ -1,4 +1,6 @@
-"""A run that is committed to first and drawn later: with a public value that nobody knows yet, and shares of candidates.
+"""A run that is committed to first and drawn later.
+
+The draw uses a public value that nobody knows yet, and shares of candidates.
 
 `commit_run` writes the commitment and nothing can be sat; `add_share` adds what a candidate gives; `draw_run` plans the run again
 from the ledger, refuses where what was committed to has changed, and draws it, once.
@@ -39,7 +41,9 @@ def commit_run(
     source: str,
     again: str | None = None,
 ) -> tuple[RunPlan, int] | None:
-    """Commit to a run that is drawn once the value of `source` is known; the plan and the number of the entry.
+    """Commit to a run that is drawn once the value of `source` is known.
+
+    Returns the plan and the number of the entry.
 
     None when nobody is due. Who sits is fixed by it: names that are not given are those that are due now. Raises GateError for a
     run that is drawn, or that is committed to already where `again` does not say why it is to be done anew.
@@ -93,7 +97,9 @@ def commit_run(
 
 
 def add_share(ledger: Ledger, settings: Settings, run_id: str, candidate: str, share: str) -> int:
-    """Add what a candidate gives to the seed of a run that is committed to and not drawn; the number of the entry.
+    """Add what a candidate gives to the seed of a run; returns the number of the entry.
+
+    The run is committed to and not drawn.
 
     Raises UsageError for a share that is no hash, for an unknown candidate and for a second share, GateError for a run that is
     not committed to or is drawn.

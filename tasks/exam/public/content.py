@@ -15,11 +15,17 @@ _encode: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators
 
 
 def write_content(row: Mapping[str, Any]) -> str:
-    """The content of a question of the bank as JSON: keys sorted, no space, nothing escaped that need not be."""
+    """The content of a question of the bank as JSON.
+
+    Keys are sorted, there is no space, and nothing is escaped that need not be.
+    """
     return _encode({name: row[name] for name in _CONTENT})
 
 
 def commit_question(secret: bytes, row: Mapping[str, Any]) -> bytes:
-    """A question's commitment from its row of the bank; the same in every version that holds it unchanged."""
+    """A question's commitment from its row of the bank.
+
+    It is the same in every version that holds the question unchanged.
+    """
     salt = question_salt(secret, row["question_uuid"], row["revision"])
     return digest("proctor question", salt, write_content(row))

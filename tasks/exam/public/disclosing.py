@@ -1,4 +1,6 @@
-"""What is disclosed of a run once all its sessions are closed: the seed, what it was mixed from, sets with their proofs, orders.
+"""What is disclosed of a run once all its sessions are closed.
+
+It is the seed, what the seed was mixed from, sets with their proofs, and orders.
 
 The files follow from the ledger alone: doing it again writes the same, and the entry of the public log comes last, once.
 """
@@ -33,7 +35,9 @@ _WAY_OUT: Final = "Restore the ledger, and the folder of secrets, from a backup 
 
 
 def disclose_closed_runs(ledger: Ledger, settings: Settings) -> list[str]:
-    """Disclose every closed run that is not yet, and bring the public log's file up to the ledger; returns the runs.
+    """Disclose every closed run that is not disclosed yet; returns the runs.
+
+    The public log's file is brought up to the ledger.
 
     One that cannot be disclosed is logged, and holds nobody up: it stays undisclosed, for everybody to see, and `proctor doctor` names
     it (`find_refused_runs`).
@@ -53,7 +57,10 @@ def disclose_closed_runs(ledger: Ledger, settings: Settings) -> list[str]:
 
 
 def find_refused_runs(ledger: Ledger, settings: Settings) -> list[str]:
-    """Why closed runs cannot be disclosed: a sentence for each, with its name and the way out; nothing is written."""
+    """Why closed runs cannot be disclosed; nothing is written.
+
+    There is a sentence for each run, with its name and the way out.
+    """
     refused = []
     with ledger.read() as connection:
         for run_id in draws.list_undisclosed(connection):
@@ -65,7 +72,9 @@ def find_refused_runs(ledger: Ledger, settings: Settings) -> list[str]:
 
 
 def disclose_run(ledger: Ledger, settings: Settings, run_id: str) -> bool:
-    """Write the files of a closed run under `runs/<run>/`, and the entry that names them; false where they are disclosed already.
+    """Write the files of a closed run under `runs/<run>/`, and the entry that names them.
+
+    Returns False where they are disclosed already.
 
     Raises StoreError where the ledger no longer has what the public log says that the run was drawn with, or has answers that
     the audit log has not.
@@ -86,7 +95,10 @@ def disclose_run(ledger: Ledger, settings: Settings, run_id: str) -> bool:
 
 
 def _prepare(connection: Connection, settings: Settings, run_id: str) -> dict[str, Iterator[str]]:
-    """Name → lines of each file of a run that can be disclosed; raises StoreError for one that cannot."""
+    """The lines of each file of a run that can be disclosed, by name.
+
+    Raises StoreError for a run that cannot be disclosed.
+    """
     if changed := find_unlogged(connection, run_id):
         raise StoreError(
             f"Run {run_id} is not disclosed: the answers of {len(changed)} of its sessions (the first: {changed[0]}) are not those "

@@ -24,7 +24,10 @@ def encode_line(value: Any) -> str:
 
 
 def write_whole(path: Path, lines: Iterable[str]) -> str:
-    """Write lines, each ended by a newline, under another name and move them to their place; returns the SHA-256 as text."""
+    """Write lines to a file that appears whole; returns the SHA-256 as text.
+
+    Each line is ended by a newline. They are written under another name, and the file is then moved to its place.
+    """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _sweep(path.parent)
     draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")

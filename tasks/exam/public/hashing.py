@@ -1,4 +1,7 @@
-"""Hashes of what is published: digests of tagged parts, and Merkle trees over them (RFC 9162, section 2.1)."""
+"""Hashes of what is published (RFC 9162, section 2.1).
+
+They are digests of tagged parts, and Merkle trees over them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ NODE = b"\x01"
 
 
 def digest(tag: str, *parts: str | bytes | int) -> bytes:
-    """SHA-256 over a tag and parts, each preceded by its length in four bytes; numbers are their decimal text."""
+    """SHA-256 over a tag and parts, each preceded by its length in four bytes.
+
+    Numbers are their decimal text.
+    """
     whole = hashlib.sha256()
     for part in (tag, *parts):
         raw = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
@@ -50,7 +56,10 @@ def make_path(leaves: Sequence[bytes], place: int) -> list[bytes]:
 
 
 def follow_path(leaf: bytes, place: int, count: int, path: Sequence[bytes]) -> bytes:
-    """The root that a leaf, its place among `count` leaves and its path lead to; raises ValueError for a path of another length."""
+    """The root that a leaf, its place among `count` leaves and its path lead to.
+
+    Raises ValueError for a path of another length.
+    """
     node = hashlib.sha256(LEAF + leaf).digest()
     for is_left, sibling in zip(_list_sides(place, count), path, strict=True):
         node = hashlib.sha256(NODE + (node + sibling if is_left else sibling + node)).digest()

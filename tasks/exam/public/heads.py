@@ -1,4 +1,7 @@
-"""Signed heads of the public log, `PROCTOR_HOME/public/heads.jsonl`: what others keep, so that nobody can rewrite it unseen."""
+"""Signed heads of the public log, in `PROCTOR_HOME/public/heads.jsonl`.
+
+Others keep them, so that nobody can rewrite the log unseen.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,9 @@ SIGN: Final = "sign_public_head"
 
 
 def sign_public_head(ledger: Ledger, settings: Settings) -> PublicSignedHead | None:
-    """Bring the file of the log up to the ledger and sign its last entry; null where the log has none.
+    """Bring the file of the log up to the ledger and sign its last entry.
+
+    None where the log has no entry.
 
     The head that was signed last is given back where nothing came after it. Raises StoreError for a log that is not the ledger's.
     """
@@ -59,7 +64,10 @@ def sign_public_head(ledger: Ledger, settings: Settings) -> PublicSignedHead | N
 
 
 def keep_public_head(ledger: Ledger, settings: Settings) -> None:
-    """The same for whoever has other work to finish: a refusal is logged, and named again by `proctor doctor` and the hourly seal."""
+    """The same for a caller that has other work to finish: a refusal is logged.
+
+    It is reported again by `proctor doctor` and the hourly seal.
+    """
     try:
         sign_public_head(ledger, settings)
     except StoreError as error:
@@ -73,7 +81,10 @@ def _sign(head: PublicHead, signer: LogSigner) -> PublicSignedHead:
 
 
 def _mend(descriptor: int, path: Path) -> PublicSignedHead | None:
-    """The last head of the file; half a line that a killed process left is taken away, nobody has been given it."""
+    """The last head of the file.
+
+    Half a line that a killed process left is removed: nobody has been given it.
+    """
     size = os.fstat(descriptor).st_size
     start = max(size - TAIL_BYTES, 0)
     tail = os.pread(descriptor, size - start, start)

@@ -1,4 +1,6 @@
-"""The file of the public log, `PROCTOR_HOME/public/log.jsonl`: the ledger's lines, to the byte, for everybody to read.
+"""The file of the public log, `PROCTOR_HOME/public/log.jsonl`.
+
+It has the ledger's lines, to the byte, for everybody to read.
 
 The ledger has a line before the file has it. The file is only ever added to: what is there and is not what the ledger has is
 left as it is, for somebody to look at.
@@ -34,7 +36,9 @@ def name_log_file(settings: Settings) -> Path:
 
 
 def write_public_log(ledger: Ledger, settings: Settings) -> int:
-    """Add to the file what it lacks; returns how many lines it was given. Several processes may do it at once.
+    """Add to the file what it lacks; returns how many lines were added.
+
+    Several processes may do it at once.
 
     A line that a killed process left unfinished is finished. Raises StoreError for a file that is not what the ledger has: its
     last line is another, it ends beyond the ledger, or before a head that was signed; and where it cannot be written.
@@ -63,7 +67,9 @@ def write_public_log(ledger: Ledger, settings: Settings) -> int:
 
 
 def keep_public_log(ledger: Ledger, settings: Settings) -> str | None:
-    """The same for whoever has other work to finish: a refusal is logged and returned; null where there was none.
+    """The same for a caller that has other work to finish.
+
+    A refusal is logged and returned; None where there was none.
 
     `proctor doctor` and the hourly seal name it again.
     """
@@ -76,7 +82,10 @@ def keep_public_log(ledger: Ledger, settings: Settings) -> str | None:
 
 
 def _find_end(connection: Connection, descriptor: int, path: Path) -> tuple[int, int]:
-    """The number of the last whole line of the file (0: none), and the file's size; raises StoreError for another's file."""
+    """The number of the last whole line of the file (0: none), and the file's size.
+
+    Raises StoreError for a file that belongs to another installation.
+    """
     size = os.fstat(descriptor).st_size
     head = public_log.read_public_head(connection)
     if size > head.ends_at:
@@ -96,7 +105,10 @@ def _find_end(connection: Connection, descriptor: int, path: Path) -> tuple[int,
 
 
 def _write_again(connection: Connection, path: Path) -> int:
-    """The whole file where it is gone although heads were signed: it is there with all its lines, or not at all."""
+    """Write the whole file where it is gone although heads were signed.
+
+    It is there with all its lines, or not at all.
+    """
     draft = path.with_name(path.name + DRAFT)
     descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     try:
@@ -108,7 +120,10 @@ def _write_again(connection: Connection, path: Path) -> int:
 
 
 def _append(connection: Connection, descriptor: int, start: int, size: int, path: Path) -> int:
-    """Write the lines after `start`; what the file has of the first one already must be its beginning."""
+    """Write the lines after `start`.
+
+    What the file has already of the first of them must be the beginning of that line.
+    """
     count, pending = 0, bytearray()
     for line in public_log.iter_public_lines(connection, start):
         data = line.line.encode() + b"\n"

@@ -1,4 +1,7 @@
-"""One question is disclosed: what it asked and what was right, proved to have been in a sealed bank and in the sets that put it."""
+"""Disclosing one question: what it asked and what was right, with proofs.
+
+They prove that it was in a sealed bank and in the sets that put it.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,9 @@ def disclose_question(
     *,
     is_leaked: bool = False,
 ) -> DisclosedQuestion:
-    """Publish a question (its row of `bank_entries`) with its proofs; doing it twice changes nothing.
+    """Publish a question (its row of `bank_entries`) with its proofs.
+
+    Doing it twice changes nothing.
 
     Raises GateError for one that is neither retired nor leaked, or whose lineage a session still has before it, and UsageError for one that was
     in no bank that a run was committed to, StoreError for a bank's file that is not what was published.
@@ -155,7 +160,10 @@ def _prove(
 
 
 def _find_lineage(path: Path, name: bytes, sealed: SealedLineage) -> tuple[str, list[bytes]]:
-    """Where a lineage stands in the public file of a bank, its discipline there, and its path to the bank's root."""
+    """Where a lineage stands in the public file of a bank.
+
+    Also returned are its discipline there, and its path to the bank's root.
+    """
     leaves: list[bytes] = []
     found: tuple[int, str] | None = None
     lines = iter_lines(path)

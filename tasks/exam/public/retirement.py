@@ -1,4 +1,7 @@
-"""Questions that left the bank, or came back, in the public log: how many and why, never which."""
+"""Questions that left the bank, or came back, in the public log.
+
+It records how many and why, never which.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ RESTORE = "restore"
 def publish_retirement(
     ledger: Ledger, settings: Settings, *, count: int, bank_version: int, reason: str, is_retired: bool = True
 ) -> str | None:
-    """Note that so many questions left, or came back, with a bank version, for everybody to read.
+    """Note that so many questions left, or came back, with a bank version.
+
+    Everybody can read it.
 
     Returns why the file was refused, null where it was not.
     """

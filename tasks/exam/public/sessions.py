@@ -1,4 +1,7 @@
-"""Sessions in the public log: that one was opened, and what it held when it was closed, without a word of it."""
+"""Sessions in the public log, without a word of what they say.
+
+The log records that one was opened, and what it held when it was closed.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ def add_closing(connection: Connection, session_id: str, reason: str | None = No
 
 
 def compute_answers_root(session_id: str, hashes: Mapping[int, str]) -> str:
-    """The root of the tree over a session's answers: the SHA-256 of each one's text by the position of its question."""
+    """The root of the tree over a session's answers.
+
+    `hashes` gives the SHA-256 of each answer's text by the position of its question.
+    """
     return compute_root(
         digest("proctor answer", session_id, seq, bytes.fromhex(hashes[seq])) for seq in sorted(hashes)
     ).hex()

@@ -1,4 +1,7 @@
-"""Signed heads of the public log as they stand in a file, here or with a witness: one a line."""
+"""Signed heads of the public log as they stand in a file.
+
+The file is here or with a witness, and has one head on each line.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,10 @@ def name_public_heads_file(settings: Settings) -> Path:
 
 
 def read_last_head_number(settings: Settings) -> int:
-    """The number of the head that was signed last here, 0 for none; reads the end of the file alone."""
+    """The number of the head that was signed last here, 0 for none.
+
+    Only the end of the file is read.
+    """
     path = name_public_heads_file(settings)
     if not path.exists():
         return 0

@@ -1,4 +1,7 @@
-"""The public log as Prefect sees it: sealed, and given to its witnesses. Names and numbers alone."""
+"""The public log as Prefect sees it: sealed, and given to its witnesses.
+
+It has names and numbers alone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Check what an exam has published: python verifier.py PUBLIC [--receipts FILE ...] [--head FILE ...] [--key KEY] [--json].
+"""Check what an exam has published.
+
+Usage: python verifier.py PUBLIC [--receipts FILE ...] [--head FILE ...] [--key KEY] [--json].
 
 One file, for Python 3.8 or newer, with its standard library alone: copy it anywhere. PUBLIC is a copy of an installation's
 folder `public/`; docs/verify.md of Proctor says what is in it and what each statement means. Nothing is written, and
@@ -77,7 +79,10 @@ class Findings:
         self.checked[what] = self.checked.get(what, 0) + number
 
     def guard(self, statement: str, where: str, check: Callable[..., Any], *given: Any) -> Any:
-        """The result of a check; whatever it stumbles over is a fault of this statement, and the result null."""
+        """The result of a check.
+
+        Anything that the check stumbles over is a fault of this statement, and the result is then None.
+        """
         try:
             return check(*given)
         except Malformed as error:
@@ -93,7 +98,10 @@ class Findings:
 
 
 def digest(tag: str, *parts: Any) -> bytes:
-    """SHA-256 over a tag and parts, each preceded by its length in four bytes; numbers are their decimal text."""
+    """SHA-256 over a tag and parts, each preceded by its length in four bytes.
+
+    Numbers are their decimal text.
+    """
     whole = bytearray()
     for part in (tag, *parts):
         raw = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
@@ -119,7 +127,10 @@ def compute_root(leaves: Iterable[bytes]) -> bytes:
 
 
 def follow_path(leaf: bytes, place: int, count: int, path: Sequence[bytes]) -> bytes | None:
-    """The root that a leaf, its place among `count` leaves and its path lead to; null for a path of another length."""
+    """The root that a leaf, its place among `count` leaves and its path lead to.
+
+    None for a path of another length.
+    """
     if not 0 <= place < count:
         return None
     lefts: list[bool] = []
@@ -156,7 +167,10 @@ def add_points(first: Point, second: Point) -> Point:
 
 
 def decode_point(raw: bytes) -> Point | None:
-    """A point from its 32 bytes, in the one form that it may have (section 5.1.3); null for anything else."""
+    """A point from its 32 bytes, in the one form that it may have (section 5.1.3).
+
+    None for anything else.
+    """
     if len(raw) != 32:
         return None
     number = int.from_bytes(raw, "little")
@@ -207,7 +221,10 @@ _tables: dict[bytes, list[list[Point]] | None] = {}
 
 
 def is_signed(public_key: bytes, signature: bytes, message: bytes) -> bool:
-    """Whether the signature is that of the key over the message (section 5.1.7); false for what is no key or signature."""
+    """Whether the signature is that of the key over the message (section 5.1.7).
+
+    False for something that is not a key or not a signature.
+    """
     if len(signature) != 64:
         return False
     for name in (b"base", public_key):
@@ -432,7 +449,10 @@ def map_of(name: Any, shape: Any) -> Callable[[Any], bool]:
 
 
 def fits(value: Any, shape: Any) -> bool:
-    """Whether a value has a shape: a function, a list of one shape, a tuple of shapes, or an object with these names."""
+    """Whether a value has a shape.
+
+    A shape is a function, a list of one shape, a tuple of shapes, or an object with these names.
+    """
     if isinstance(shape, dict):
         return isinstance(value, dict) and all(
             name in value and fits(value[name], inner) for name, inner in shape.items()
@@ -693,7 +713,10 @@ class Log:
 
 
 def read_log(folder: Folder, findings: Findings) -> Log:
-    """The log, with every line held to its number, to the hash of the line before, and to its form."""
+    """The log, with every line checked.
+
+    A line is checked against its number, the hash of the line before, and its form.
+    """
     log = Log()
     name = "log.jsonl"
     if not folder.has(name):
@@ -733,7 +756,10 @@ def read_log(folder: Folder, findings: Findings) -> Log:
 
 
 def add_key(log: Log, entry: Entry) -> None:
-    """A key that signs from this entry on; a log that began before its home had a key names none in `begin`."""
+    """Add a key that signs from this entry on.
+
+    A log that began before its home had a key names none in `begin`.
+    """
     log.has_former_runs = log.has_former_runs or bool(entry.body.get("has_former_runs", False))
     if entry.kind == "begin" and entry.body["key"] is None and entry.body["public_key"] is None:
         return
@@ -804,7 +830,10 @@ def check_heads(log: Log, folder: Folder, findings: Findings, given_key: str) ->
 
 
 def check_given_key(log: Log, findings: Findings, given: str, vouched: dict[str, int]) -> None:
-    """The key that the caller knows the installation by must be the log's, and must have signed heads of it."""
+    """Check the key by which the caller knows the installation.
+
+    It must be the log's, and must have signed heads of it.
+    """
     raw = parse_base64(given)
     key = sha256(raw).hexdigest()[:16] if raw is not None and len(raw) == 32 else given
     if key not in log.keys:
@@ -836,7 +865,10 @@ def check_given_heads(log: Log, findings: Findings, path: str) -> None:
 
 
 def iter_values(path: str) -> Iterator[Any]:
-    """The JSON values of a file that was given: one, a list of them, or one a line; what is none comes as its text."""
+    """The JSON values of a file that was given: one, a list of them, or one on each line.
+
+    A line that is not a JSON value comes as its text.
+    """
     with open(path, "rb") as file:
         raw = file.read(LONGEST_FILE)
     try:
@@ -949,7 +981,10 @@ def take_draw(log: Log, run: Run, entry: Entry, findings: Findings) -> None:
 
 
 def is_former(log: Log, run: Run, entry: Entry, findings: Findings, statement: str, what: str) -> bool:
-    """Whether the run was planned before the log began; a fault where the log says that there is no such run."""
+    """Whether the run was planned before the log began.
+
+    It is a fault where the log states that there is no such run.
+    """
     if run.commits:
         return False
     if log.has_former_runs:
@@ -1040,7 +1075,10 @@ def take_edition(log: Log, run: Run, entry: Entry, findings: Findings) -> None:
 
 
 def take_erasure(log: Log, run: Run, entry: Entry, findings: Findings) -> None:
-    """Texts of a run's answers are no more: of which sessions, and the root over the hashes that stay of them."""
+    """Record that texts of a run's answers are no more.
+
+    The entry states which sessions they were of, and the root over the hashes that stay of them.
+    """
     where = name_entry(entry)
     body = entry.body
     closed = {name: close for name, close in run.closes.items() if close.body["answer_count"]}
@@ -1170,7 +1208,10 @@ class Banks:
 
 
 def check_banks(log: Log, banks: Banks, folder: Folder, findings: Findings) -> None:
-    """The bank of every commit that stands is there, and has the version and size that the commit says."""
+    """Check that the bank of every commit that stands is there.
+
+    It must have the version and size that the commit states.
+    """
     for run in log.runs.values():
         commit = run.commit
         if commit is None:
@@ -1225,7 +1266,10 @@ class Session(NamedTuple):
 def check_disclosure(
     log: Log, run: Run, banks: Banks, folder: Folder, findings: Findings, earlier: list[Run]
 ) -> None:
-    """Everything that the disclosed files of a run say, in the order in which it follows; `earlier` were drawn before."""
+    """Check everything that the disclosed files of a run state.
+
+    It is checked in the order in which it follows. The runs in `earlier` were drawn before.
+    """
     assert run.disclosure is not None
     inside = f"runs/{run.name}"
     check_files(folder, findings, inside, run.disclosure.body["files"], RUN_FILES)
@@ -1446,7 +1490,10 @@ def check_slots(
     earlier: list[Run],
     where: str,
 ) -> None:
-    """Which question of its lineage each item is: that of its ticket, or of an anchor the one that was put before."""
+    """Check which question of its lineage each item is.
+
+    It must be the question of its ticket or, for an anchor, the one that was put before.
+    """
     if known.slots is None:
         return
     before: dict[bytes, set[bytes]] = {
@@ -1640,7 +1687,10 @@ class Meeting(NamedTuple):
 
 
 def check_meetings(log: Log, runs: list[Run], banks: Banks, findings: Findings) -> None:
-    """No organisation meets a lineage twice, and the bitmaps of every run have what was met before."""
+    """Check that no organisation meets a lineage twice.
+
+    The bitmaps of every run must have what was met before.
+    """
     # Kind of run and organisation: lineage, when it was last met, and in which run.
     met: dict[tuple[bool, str], dict[bytes, tuple[datetime, Run]]] = {}
     for run in runs:
@@ -1668,7 +1718,10 @@ def check_meetings(log: Log, runs: list[Run], banks: Banks, findings: Findings) 
 
 
 def list_meetings(run: Run) -> dict[str, list[Meeting]]:
-    """The sets that each organisation meets in a run, each once; what a candidate sits stands before what the reference does."""
+    """The sets that each organisation meets in a run, each once.
+
+    What a candidate sits stands before what the reference sits.
+    """
     found: dict[str, dict[str, bool]] = {}
     for session in run.sessions.values():
         sets = found.setdefault(session.organisation, {})
@@ -1691,7 +1744,11 @@ def check_meeting(
     bound: datetime | None,
     findings: Findings,
 ) -> None:
-    """A set that candidates of an organisation sit has nothing that it met in an earlier run or in another set of this one."""
+    """Check that a set has nothing that the organisation has met already.
+
+    Candidates of the organisation sit the set; it may have nothing that the organisation met in an earlier run or
+    in another set of this one.
+    """
     again: dict[str, int] = {}
     for lineage in meeting.known.lineages:
         if lineage in now:
@@ -1730,7 +1787,10 @@ def check_bitmaps(
     findings: Findings,
     met: dict[tuple[bool, str], dict[bytes, tuple[datetime, Run]]],
 ) -> None:
-    """The bitmaps of a run have what its organisations met in runs drawn before it was committed to, and nothing else."""
+    """Check that the bitmaps of a run have exactly what its organisations met before.
+
+    That is what they met in runs drawn before this run was committed to, and nothing else.
+    """
     assert run.commit is not None
     if not run.met:
         return
@@ -1774,7 +1834,10 @@ def check_bitmaps(
 
 
 class Tally:
-    """The stars of one model in one style: question to [sum, sessions, sessions whose judgement could be read]."""
+    """The stars of one model in one style.
+
+    They map a question to [sum, sessions, sessions whose judgement could be read].
+    """
 
     def __init__(self) -> None:
         self.questions: dict[int, list[int]] = {}
@@ -1951,7 +2014,10 @@ class EditionCheck:
         self.check_planned(row, sat_in, tally, where)
 
     def check_answers(self, row: dict[str, Any], root: bytes, sat_in: Run, where: str) -> None:
-        """The answers are those with which the session was closed; complete is what is closed and wholly judged."""
+        """Check that the answers are those with which the session was closed.
+
+        A session is complete when it is closed and wholly judged.
+        """
         close = sat_in.closes.get(row["session"])
         if close is None or close.number > self.entry.number:
             if row["is_complete"] and sat_in.commits:
@@ -2206,7 +2272,10 @@ def verify(
     key: str = "",
     report: Callable[[str], None] = lambda text: None,
 ) -> Findings:
-    """Check a published folder; `report` is told what comes next. Raises OSError for a given file that cannot be read."""
+    """Check a published folder.
+
+    `report` is called with what comes next. Raises OSError for a given file that cannot be read.
+    """
     findings = Findings()
     folder = Folder(root)
     report("the log")

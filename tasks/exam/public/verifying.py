@@ -1,4 +1,7 @@
-"""Running the verifier as others run it: in a Python of its own that knows nothing of Proctor."""
+"""Running the verifier as others run it.
+
+It runs in a Python process of its own that knows nothing of Proctor.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ _WRONGLY_CALLED: Final = 2
 
 
 def name_public_files(settings: Settings) -> Path:
-    """The folder of this home that is for publication; raises UsageError where nothing was published yet."""
+    """The folder of this home that is for publication.
+
+    Raises UsageError where nothing has been published yet.
+    """
     folder = settings.public_dir
     if not folder.is_dir():
         raise UsageError(

@@ -1,4 +1,6 @@
-"""Witnesses of the public log: whoever keeps its signed heads where nobody of this installation can change them.
+"""Witnesses of the public log.
+
+A witness keeps its signed heads where nobody of this installation can change them.
 
 A witness is a file elsewhere (another machine's disk, a share that can only be added to), which gets each head as a line, or a
 command, which gets it on its standard input and says with exit code 0 that it was kept. What was given to whom is a line of
@@ -87,7 +89,9 @@ def seal_public_log(
     time_limit_s: float = TIME_LIMIT_S,
     variables: Mapping[str, str] | None = None,
 ) -> Seal:
-    """Bring the files up to the ledger, sign the head, and give it to every witness; one that fails keeps it from no other.
+    """Bring the files up to the ledger, sign the head, and give it to every witness.
+
+    A witness that fails does not keep the head from any other.
 
     `variables` are those of the environment. Raises StoreError for a log that is not what the ledger has: no head of it is signed.
     """
@@ -151,7 +155,10 @@ def _tell(
 def _run(
     command: Sequence[str], head: PublicSignedHead, time_limit_s: float, variables: Mapping[str, str]
 ) -> str | None:
-    """Give a head to a program; returns why it failed, null when it did not. What it prints is shown to nobody."""
+    """Give a head to a program; returns why it failed, or None when it did not.
+
+    What the program prints is not shown to anybody.
+    """
     try:
         done = subprocess.run(
             list(command),

@@ -1,4 +1,7 @@
-"""What was published, in the forms of others: logs of Inspect, samples of lm-evaluation-harness, a leaderboard as JSON, a citation."""
+"""What was published, in the forms of others.
+
+They are logs of Inspect, samples of lm-evaluation-harness, a leaderboard as JSON, and a citation.
+"""
 
 from lazy_loader import attach_stub
 

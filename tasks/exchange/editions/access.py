@@ -1,4 +1,7 @@
-"""Who may take questions and answers of an edition away, and the entry of the audit log that says that they did."""
+"""Who may take questions and answers of an edition away.
+
+Also the entry of the audit log that records that they did.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ ACTION: Final = "export_edition"
 
 
 def note_export(ledger: Ledger, user_id: str, edition_id: str, *, with_answers: bool) -> None:
-    """Note that somebody takes an edition's questions away; raises UsageError for anybody who may not, and for nobody."""
+    """Note that somebody takes an edition's questions away.
+
+    Raises UsageError for a user who may not do so, and where no user is named.
+    """
     if not user_id:
         raise UsageError(
             f"Questions leave for a named user only: give --as with a user who is {' or '.join(ROLES)} "

@@ -1,4 +1,7 @@
-"""An edition for others to quote: the leaderboard as JSON with a schema of its own, and a citation."""
+"""An edition for others to quote.
+
+It is given as a leaderboard in JSON with a schema of its own, and as a citation.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ _EDITION: Final = (
 
 
 def render_leaderboard(lake: Lake, edition: Mapping[str, Any]) -> dict[str, Any]:
-    """The frozen scores of an edition as JSON values, by prompt style: docs/leaderboard.schema.json says what they are."""
+    """The frozen scores of an edition as JSON values, by prompt style.
+
+    docs/leaderboard.schema.json says what they are.
+    """
     scores = lake.read("published_scores", {"edition_id": edition["edition_id"], "month": edition["month"]})
     styles: dict[str, list[dict[str, Any]]] = {}
     disciplines: dict[tuple[str, str], dict[str, float | None]] = {}
@@ -81,7 +87,10 @@ def render_leaderboard(lake: Lake, edition: Mapping[str, Any]) -> dict[str, Any]
 
 
 def render_citation(edition: Mapping[str, Any], *, title: str, publisher: str) -> dict[str, str]:
-    """An edition as it is cited: `cff` (Citation File Format 1.2.0), `bibtex`, and one sentence of plain text."""
+    """An edition as it is cited.
+
+    The forms are `cff` (Citation File Format 1.2.0), `bibtex`, and one sentence of plain text.
+    """
     day = edition["published_at"].date()
     name = f"{title}, edition {edition['edition_id']}"
     what = (

@@ -1,4 +1,7 @@
-"""The answers behind an edition, candidate by candidate and style by style: question, response, stars and the judge's reason."""
+"""The answers behind an edition, candidate by candidate and style by style.
+
+Each has the question, response, stars and the judge's reason.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,9 @@ class Sitting:
 
 
 def read_edition(lake: Lake, name: str) -> dict[str, Any]:
-    """The edition of that name, or the last one of a run of that name; the last of all without a name.
+    """The edition of that name, or the last one of a run of that name.
+
+    Without a name, it is the last of all.
 
     Raises UsageError that says what there is.
     """
@@ -132,7 +137,10 @@ def _make_sample(
 
 
 def _read_answer(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What was answered; of a text that was erased it is said so, for an empty answer is another thing."""
+    """What was answered.
+
+    A text that was erased is marked as erased, because an empty answer is something else.
+    """
     if row["response"] is None and row["answer_status"] is None:
         return {}
     if row["erased_at"] is None:

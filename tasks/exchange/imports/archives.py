@@ -1,4 +1,6 @@
-"""Members of a ZIP archive, also those packed with Zstandard, as Inspect packs its logs today.
+"""Members of a ZIP archive.
+
+They may also be packed with Zstandard, as Inspect packs its logs today.
 
 Python's own `zipfile` reads these from version 3.14 on; until then the packed bytes are found here and unpacked by Arrow.
 """

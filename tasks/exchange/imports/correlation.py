@@ -1,4 +1,7 @@
-"""Whether the orders of two benchmarks agree: Spearman's rho with its p-value, ours beside theirs or two of theirs."""
+"""Whether the orders of two benchmarks agree: Spearman's rho with its p-value.
+
+The two are our benchmark and another one, or two others.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ from warehouse.lake import Lake
 def correlate_benchmarks(
     lake: Lake, of: str | None = None, month: str | None = None
 ) -> list[dict[str, object]]:
-    """One row per benchmark with published scores: benchmark, spearman_rho, p_value (two-sided, t approximation), candidate_count.
+    """One row per benchmark with published scores.
+
+    Columns: benchmark, spearman_rho, p_value (two-sided, t approximation), candidate_count.
 
     Compared are the latest scores of the same models with S of a month (the last published one by default), or with those of
     the external benchmark `of`. Rho and p are null for fewer than three models in common. Raises UsageError where there is

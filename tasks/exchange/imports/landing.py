@@ -64,7 +64,9 @@ def import_table(
     mapping: Mapping[str, str],
     metrics: Sequence[str] = (),
 ) -> ImportedFile:
-    """Land a table of marks (`scores`), of responses without marks, or of people's marks (`ratings`).
+    """Land a table that others made.
+
+    It holds marks (`scores`), responses without marks, or people's marks (`ratings`).
 
     `metrics` are columns with a mark each. Raises UsageError for columns that are missing and rows that say nothing.
     """
@@ -83,7 +85,9 @@ def import_table(
 
 
 def import_question_records(lake: Lake, path: Path, benchmark: str, model: str) -> ImportedFile:
-    """Land records of figure 8 (LLMEval-Fair): each response with the stars of its judge, where it has any.
+    """Land records of figure 8 (LLMEval-Fair).
+
+    Each response has the stars of its judge, where it has any.
 
     Raises UsageError for a file with a faulty line, or without a response.
     """
@@ -113,7 +117,10 @@ def import_question_records(lake: Lake, path: Path, benchmark: str, model: str) 
 def import_external(
     lake: Lake, path: Path, benchmark: str, source: str, mapping: Mapping[str, str]
 ) -> ImportedFile:
-    """Land scores that others published, by model and day, in `external_scores`; the file replaces the benchmark's earlier one."""
+    """Land scores that others published, by model and day, in `external_scores`.
+
+    The file replaces the benchmark's earlier one.
+    """
     frame = apply_mapping(read_table(path), mapping, SCORE_FIELDS, SCORE_FIELDS, path.name)
     rows, empty = parse_scores(frame, benchmark=benchmark, source=source, name=path.name)
     if not rows:

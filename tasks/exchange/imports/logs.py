@@ -1,4 +1,6 @@
-"""Logs of other programs: Inspect's (`.eval` and JSON) and lm-evaluation-harness's samples (`--log_samples`).
+"""Logs of other programs.
+
+They are Inspect's (`.eval` and JSON) and lm-evaluation-harness's samples (`--log_samples`).
 
 A record of a log stays whole in `record`; what we read of it beside is a convenience. What a log does not say is null.
 """
@@ -57,7 +59,9 @@ class Log:
 
 
 def parse_inspect_log(path: Path) -> Log:
-    """An Inspect log: each sample and epoch with all values of all scorers; a sample without a score is a row without a mark.
+    """An Inspect log: each sample and epoch with all values of all scorers.
+
+    A sample without a score is a row without a mark.
 
     Raises UsageError for a file that is none, or whose run was not finished.
     """
@@ -96,7 +100,9 @@ def parse_inspect_log(path: Path) -> Log:
 
 
 def parse_harness_samples(path: Path, model: str, benchmark: str | None = None) -> Log:
-    """A file of samples that lm-evaluation-harness wrote; it does not name the model, so that the caller does.
+    """A file of samples that lm-evaluation-harness wrote.
+
+    The file does not name the model, so the caller does.
 
     The task is read from the file's name (`samples_TASK_…jsonl`) unless it is given. A metric under a filter is `metric,filter`.
     Raises UsageError naming the line that is no sample.

@@ -1,4 +1,7 @@
-"""Tables of marks, responses or scores that others made: CSV, JSONL or Parquet, with a mapping of their columns to ours."""
+"""Tables of marks, responses or scores that others made.
+
+They are CSV, JSONL or Parquet, with a mapping of their columns to ours.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ _DAYS = ("%Y-%m-%d", "%Y%m%d", "%Y/%m/%d")
 
 
 def read_table(path: Path) -> pl.DataFrame:
-    """The file as a frame of texts and numbers as they stand; raises UsageError for what cannot be read, or holds no row."""
+    """The file as a frame of texts and numbers as they stand.
+
+    Raises UsageError for a file that cannot be read, or holds no row.
+    """
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         raise UsageError(f"{path.name} is none of {', '.join(_READERS)}: save it as one of them.")
@@ -47,7 +53,10 @@ def read_table(path: Path) -> pl.DataFrame:
 
 
 def parse_mapping(given: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
-    """`field=column` pairs as our field → their column; raises UsageError for a field that is none or stands there twice."""
+    """`field=column` pairs as our field → their column.
+
+    Raises UsageError for a field that is not one of ours, or that is given twice.
+    """
     mapping: dict[str, str] = {}
     for pair in given:
         name, equals, column = pair.partition("=")
@@ -62,7 +71,9 @@ def parse_mapping(given: Sequence[str], fields: Sequence[str]) -> dict[str, str]
 def apply_mapping(
     frame: pl.DataFrame, mapping: Mapping[str, str], fields: Sequence[str], needed: Sequence[str], name: str
 ) -> pl.DataFrame:
-    """The mapped columns under our names; a column of our name is taken without a mapping, any other field is null.
+    """The mapped columns under our names.
+
+    A column that has our name already is taken without a mapping; any other field is null.
 
     Raises UsageError for a column that is not there, or a field that is needed and has none.
     """
@@ -84,7 +95,10 @@ def apply_mapping(
 
 
 def melt_metrics(frame: pl.DataFrame, metrics: Sequence[str], name: str) -> pl.DataFrame:
-    """A table with a column per metric as one with a row per metric; raises UsageError for a column that is not there."""
+    """A table with a column per metric as one with a row per metric.
+
+    Raises UsageError for a column that is not there.
+    """
     if missing := [metric for metric in metrics if metric not in frame.columns]:
         raise UsageError(f"{name} has no column {missing[0]!r}; it has {', '.join(frame.columns)}.")
     others = [column for column in frame.columns if column not in metrics]
@@ -99,7 +113,9 @@ def melt_metrics(frame: pl.DataFrame, metrics: Sequence[str], name: str) -> pl.D
 
 
 def parse_marks(frame: pl.DataFrame, name: str) -> list[dict[str, object]]:
-    """Rows of `imported_marks` but for what is the file's, from a frame with MARK_FIELDS in the order of the file.
+    """Rows of `imported_marks`, except for the columns that describe the file.
+
+    They are made from a frame with MARK_FIELDS, in the order of the file.
 
     A mark that is no number stays as text; what is not there stays null. Raises UsageError naming the row without model or item.
     """
@@ -195,7 +211,10 @@ def _parse_repeat(value: object, place: str) -> int | None:
 
 
 def parse_day(value: object, place: str) -> date | None:
-    """A day as 2024-05-01, 20240501 or 2024/05/01; null for nothing. Raises UsageError for anything else, naming the place."""
+    """A day given as 2024-05-01, 20240501 or 2024/05/01; None for nothing.
+
+    Raises UsageError for anything else, naming the place.
+    """
     if value is None or value == "":
         return None
     if isinstance(value, datetime):

@@ -20,7 +20,9 @@ class Withdrawal:
 
 
 def withdraw_import(lake: Lake, name: str) -> Withdrawal:
-    """Empty the import of that file name, or whose id begins so; `landings` keeps that it was there and was emptied.
+    """Empty the import of that file name, or whose id begins with `name`.
+
+    `landings` keeps that it was there and was emptied.
 
     Raises UsageError when none or several are meant.
     """
@@ -36,7 +38,10 @@ def withdraw_import(lake: Lake, name: str) -> Withdrawal:
 
 
 def list_namesakes(lake: Lake, import_id: str, file_name: str, benchmark: str) -> list[str]:
-    """Ids of other imports of a file of this name for this benchmark: their rows count beside this one's."""
+    """Ids of other imports of a file of this name for this benchmark.
+
+    Their rows count beside those of this import.
+    """
     rows = lake.read("imported_files", {"name": file_name}).to_dicts()
     return [
         row["import_id"] for row in rows if row["benchmark"] == benchmark and row["import_id"] != import_id

@@ -33,7 +33,10 @@ _EMPHASIS = "*_`# \t"
 
 
 def parse_final_answer(response: str) -> FinalAnswer:
-    """Return the text after the last marker (“最终答案：”, then “答案：”), else the last box, else the last line."""
+    """Return the final answer of a response, as text.
+
+    It is the text after the last marker (“最终答案：”, then “答案：”), else the last box, else the last line.
+    """
     for found_by, pattern in _MARKERS:
         for match in reversed(list(pattern.finditer(response))):
             lines = [line.strip(_EMPHASIS) for line in response[match.end() :].splitlines()]
@@ -111,7 +114,9 @@ _ONE_NUMBER = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 def compute_standard_answer(answer: str) -> str:
-    r"""Return an answer's standard form: equal for two spellings of the same characters, units and order kept.
+    r"""Return an answer's standard form, with units and order kept.
+
+    The form is equal for two spellings of the same characters.
 
     Values are not computed: 1/2, 0.5 and \frac{1}{2} stay three different answers.
     """

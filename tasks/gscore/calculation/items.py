@@ -1,4 +1,7 @@
-"""Gscore of calculation items: the final answer decides, the steps console (CG-Eval, sections 3.3.2 and 4.8)."""
+"""Gscore of calculation items (CG-Eval, sections 3.3.2 and 4.8).
+
+The final answer decides, and the steps earn part of what it misses.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,10 @@ def score_calculations(
 
 
 def compute_calculation_gscore(accuracy: float, step_chrf: float, kind: CalculationKind) -> float:
-    """Return `accuracy + (1 - accuracy) * 0.3 * step_chrf`; arithmetic items get their accuracy only."""
+    """Return `accuracy + (1 - accuracy) * 0.3 * step_chrf`.
+
+    Arithmetic items get their accuracy only.
+    """
     if kind == "arithmetic":
         return accuracy
     return accuracy + (1 - accuracy) * STEP_WEIGHT * step_chrf
@@ -147,8 +153,9 @@ _UNKNOWN = re.compile(r"([A-Za-z]|\\[A-Za-z]+)(?:_\{?\w+\}?)?('*(?:\([A-Za-z]\))
 
 
 def is_same_answer(one: str, other: str, ask: Callable[[str, str], bool | None] | None = None) -> bool | None:
-    """Return whether two standard answers have the same parts: in order when they are values, in any order when they are roots
-    or named unknowns.
+    """Return whether two standard answers have the same parts.
+
+    Parts are compared in order when they are values, and in any order when they are roots or named unknowns.
 
     With `ask`, parts are the same when they are equal in value; None when that could not be decided.
     """

@@ -1,4 +1,6 @@
-r"""LaTeX mathematics to sympy, for values only: numbers, letters, + - × ÷, powers, roots, fractions, elementary functions.
+r"""LaTeX mathematics to sympy, for values only.
+
+It reads numbers, letters, + - × ÷, powers, roots, fractions and elementary functions.
 
 A parser of its own and not sympy's, because answers come from strangers: sympy's text parser evaluates Python.
 Anything outside this grammar raises `NotMathematics`.
@@ -55,7 +57,10 @@ def parse_latex(text: str) -> Any:
 
 
 class _Parser:
-    """Recursive descent over the tokens; each method reads one construct and returns its sympy value."""
+    """Recursive descent over the tokens.
+
+    Each method reads one construct and returns its sympy value.
+    """
 
     def __init__(self, tokens: list[str]) -> None:
         import sympy

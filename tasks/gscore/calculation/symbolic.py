@@ -1,4 +1,7 @@
-"""Whether two answers are mathematically equal, asked of sympy in a process of its own with a time limit."""
+"""Whether two answers are mathematically equal.
+
+Sympy is asked, in a process of its own with a time limit.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,9 @@ _START_SECONDS = 60.0
 
 
 class SymbolicComparer:
-    """Compares expressions in a child process, which is killed and started again when it takes too long.
+    """Compares expressions in a child process.
+
+    The process is killed and started again when it takes too long.
 
     Use as a context manager; the process starts with the first question.
     """
@@ -35,7 +40,10 @@ class SymbolicComparer:
         self._stop()
 
     def is_equal(self, one: str, other: str) -> bool | None:
-        """Return whether two LaTeX expressions have the same value; None when that could not be found out in time or at all."""
+        """Return whether two LaTeX expressions have the same value.
+
+        Returns None when that could not be found out in time, or at all.
+        """
         question = (one, other)
         if question not in self._known:
             self._known[question] = self._ask(question)

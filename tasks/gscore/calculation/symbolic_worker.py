@@ -1,4 +1,6 @@
-"""The process in which two expressions are compared by sympy: `python -m tasks.gscore.calculation.symbolic_worker`.
+"""The process in which two expressions are compared by sympy.
+
+It runs as `python -m tasks.gscore.calculation.symbolic_worker`.
 
 Reads one JSON list of two LaTeX texts per line, answers one of true, false or null (not mathematics) per line. It may be
 killed at any moment: whoever started it watches the time.
@@ -43,7 +45,9 @@ def serve_comparisons() -> None:
 
 
 def is_equal(one: Any, other: Any) -> bool | None:
-    """Return whether two sympy expressions have the same value wherever both have one; None when they have none anywhere.
+    """Return whether two sympy expressions have the same value wherever both have one.
+
+    Returns None when they have none anywhere.
 
     They are compared to 40 digits at random points of both signs: two elementary expressions that agree at all of them
     are equal for all practical purposes, and unlike simplification this ends.

@@ -1,4 +1,6 @@
-"""Put CG-Eval's questions to a model, each with its own prompt as it is, zero-shot; nothing answered is paid for twice.
+"""Put CG-Eval's questions to a model, each with its own prompt as it is, zero-shot.
+
+Nothing that was answered is paid for twice.
 
 Answers live in the ledger of calls and nowhere else, so that a kill at any moment leaves nothing half done.
 """
@@ -77,7 +79,9 @@ async def answer_questions(
     run_id: str = DEFAULT_RUN,
     progress: Callable[[int, int], None] | None = None,
 ) -> AnswerReport:
-    """Ask the model every question that it has not answered in this run; what was answered is not sent again.
+    """Ask the model every question that it has not answered in this run.
+
+    What was answered is not sent again.
 
     `questions` is what `question_set.read_questions` gives. `progress` is told how many are answered, and of how many.
     A question whose call fails stays open and the others continue, until the endpoint seems to be down. Raises BudgetError
@@ -155,7 +159,10 @@ def list_answering_models(
 
 
 def name_session(run_id: str, model: str) -> str:
-    """The name under which one model's answers of one run stand in ledger and lake; raises UsageError for a bad run."""
+    """The name under which one model's answers of one run stand in ledger and lake.
+
+    Raises UsageError for a bad run.
+    """
     if not _RUN_NAME.fullmatch(run_id):
         raise UsageError(
             f"{run_id!r} is not a name for a run: use up to 40 letters, digits, dots, hyphens and underscores."

@@ -1,4 +1,7 @@
-"""CG-Eval's files: its 11,000 questions as published, and the CSV that its site takes answers in."""
+"""CG-Eval's files.
+
+They are its 11,000 questions as published, and the CSV in which its site takes answers.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,9 @@ def read_cgeval_questions(path: Path) -> pl.DataFrame:
 def export_cgeval_submission(
     questions: pl.DataFrame, responses: pl.DataFrame, path: Path, may_lack: bool = False
 ) -> int:
-    """Write the CSV that CG-Eval's site takes: the question file's columns as they were, and 回答; return the number of answers.
+    """Write the CSV that CG-Eval's site takes; return the number of answers.
+
+    It has the question file's columns as they were, and 回答.
 
     `questions` is what `read_cgeval_questions` returned; `responses` has `cgeval_id` and `response` of one candidate. Raises
     UsageError when a response is repeated, belongs to no question, or is missing (unless `may_lack`: it is then left blank).
@@ -103,7 +108,10 @@ def export_cgeval_submission(
 
 
 def import_cgeval_submission(path: Path) -> pl.DataFrame:
-    """Read a submission back: `cgeval_id` and `response` (null where the cell is blank), in the file's order."""
+    """Read a submission back, in the file's order.
+
+    Columns: `cgeval_id` and `response` (null where the cell is blank).
+    """
     rows = _read_rows(path, (*QUESTION_HEADERS, RESPONSE_HEADER))
     return pl.DataFrame(
         {

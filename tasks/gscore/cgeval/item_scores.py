@@ -1,4 +1,7 @@
-"""Gscores of one model's answers to CG-Eval: texts by the four metrics, calculations by their final answer."""
+"""Gscores of one model's answers to CG-Eval.
+
+Texts are scored by the four metrics, calculations by their final answer.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,9 @@ def score_answers(
     missing_similarity_note: str = NO_MODEL_NOTE,
     progress: Callable[[int, int], None] | None = None,
 ) -> pl.DataFrame:
-    """Return rows of `gscores` (its own columns): one per question that has a reference, in the order of `answers`.
+    """Return rows of `gscores` (its own columns), in the order of `answers`.
+
+    There is one row per question that has a reference.
 
     `answers` is what `answering.read_answers` gives, `references` what `references.read_references` gives. Where a question has
     several references, `best` keeps the one with the highest Gscore, `mean` averages every number. What cannot be

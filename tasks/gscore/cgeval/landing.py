@@ -1,4 +1,7 @@
-"""From answers in the ledger to rows of `gscores` in the lake, and the cost of the calls with them."""
+"""From answers in the ledger to rows of `gscores` in the lake.
+
+The cost of the calls is landed with them.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +77,10 @@ async def answer_and_land(
     run_id: str = DEFAULT_RUN,
     progress: Count | None = None,
 ) -> AnswerReport:
-    """Ask a registered model what it has not answered yet, and land what the calls cost, also when it was stopped."""
+    """Ask a registered model what it has not answered yet, and land what the calls cost.
+
+    The cost is also landed when the asking was stopped.
+    """
     questions = read_questions(settings)
     model = read_registry(settings.registry_path).get(model_name)
     unit = name_session(run_id, model.name)
@@ -113,7 +119,9 @@ def score_and_land(
     *,
     progress: Count | None = None,
 ) -> ScoreSummary:
-    """Score what a model has answered against the references and land the rows; nothing is called.
+    """Score what a model has answered against the references and land the rows.
+
+    No model is called.
 
     Without an embedding model similarity and the Gscore of texts are null (`message` says why). The same again replaces the same rows. Raises
     UsageError when nothing is answered, or for a file that holds no references of these questions.
@@ -180,7 +188,10 @@ def _shorten(identity: str) -> str:
 
 
 def _land_calls(ledger: Ledger, lake: Lake, unit: str) -> None:
-    """What the calls of a unit cost and how they went, under the month in which the first was made."""
+    """Land what the calls of a unit cost and how they went.
+
+    They are landed under the month in which the first call was made.
+    """
     with ledger.read() as connection:
         first = read_first_start(connection, unit)
     if first is None:

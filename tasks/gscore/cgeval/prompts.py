@@ -1,4 +1,6 @@
-"""The prompts that questions of our own bank are put with when they are scored by Gscore: one fixed prompt per question, no examples.
+"""The prompts for questions of our own bank when they are scored by Gscore.
+
+There is one fixed prompt per question, without examples.
 
 They state what CG-Eval's do (section 3.2): the subject, the task, the length of the reference (definitions and short answers),
 the form of the answer (calculations). CG-Eval's own questions are put with the prompts they come with, not with these.
@@ -94,5 +96,8 @@ def render_prompt(
 
 
 def compute_reference_length(reference: str) -> int:
-    """Return a reference's length as the prompts tell it: its characters, punctuation included, white space not."""
+    """Return a reference's length as the prompts give it.
+
+    It counts the characters, including punctuation but not white space.
+    """
     return len("".join(reference.split()))

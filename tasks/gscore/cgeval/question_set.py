@@ -28,7 +28,9 @@ class ImportedQuestions:
 
 
 def import_questions(settings: Settings, path: Path) -> ImportedQuestions:
-    """Check CG-Eval's question file and keep a copy, byte for byte; the same file again changes nothing.
+    """Check CG-Eval's question file and keep a copy, byte for byte.
+
+    The same file again changes nothing.
 
     A file with fewer questions than the published one is taken as it is. Raises UsageError when it is not CG-Eval's.
     """
@@ -54,7 +56,10 @@ def import_questions(settings: Settings, path: Path) -> ImportedQuestions:
 
 
 def read_questions(settings: Settings) -> pl.DataFrame:
-    """The imported questions as `read_cgeval_questions` gives them, with `seq`, their place in the file from 1."""
+    """The imported questions as `read_cgeval_questions` gives them, with `seq`.
+
+    `seq` is their place in the file, from 1.
+    """
     kept = get_questions_path(settings)
     if not kept.exists():
         raise UsageError(

@@ -1,4 +1,7 @@
-"""CG-Eval's reference answers, which whoever has them supplies: a file with one row per question and reference."""
+"""CG-Eval's reference answers, which are supplied by those who have them.
+
+They come in a file with one row per question and reference.
+"""
 
 from __future__ import annotations
 

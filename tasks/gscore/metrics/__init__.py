@@ -38,7 +38,9 @@ class Metric(Protocol):
     def score(
         self, references: Sequence[str], responses: Sequence[str], profile: Profile
     ) -> Mapping[str, npt.ArrayLike]:
-        """The scores of pairs of (reference, response) in their order, by column; NaN where a pair has none.
+        """The scores of pairs of (reference, response) in their order, by column.
+
+        A score is NaN where a pair has none.
 
         Texts may be empty. `profile` says how n-grams are made and smoothed; a metric without any may leave it unread.
         """

@@ -1,4 +1,6 @@
-"""Gscore's surface metrics for many pairs at once: exact n-gram counts by sorting integers in numpy.
+"""Gscore's surface metrics for many pairs at once.
+
+N-grams are counted exactly, by sorting integers in numpy.
 
 Equal to `reference.py` in every count; the scores differ by rounding only (< 1e-12). About ten times as fast.
 """
@@ -29,7 +31,10 @@ _KEY_BITS = 63
 
 
 class NgramCounts(NamedTuple):
-    """n-gram counts of a batch of pairs: arrays of shape (pairs, orders), column n-1 for order n."""
+    """n-gram counts of a batch of pairs.
+
+    They are arrays of shape (pairs, orders), with column n-1 for order n.
+    """
 
     reference: Ints
     """n-grams of the reference."""
@@ -50,7 +55,9 @@ class NgramCounts(NamedTuple):
 def score_surface(
     references: Sequence[str], responses: Sequence[str], profile: str | Profile
 ) -> SurfaceScores:
-    """Score pairs of (reference, response): BLEU-4, ROUGE-2 and chrF, each on the 0–1 scale, in the order given.
+    """Score pairs of (reference, response): BLEU-4, ROUGE-2 and chrF.
+
+    Each is on the 0–1 scale, in the order given.
 
     Texts of any length and content, the empty one included, are scored. Raises UsageError for an unknown profile and
     ValueError when the two sequences differ in length.
@@ -92,7 +99,10 @@ def _join(parts: Iterable[SurfaceScores]) -> SurfaceScores:
 def _cut(
     references: Sequence[str], responses: Sequence[str], characters: int, pairs: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield ranges of pairs of at most so many characters and pairs. A single pair may exceed the size; it is then by itself."""
+    """Yield ranges of pairs of at most the given number of characters and pairs.
+
+    A single pair may exceed the size; it is then by itself.
+    """
     start, size = 0, 0
     for index, (reference, response) in enumerate(zip(references, responses, strict=True)):
         more = len(reference) + len(response)
@@ -120,7 +130,10 @@ def _score_batch(references: Sequence[str], responses: Sequence[str], profile: P
 def _count_zh_tokens(
     references: Sequence[str], responses: Sequence[str], characters: Symbols, counts: NgramCounts
 ) -> NgramCounts:
-    """Return the counts by `zh` tokens; pairs without a word of several characters keep their counts by character."""
+    """Return the counts by `zh` tokens.
+
+    Pairs without a word of several characters keep their counts by character.
+    """
     pairs = len(references)
     tokens = parse_zh_tokens([*references, *responses])
     differs = tokens.lengths != characters.lengths

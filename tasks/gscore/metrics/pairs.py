@@ -39,7 +39,9 @@ def score_pairs(
     missing_similarity_note: str = NO_MODEL_NOTE,
     metrics: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Return `pairs` with the columns of `SCORE_COLUMNS`, then those of further `metrics` added, row for row in the same order.
+    """Return `pairs` with the columns of scores added, row for row in the same order.
+
+    These are the columns of `SCORE_COLUMNS`, then those of further `metrics`.
 
     `pairs` has text columns `reference` and `response`; its other columns are kept. All scores are on the 0–1 scale
     (similarity is a cosine, so it can be negative). A null reference or response is not scored: its scores are null and
@@ -95,7 +97,10 @@ def score_pairs(
 
 
 def list_metric_columns(metrics: Sequence[str]) -> list[str]:
-    """The columns of further metrics, in order; raises UsageError for one that is not there, or whose column is taken."""
+    """The columns of further metrics, in order.
+
+    Raises UsageError for a metric that is not there, or whose column is taken.
+    """
     columns: list[str] = []
     for name in metrics:
         for column in METRICS.find(name).columns:

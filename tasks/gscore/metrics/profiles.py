@@ -26,7 +26,10 @@ CHRF_MAX_ORDER = 6
 
 @dataclass(frozen=True)
 class Profile:
-    """How BLEU-4, ROUGE-2 and chrF are computed. White space is never part of an n-gram of characters."""
+    """How BLEU-4, ROUGE-2 and chrF are computed.
+
+    White space is never part of an n-gram of characters.
+    """
 
     name: str
     """The identity stored with every score."""
@@ -78,7 +81,10 @@ DEFAULT_PROFILE = CGEVAL_PAPER.name
 
 
 def parse_profile(profile: str | Profile) -> Profile:
-    """Return the profile of that name; a `Profile` is returned as it is. Raises UsageError for an unknown name."""
+    """Return the profile of that name; a `Profile` is returned as it is.
+
+    Raises UsageError for an unknown name.
+    """
     if isinstance(profile, Profile):
         return profile
     if profile not in PROFILES:
@@ -90,5 +96,8 @@ Score = TypeVar("Score", float, npt.NDArray[np.float64])
 
 
 def compute_gscore(bleu4: Score, rouge2: Score, chrf: Score, similarity: Score) -> Score:
-    """Return the weighted sum of CG-Eval, section 3.3.2: of numbers or of arrays of them, all on the 0–1 scale."""
+    """Return the weighted sum of CG-Eval, section 3.3.2.
+
+    It is the sum of numbers or of arrays of them, all on the 0–1 scale.
+    """
     return BLEU_WEIGHT * bleu4 + ROUGE_WEIGHT * rouge2 + CHRF_WEIGHT * chrf + SIMILARITY_WEIGHT * similarity

@@ -1,4 +1,6 @@
-"""Gscore's surface metrics by sacrebleu and rouge-score, one pair at a time: the yardstick of the batch path.
+"""Gscore's surface metrics by sacrebleu and rouge-score, one pair at a time.
+
+They are the yardstick of the batch path.
 
 Slow (hundreds to a few thousand pairs a second) and meant for tests, benchmarks and doubts; `batch.py` must equal it.
 """
@@ -66,7 +68,10 @@ def _parse_bigrams(text: str) -> set[str]:
 
 
 class _CharacterRouge:
-    """ROUGE-2's F of rouge-score with one token per character: its own tokeniser deletes everything Chinese."""
+    """ROUGE-2's F of rouge-score with one token per character.
+
+    This is because rouge-score's own tokeniser deletes everything Chinese.
+    """
 
     def __init__(self) -> None:
         from rouge_score.rouge_scorer import RougeScorer
@@ -84,7 +89,10 @@ class _CharacterRouge:
 
 @contextmanager
 def _without_sentence_advice() -> Iterator[None]:
-    """Silence sacrebleu's line per sentence that advises effective order: the paper did not use it."""
+    """Silence the line per sentence in which sacrebleu advises effective order.
+
+    The paper did not use it.
+    """
     logger = logging.getLogger("sacrebleu")
     before = logger.level
     logger.setLevel(logging.ERROR)

@@ -1,4 +1,6 @@
-"""Semantic similarity: the cosine of two texts' embeddings, long texts by sliding windows (CG-Eval, section 3.3.2).
+"""Semantic similarity: the cosine of two texts' embeddings (CG-Eval, section 3.3.2).
+
+Long texts are encoded by sliding windows.
 
 The paper names the model (BAAI/bge-large-zh-v1.5), the windows, and averaging or concatenation; it gives neither window
 nor stride. Here a window is what the model accepts and the stride is half of it; both, with the pooling, the
@@ -46,7 +48,10 @@ _PAIRS_PER_READ = 2_000
 
 
 class EmbeddingModelError(ProctorError):
-    """The embedding model is not there, or is not one that can be used; Gscore is then null, its other parts are not."""
+    """The embedding model is not there, or is not one that can be used.
+
+    Gscore is then null; its other parts are not.
+    """
 
 
 class SimilarityScores(NamedTuple):
@@ -97,7 +102,9 @@ def load_embedder(
     half_precision: bool | None = None,
     may_download: bool = False,
 ) -> Embedder:
-    """Load a sentence-transformers model by its name (from the local model cache) or from a folder.
+    """Load a sentence-transformers model by its name or from a folder.
+
+    A model is looked up by its name in the local model cache.
 
     `half_precision` None means on a GPU only. `may_download` allows fetching the model by name when it is not on this machine.
     Raises EmbeddingModelError when the model is missing or unusable, UsageError for impossible windows.
@@ -131,7 +138,10 @@ def load_embedder(
 
 
 def find_embedding_model(model: str | Path) -> str:
-    """Where a model lies on this machine, its name first; nothing is loaded or fetched. Raises EmbeddingModelError as `load_embedder`."""
+    """Where a model lies on this machine, its name first; nothing is loaded or fetched.
+
+    Raises EmbeddingModelError as `load_embedder` does.
+    """
     label, folder = _find_model(model, may_download=False)
     return f"{label} in {folder}"
 
@@ -227,7 +237,10 @@ class Embedder:
         self._encode_missing([text for text, key in keys.items() if key not in known])
 
     def _encode_missing(self, texts: list[str]) -> dict[bytes, Embedding]:
-        """Encode the texts in order of length, so that a batch wastes little on padding, and cache each lot."""
+        """Encode the texts in order of length, and cache each lot.
+
+        In this order a batch wastes little on padding.
+        """
         encoded: dict[bytes, Embedding] = {}
         lot: list[tuple[str, list[str]]] = []
         windows_in_lot = 0
@@ -284,7 +297,10 @@ class Embedder:
 
 
 def _find_model(model: str | Path, may_download: bool) -> tuple[str, Path]:
-    """Return the model's label and its folder; a folder is labelled with its name only, never with its place."""
+    """Return the model's label and its folder.
+
+    A folder is labelled with its name only, never with its place.
+    """
     folder = Path(model).expanduser()
     if folder.is_dir():
         label = folder.resolve().name
@@ -317,7 +333,10 @@ def _find_by_name(name: str, may_download: bool) -> Path:
 
 
 def _compute_model_hash(folder: Path) -> str:
-    """Return twelve hexadecimal digits over the weights and the settings that change an embedding."""
+    """Return twelve hexadecimal digits that identify the model.
+
+    They are a hash over the weights and the settings that change an embedding.
+    """
     weights = {path for path in folder.rglob("*") if path.suffix in _WEIGHT_SUFFIXES and path.is_file()}
     # The same weights are often stored twice; sentence-transformers reads the safetensors file then.
     kept = {

@@ -1,4 +1,6 @@
-"""Texts to arrays of symbols: one per character, or one per token of sacrebleu's `zh` tokeniser.
+"""Texts to arrays of symbols.
+
+There is one symbol per character, or one per token of sacrebleu's `zh` tokeniser.
 
 The `zh` tokeniser isolates Chinese characters and most ASCII signs and keeps the rest as words. Here its rules are
 evaluated for a whole batch at once on the array of code points; texts with adjacent full stops or commas, where its
@@ -61,7 +63,9 @@ def parse_characters(texts: Sequence[str]) -> Symbols:
 
 
 def parse_zh_tokens(texts: Sequence[str]) -> Symbols:
-    """Return the tokens of every text as sacrebleu's `zh` tokeniser makes them (2.6; checked by a test on every code point).
+    """Return the tokens of every text as sacrebleu's `zh` tokeniser makes them.
+
+    This is sacrebleu 2.6; a test checks it on every code point.
 
     Words of several characters get symbols from `FIRST_WORD_SYMBOL`; the same word has the same symbol within one call only.
     """

@@ -21,7 +21,9 @@ def compute_sample_agreement(
     rating_round: int | None = None,
     resample_count: int = 1_000,
 ) -> pl.DataFrame:
-    """Rank correlation of Gscore, and of each of its parts, with people, by profile and similarity model.
+    """Rank correlation of Gscore, and of each of its parts, with people.
+
+    It is computed by profile and similarity model.
 
     One row per round, profile, similarity model and metric: `pair_count`, `left_out_count` (rated answers that lack the metric), Kendall's
     τ-b and Spearman's ρ with 95% bootstrap intervals and p-values; these are null where there is no ranking to compare.
@@ -63,7 +65,10 @@ def compute_sample_agreement(
 
 @dataclass(frozen=True)
 class RankAgreement:
-    """Rank correlations between Gscores and human scores of the same responses, with percentile bootstrap intervals."""
+    """Rank correlations between Gscores and human scores of the same responses.
+
+    They come with percentile bootstrap intervals.
+    """
 
     pair_count: int
     """Responses with both scores."""
@@ -93,7 +98,9 @@ def compute_rank_agreement(
     resample_count: int = 1_000,
     confidence: float = 0.95,
 ) -> RankAgreement:
-    """Compute Kendall's τ-b and Spearman's ρ with bootstrap intervals (pairs resampled with replacement).
+    """Compute Kendall's τ-b and Spearman's ρ with bootstrap intervals.
+
+    Pairs are resampled with replacement.
 
     Both arrays have one number per response; NaN where there is none, and such responses are left out. Raises UsageError when fewer
     than three remain or one side is constant: there is no ranking then.

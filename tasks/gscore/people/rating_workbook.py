@@ -1,4 +1,7 @@
-"""The workbook in which people score responses from 0 to 1 in tenths: written blind, read back with every cell checked."""
+"""The workbook in which people score responses from 0 to 1 in tenths.
+
+It is written blind, and read back with every cell checked.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,17 @@ _INTRODUCTION = (
 
 
 def compute_rating_key(question_uuid: str, model: str) -> str:
-    """Return the key of a response in the workbook: it does not tell the rater whose response it is."""
+    """Return the key of a response in the workbook.
+
+    It does not reveal to the rater whose response it is.
+    """
     return hashlib.sha256(f"{question_uuid}\0{model}".encode()).hexdigest()[:16]
 
 
 def export_rating_workbook(sample: pl.DataFrame, path: Path) -> None:
-    """Write the responses to be scored, in an order that tells nothing, without models or Gscores.
+    """Write the responses to be scored, without models or Gscores.
+
+    They are in an order that reveals nothing.
 
     `sample` has `question_uuid`, `model`, `subject`, `question`, `reference`, `response` (as drawn by `agreement.draw_human_sample`).
     """
@@ -86,7 +94,9 @@ def _fit_cell(text: str) -> str:
 
 
 def import_rating_workbook(path: Path, sample: pl.DataFrame, rater: str) -> pl.DataFrame:
-    """Read a filled-in workbook: `question_uuid`, `model`, `rater`, `human_score` (0–1, null where left empty), `comment`.
+    """Read a workbook that was filled in.
+
+    Columns: `question_uuid`, `model`, `rater`, `human_score` (0–1, null where left empty), `comment`.
 
     `sample` is what was exported. Raises WorkbookError when the file is damaged, is not a workbook of this sample, misses or repeats a row,
     or holds a score that is not 0–1 in tenths; the message names sheet, row and column.

@@ -1,4 +1,7 @@
-"""Samples of answers for people to score: drawn once, and kept by name (CG-Eval, section 4.9)."""
+"""Samples of answers for people to score (CG-Eval, section 4.9).
+
+They are drawn once, and kept by name.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 def draw_sample(
     answers: Sequence[pl.DataFrame], references: pl.DataFrame, seed: int, size: int = SAMPLE_SIZE
 ) -> pl.DataFrame:
-    """Draw answers for people to score: subjects in the shares of the pool, one model at random for each question.
+    """Draw answers for people to score.
+
+    Subjects have the shares of the pool, and each question has one model at random.
 
     `answers` holds the answers of each model (`answering.read_answers`), `references` what people compare them with; only
     questions with a reference are in the pool. Columns are SAMPLE_COLUMNS; several references stand one below the other.
@@ -56,7 +61,10 @@ def draw_sample(
 
 
 def write_sample(settings: Settings, name: str, sample: pl.DataFrame) -> bool:
-    """Keep a sample under a name; returns whether it is new. Raises UsageError when the name holds another sample."""
+    """Keep a sample under a name; returns whether it is new.
+
+    Raises UsageError when the name holds another sample.
+    """
     path = get_sample_path(settings, name)
     if path.exists():
         if pl.read_parquet(path).equals(sample):
@@ -92,7 +100,9 @@ def get_sample_path(settings: Settings, name: str) -> Path:
 
 
 def draw_human_sample(responses: pl.DataFrame, seed: int, size: int = SAMPLE_SIZE) -> pl.DataFrame:
-    """Draw questions in proportion to the subjects' shares of the pool, with one model's response for each.
+    """Draw questions in proportion to the subjects' shares of the pool.
+
+    Each comes with one model's response.
 
     `responses` has `subject`, `question_uuid`, `model` and whatever else should come along; the pool is its questions. Shares
     are rounded by largest remainder, so the sizes add up to `size`. The model of each question is drawn at random
@@ -139,7 +149,10 @@ def draw_human_sample(responses: pl.DataFrame, seed: int, size: int = SAMPLE_SIZ
 
 
 def compute_shares(counts: dict[str, int], size: int) -> dict[str, int]:
-    """Split `size` in proportion to `counts` by largest remainder; ties go to the larger count, then to the name."""
+    """Split `size` in proportion to `counts` by largest remainder.
+
+    Ties go to the larger count, then to the name.
+    """
     total = sum(counts.values())
     shares = {name: size * count // total for name, count in counts.items()}
     rest = size - sum(shares.values())

@@ -1,4 +1,6 @@
-"""How far each judge agrees with people: consensus of the raters, pairs of stars, kappas, and which judge is the primary one.
+"""How far each judge agrees with people, and which judge is the primary one.
+
+It is computed from the consensus of the raters, pairs of stars, and kappas.
 
 LLMEval-Fair (section 3.4, appendix F.2): sampled responses are rated in two rounds by people who do not see the judges'
 stars; Cohen's kappa is computed for each judge, candidate and round; the judge with the highest agreement is used.
@@ -46,7 +48,10 @@ class RatedAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class Ratings:
-    """What people gave one response: the raters' stars in the order of their names, and the adjudicator's or null."""
+    """What people gave one response.
+
+    It has the raters' stars in the order of their names, and the adjudicator's stars or None.
+    """
 
     stars: tuple[int, ...]
     settled_stars: int | None = None
@@ -74,7 +79,9 @@ def compute_consensus(values: Sequence[int]) -> tuple[int, str]:
 
 
 def compute_consensuses(ratings: pl.DataFrame, *, least_raters: int = LEAST_RATERS) -> pl.DataFrame:
-    """One row per response and round that is settled: session_id, seq, round, agreed_stars, mean_stars, rater_count, rule.
+    """One row per response and round that is settled.
+
+    Columns: session_id, seq, round, agreed_stars, mean_stars, rater_count, rule.
 
     Settled is what at least `least_raters` people rated; two who differ by two stars or more wait for an adjudicator, whose
     stars are then the consensus. `mean_stars` is the mean of all of them. `ratings` has the columns of `human_ratings`;
@@ -102,7 +109,9 @@ def compute_consensuses(ratings: pl.DataFrame, *, least_raters: int = LEAST_RATE
 
 
 def pair_ratings(consensuses: pl.DataFrame, judgements: pl.DataFrame) -> pl.DataFrame:
-    """People's consensus beside each judge's stars, one row per response, round, judge and version of its prompt.
+    """People's consensus beside each judge's stars.
+
+    There is one row per response, round, judge and version of its prompt.
 
     `judgements` has session_id, seq, judge, prompt_version (without language) and judged_stars.
     """
@@ -112,7 +121,9 @@ def pair_ratings(consensuses: pl.DataFrame, judgements: pl.DataFrame) -> pl.Data
 
 
 def compute_calibration(pairs: pl.DataFrame, *, occasion: str = FIRST_OCCASION) -> pl.DataFrame:
-    """Rows of `calibration`: kappa per judge, version of its prompt, candidate, round and weighting, with interval and number.
+    """Rows of `calibration`: kappas with interval and number.
+
+    There is one kappa per judge, version of its prompt, candidate, round and weighting.
 
     `pairs` are those of pair_ratings with the candidate in `model`; `occasion` is `first`, or the month of a later one.
     """
@@ -142,7 +153,9 @@ def compute_calibration(pairs: pl.DataFrame, *, occasion: str = FIRST_OCCASION) 
 
 
 def compute_judge_means(calibration: pl.DataFrame) -> pl.DataFrame:
-    """Mean kappa per judge, version of its prompt and weighting over candidates, occasions and rounds, best judge first.
+    """Mean kappa per judge, version of its prompt and weighting, best judge first.
+
+    The mean is over candidates, occasions and rounds.
 
     Undefined kappas are left out, of the mean and of pair_count.
     """
@@ -162,7 +175,9 @@ def compute_judge_means(calibration: pl.DataFrame) -> pl.DataFrame:
 
 
 def choose_primary_judge(calibration: pl.DataFrame, least_ratings: int = 0) -> str | None:
-    """The judge with the highest mean unweighted kappa on at least `least_ratings` responses, then the first by name.
+    """The judge with the highest mean unweighted kappa, then the first by name.
+
+    A judge counts only with kappas on at least `least_ratings` responses.
 
     Null before any calibration of that size.
     """
@@ -175,8 +190,10 @@ def choose_primary_judge(calibration: pl.DataFrame, least_ratings: int = 0) -> s
 
 
 def compute_rater_agreement(ratings: pl.DataFrame) -> pl.DataFrame:
-    """How far the raters agree with each other: one row per round with `response_count` (rated by two or more),
-    `agreement_rate` (mean over pairs of raters) and Krippendorff's alpha, nominal and ordinal. Adjudicators are left out.
+    """How far the raters agree with each other, one row per round.
+
+    Columns: `response_count` (rated by two or more), `agreement_rate` (mean over pairs of raters) and
+    Krippendorff's alpha, nominal and ordinal. Adjudicators are left out.
     """
     by_round: dict[int, list[tuple[int, ...]]] = {}
     for answer, found in group_ratings(ratings).items():

@@ -1,4 +1,7 @@
-"""The same responses judged again every month by every judge in use, and what that says of the judges."""
+"""The same responses judged again every month, and what that says of the judges.
+
+They are judged by every judge in use.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,9 @@ class DriftSummary:
 def draw_anchors(
     lake: Lake, run_id: str, name: str, *, size: int = SIZE, now: datetime | None = None
 ) -> pl.DataFrame:
-    """Draw a set of anchor responses from a judged run, spread as a rating sample is, and land `anchor_responses`.
+    """Draw a set of anchor responses from a judged run, and land `anchor_responses`.
+
+    The set is spread as a rating sample is.
 
     The same set again changes nothing. Raises UsageError for a run that is not there, a name that is taken, or fewer responses
     than are wanted.
@@ -100,7 +105,9 @@ def draw_anchors(
 async def watch_judges(
     ledger: Ledger, lake: Lake, settings: Settings, registry: Registry, month: str
 ) -> DriftSummary:
-    """Let every judge in use judge the anchor set drawn last, once a month, and land what it says of them.
+    """Let every judge in use judge the anchor set drawn last, once a month.
+
+    What the set says of the judges is landed.
 
     A judge that has judged it in this month is not asked again; after a kill replies that were paid for are taken from the
     ledger. Simulated judges judge sets of simulated responses only, real ones real sets. A call that fails, or a budget that is
@@ -146,7 +153,9 @@ def list_judges(registry: Registry, settings: Settings, *, is_simulated: bool) -
 
 
 def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: str) -> list[dict[str, object]]:
-    """What the month's look at each judge will cost: calls still to be made, and USD at the mean cost of its judgements.
+    """What the month's look at each judge will cost.
+
+    It gives the calls still to be made, and USD at the mean cost of the judge's judgements.
 
     The cost is null for a judge whose judgements never had a price.
     """
@@ -176,7 +185,10 @@ def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: st
 
 
 def land_drift(lake: Lake, name: str, judge: RegisteredModel, month: str, *, is_simulated: bool) -> bool:
-    """Land the month's row of `judge_drift` for a judge; returns whether it has changed. No row for its first month."""
+    """Land the month's row of `judge_drift` for a judge; returns whether it has changed.
+
+    There is no row for a judge's first month.
+    """
     stars = lake.read("anchor_stars", {"anchor_set": name, "judge": judge.name, "prompt_version": VERSION})
     months = [one for one in stars["judged_month"].unique().sort() if one <= month]
     if len(months) < 2 or months[-1] != month:

@@ -1,4 +1,7 @@
-"""From landed ratings to landed agreement: pairs, kappas, groups and differences of an occasion."""
+"""From landed ratings to landed agreement.
+
+The result is the pairs, kappas, groups and differences of an occasion.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,9 @@ class CalibrationSummary:
 
 
 def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None) -> CalibrationSummary:
-    """Compare every judge with the people of an occasion (by default the one drawn last) and land what comes of it.
+    """Compare every judge with the people of an occasion, and land what comes of it.
+
+    By default it is the occasion drawn last.
 
     A response counts as soon as its consensus is settled; further ratings replace the rows. Raises UsageError where nothing was
     drawn.
@@ -97,7 +102,10 @@ def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None
 
 
 def list_runs(lake: Lake, occasion: str | None = None) -> list[str]:
-    """The runs that an occasion (by default the one drawn last) drew responses from; none where nothing was drawn."""
+    """The runs from which an occasion drew responses; none where nothing was drawn.
+
+    By default it is the occasion drawn last.
+    """
     drawn = lake.read("calibration_drawn", {"occasion": occasion})
     if drawn.is_empty():
         return []
@@ -111,7 +119,10 @@ def make_pairs(
     judgements: pl.DataFrame,
     models: Mapping[str, RegisteredModel],
 ) -> pl.DataFrame:
-    """Rows of `calibration_pairs` of one occasion; `models` say which family and organisation a judge is of."""
+    """Rows of `calibration_pairs` of one occasion.
+
+    `models` say which family and organisation a judge belongs to.
+    """
     described = name_length_groups(samples).select("occasion", *_SAMPLE_COLUMNS)
     found = pair_ratings(consensuses, judgements).join(
         described, on=["round", "session_id", "seq"], how="inner"

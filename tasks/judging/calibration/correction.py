@@ -1,4 +1,7 @@
-"""S, corrected for the judge: what people gave a sample of an edition's responses says how far its judge leads astray."""
+"""S, corrected for the judge.
+
+What people gave a sample of an edition's responses shows how far its judge leads astray.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,9 @@ LEAST_RATED = 20
 
 
 def correct_edition(lake: Lake, run_id: str, *, now: datetime | None = None) -> int:
-    """Correct the last edition of a run by the ratings there are, and land `corrected_scores`; returns the rows that it has.
+    """Correct the last edition of a run by the existing ratings, and land `corrected_scores`.
+
+    Returns the number of its rows.
 
     Nothing (0) for a run without an edition, or where fewer than 20 responses of a style were rated. The same ratings again
     change nothing; further ones make rows of their own beside the old. S as it was published is never touched.
@@ -158,7 +163,11 @@ def _arrange_scores(
 def _arrange_ratings(
     rated: pl.DataFrame, models: list[str], counts: pl.DataFrame, weights: Mapping[str, float]
 ) -> RatedRows:
-    """Each response weighs what its discipline weighs in S over its share of the candidate's rateable answers."""
+    """The rated responses, with the weight of each.
+
+    A response weighs what its discipline weighs in S, divided by the discipline's share of the candidate's rateable
+    answers.
+    """
     import polars as pl
 
     codes = {model: code for code, model in enumerate(models)}

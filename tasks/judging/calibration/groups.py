@@ -1,4 +1,7 @@
-"""Where a judge agrees with people and where it does not: by discipline, candidate, family, style and length of the response."""
+"""Where a judge agrees with people and where it does not.
+
+This is shown by discipline, candidate, family, style and length of the response.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ _KINDS = {
 
 
 def name_length_groups(samples: pl.DataFrame) -> pl.DataFrame:
-    """The samples with `length_group`: thirds of the responses by length, equal lengths in one third."""
+    """The samples with `length_group`: thirds of the responses by length.
+
+    Responses of equal length are in one third.
+    """
     rank = (pl.col("response_length").rank("average") - 0.5) / pl.len()
     return samples.with_columns(
         length_group=pl.when(rank < 1 / 3)
@@ -47,7 +53,9 @@ def name_length_groups(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def compute_groups(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `calibration_groups`, for every round and for all of them; `pairs` has the columns of `calibration_pairs`.
+    """Rows of `calibration_groups`, for every round and for all of them.
+
+    `pairs` has the columns of `calibration_pairs`.
 
     A group that is null (a candidate without a family) has no row.
     """
@@ -79,7 +87,9 @@ def compute_groups(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def compute_differences(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `judge_differences`: every two judges on the responses that both judged, who agrees more first.
+    """Rows of `judge_differences`: every two judges on the responses that both judged.
+
+    The judge that agrees more comes first.
 
     One judge with two versions of its prompt is two judges here. Rounds are taken together.
     """

@@ -35,7 +35,10 @@ class MarksAgreement:
 
 
 def read_marks(path: Path, first: str, second: str) -> pl.DataFrame:
-    """The two columns of a CSV, JSONL or Parquet file as numbers; raises UsageError for what is not there or is no number."""
+    """The two columns of a CSV, JSONL or Parquet file as numbers.
+
+    Raises UsageError for a column that is not there, or a value that is not a number.
+    """
     readers = {".csv": pl.read_csv, ".jsonl": pl.read_ndjson, ".parquet": pl.read_parquet}
     reader = readers.get(path.suffix.lower())
     if reader is None:

@@ -1,4 +1,7 @@
-"""People rate the responses of a round, blind: a workbook out for each rater, stars back, disputes to a third person."""
+"""People rate the responses of a round, blind.
+
+A workbook is written for each rater, stars come back, and disputes go to a third person.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,11 @@ class Round:
 
 @dataclass(frozen=True)
 class ImportedRatings:
-    """What came of a workbook: ratings that are new, that replace the rater's earlier ones, that were there; empty rows."""
+    """What came of a workbook.
+
+    It counts the ratings that are new, those that replace the rater's earlier ones, those that were there already,
+    and the empty rows.
+    """
 
     occasion: str
     round: int
@@ -104,7 +111,9 @@ def export_ratings(
     number: int | None = None,
     disputes_only: bool = False,
 ) -> int:
-    """Write the rater's workbook of a round and return how many responses it holds; what the rater gave before stands in it.
+    """Write the rater's workbook of a round and return how many responses it holds.
+
+    What the rater gave before is filled in.
 
     With `disputes_only` the responses that two others dispute. Raises UsageError for a user who may not rate, or who has nothing
     to rate there.
@@ -144,7 +153,9 @@ def import_ratings(
     number: int | None = None,
     now: datetime | None = None,
 ) -> ImportedRatings:
-    """Land the stars of one rater. The same workbook again changes nothing; an emptied cell takes nothing back.
+    """Land the stars of one rater.
+
+    The same workbook again changes nothing; an emptied cell withdraws nothing.
 
     Raises UsageError for a user who may not rate, WorkbookError for a workbook of somebody else, or naming the row for a response that is not of the round, or
     that is not the rater's to rate or to settle.
@@ -179,7 +190,9 @@ def land_ratings(
     *,
     now: datetime | None = None,
 ) -> ImportedRatings:
-    """Land stars of one rater by (session_id, seq), whatever the channel; what they gave before stays beside them.
+    """Land stars of one rater by (session_id, seq), whatever the channel.
+
+    What the rater gave before is kept beside them.
 
     Raises UsageError for a response that is not theirs to rate or to settle.
     """
@@ -223,7 +236,10 @@ def land_ratings(
 
 
 def list_own_places(found: Round, rater: str) -> set[tuple[str, int]]:
-    """What a rater may give stars to in a round: what was drawn for them, others' disputes, and what they settled."""
+    """The responses that a rater may give stars to in a round.
+
+    They are what was drawn for the rater, others' disputes, and what the rater settled.
+    """
     settled = found.ratings.filter(
         (pl.col("rater") == rater) & (pl.col("round") == found.number) & pl.col("is_adjudication")
     )
@@ -235,7 +251,11 @@ def list_own_places(found: Round, rater: str) -> set[tuple[str, int]]:
 
 
 def count_ratings(found: Round) -> dict[str, object]:
-    """How far a round has come: responses drawn, rated by two, settled, in dispute, and by rater what is given and what is open."""
+    """How far a round has come.
+
+    It counts the responses drawn, rated by two, settled, and in dispute, and for each rater what is given and what
+    is open.
+    """
     groups = {
         answer: one for answer, one in group_ratings(found.ratings).items() if answer.round == found.number
     }
@@ -282,7 +302,10 @@ def _list_disputes_for(found: Round, rater: str) -> list[tuple[str, int]]:
 
 
 def read_responses(lake: Lake, samples: pl.DataFrame, places: list[tuple[str, int]]) -> pl.DataFrame:
-    """The responses at these places of a round, with their questions (tasks.judging.landing.join_questions)."""
+    """The responses at these places of a round, with their questions.
+
+    The questions are joined by tasks.judging.landing.join_questions.
+    """
     wanted = pl.DataFrame(places, schema={"session_id": pl.String, "seq": pl.Int64}, orient="row")
     of_them = samples.join(wanted, on=["session_id", "seq"], how="semi")
     responses = read_put_responses(

@@ -11,8 +11,11 @@ if TYPE_CHECKING:
 
 
 def read_calibration(lake: Lake, occasion: str, least_ratings: int) -> dict[str, Any]:
-    """The occasion's judges with agreement, bias and kappas over all rounds, their differences, how far the raters agree with
-    each other, and the judge that agrees most on at least `least_ratings` responses over all occasions (null for none).
+    """The report of an occasion's calibration.
+
+    It has the occasion's judges with agreement, bias and kappas over all rounds, their differences, how far the
+    raters agree with each other, and the judge that agrees most on at least `least_ratings` responses over all
+    occasions (None where there is none).
     """
     groups = lake.run_named("judge_groups", {"occasion": occasion, "kind": "all"})
     return {

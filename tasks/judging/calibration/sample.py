@@ -1,4 +1,7 @@
-"""Which responses people rate: a draw spread over candidates, disciplines and stars, and who rates what."""
+"""Which responses people rate, and who rates what.
+
+The draw is spread over candidates, disciplines and stars.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,9 @@ def draw_calibration(
 
 
 def draw_rating_sample(pool: pl.DataFrame, *, size: int, seed: str) -> pl.DataFrame:
-    """`size` responses in the order of the draw, with `pool_count`: as many of each candidate, the rest by lot.
+    """`size` responses in the order of the draw, with `pool_count`.
+
+    There are equally many of each candidate; the rest are drawn by lot.
 
     Within a candidate every n-th response of those ordered by discipline, stars and lot is taken, from a random start: every
     response has the same chance, and disciplines and stars come in their own shares, so that plain means over the sample are

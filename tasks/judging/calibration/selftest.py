@@ -1,4 +1,7 @@
-"""A judge is tried with wrong answers that speak to it: how many stars each way of speaking wins."""
+"""A judge is tried with wrong answers that speak to it.
+
+The trial shows how many stars each way of speaking wins.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ PURPOSE = "judge_trial"
 
 
 async def try_judge(ledger: Ledger, settings: Settings, judge: RegisteredModel) -> list[dict[str, object]]:
-    """Ask the judge for stars of every trial, once a month and version of its prompt, and say what each address won.
+    """Ask the judge for stars of every trial, and report what each address won.
+
+    This is done once for each month and version of the judge's prompt.
 
     A reply paid for before is taken from the ledger. Raises CallFailed and BudgetError.
     """

@@ -1,4 +1,7 @@
-"""Calibration as Prefect sees it: one occasion, by its name. Counts only pass through Prefect."""
+"""Calibration as Prefect sees it: one occasion, by its name.
+
+Only counts pass through Prefect.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,9 @@ def compare_judges(occasion: str = "") -> dict[str, object]:
 @hide_content
 @sign_landings
 def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
-    """Correct the last edition of a run for its judge; without a run, those that an occasion drew from (by default the last).
+    """Correct the last edition of a run for its judge.
+
+    Without a run, the editions are those of the runs that an occasion drew from (by default the last occasion).
 
     A run without an edition or without ratings has no corrected scores.
     """
@@ -55,7 +60,9 @@ def correct_scores(run_id: str = "", occasion: str = "") -> dict[str, object]:
 @hide_content
 @sign_landings
 def watch_anchors(month: str = "") -> dict[str, object]:
-    """Let every judge in use judge the anchor set again, once a month; an empty month is the present one.
+    """Let every judge in use judge the anchor set again, once a month.
+
+    An empty month is the present one.
 
     Without an anchor set nothing is asked.
     """

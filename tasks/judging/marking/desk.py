@@ -1,4 +1,6 @@
-"""The desk of marks: what waits for somebody, a mark that they give, and marks on their way to the lake.
+"""The desk of marks.
+
+It has what waits for somebody, a mark that they give, and marks on their way to the lake.
 
 Each kind is imported where it is asked for: every flow comes by `land_marks`, and most find nothing to land.
 """
@@ -23,7 +25,10 @@ LONGEST_NOTE = 4_000
 
 @dataclass(frozen=True)
 class GivenMark:
-    """A mark as it stands: the mark, the note beside it (empty for none), when it was given, and whether it has landed."""
+    """A mark as it stands.
+
+    It has the mark, the note beside it (empty for none), when it was given, and whether it has landed.
+    """
 
     mark: str
     note: str
@@ -32,7 +37,10 @@ class GivenMark:
 
 
 class StaleMarkError(UsageError):
-    """Another window gave this item a mark that the one who gives this one has not seen; `stands` is it."""
+    """Another window gave this item a mark that the present giver has not seen.
+
+    `stands` is that mark.
+    """
 
     def __init__(self, stands: GivenMark | None) -> None:
         super().__init__("The mark was changed elsewhere since it was shown.")
@@ -130,7 +138,10 @@ def is_landing_due(ledger: Ledger, work: Work) -> bool:
 
 
 def land_given(ledger: Ledger, lake: Lake, kind: str, name: str, person: str) -> int:
-    """Land the marks of a work that have not landed, as its workbook's would; how many that were. Twice is once."""
+    """Land the marks of a work that have not landed, as its workbook's would be landed.
+
+    Returns how many there were. Landing them twice is the same as once.
+    """
     with ledger.read() as connection:
         rows = [
             row for row in desk_marks.read_marks(connection, kind, name, person) if row["landed_at"] is None
@@ -147,7 +158,10 @@ def land_given(ledger: Ledger, lake: Lake, kind: str, name: str, person: str) ->
 
 
 def land_marks(ledger: Ledger, lake: Lake) -> dict[str, int]:
-    """Land every mark given on the web that has not landed: what a server that died left behind. Rows, by kind."""
+    """Land every mark given on the web that has not landed; returns rows by kind.
+
+    Such marks were left behind by a server that died.
+    """
     landed: dict[str, int] = {}
     with ledger.read() as connection:
         waiting = desk_marks.list_unlanded(connection)

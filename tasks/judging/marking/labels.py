@@ -26,7 +26,10 @@ def find_label_work(lake: Lake, person: str) -> list[WorkSummary]:
 
 
 def open_label_work(lake: Lake, name: str, person: str) -> Work:
-    """The failed responses of a sample, with what a model thought; raises UsageError for a sample that is none."""
+    """The failed responses of a sample, with what a model thought.
+
+    Raises UsageError where there is no such sample.
+    """
     sample = read_sample(lake, name)
     own: dict[tuple[str, int], str] = {}
     thought: dict[tuple[str, int], str] = {}

@@ -1,4 +1,7 @@
-"""Verdicts that people give on a league's questions, and on answers that judges took for memorised."""
+"""Verdicts that people give in a league.
+
+They are on its questions, and on answers that judges took for memorised.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,10 @@ from warehouse.lake import Lake
 
 
 def find_rating_work(lake: Lake, person: str) -> list[WorkSummary]:
-    """The rounds in which somebody has responses to rate or disputes to settle; the latest first."""
+    """The rounds in which somebody has responses to rate or disputes to settle.
+
+    The latest comes first.
+    """
     drawn = lake.read("calibration_drawn", {})
     rounds = list(dict.fromkeys(drawn.select("occasion", "round").iter_rows()))
     found = []
@@ -56,7 +59,10 @@ def open_rating_work(lake: Lake, name: str, person: str) -> Work:
 
 
 def land_rating_marks(lake: Lake, name: str, person: str, marks: Mapping[str, str]) -> None:
-    """Land stars by key, as the import of a workbook does; a dispute that somebody else settled meanwhile is left out."""
+    """Land stars by key, as the import of a workbook does.
+
+    A dispute that somebody else has settled in the meantime is left out.
+    """
     found = _read_named_round(lake, name)
     places = {name_key(found, place): place for place in list_own_places(found, person)}
     land_ratings(

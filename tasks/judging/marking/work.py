@@ -1,4 +1,6 @@
-"""What people are asked to mark besides reviewing: stars for responses, classes of failures, verdicts on a league's questions.
+"""What people are asked to mark besides reviewing.
+
+They give stars for responses, classes of failures, and verdicts on a league's questions.
 
 One shape for the three kinds, so that one page serves them. What is marked lands where its workbook lands.
 """
@@ -41,7 +43,9 @@ class MarkItem:
 
 @dataclass(frozen=True)
 class Work:
-    """One person's work of one kind: a round of a calibration, a sample of failures, what waits in a league.
+    """One person's work of one kind.
+
+    It is a round of a calibration, a sample of failures, or what waits in a league.
 
     Attributes:
         kind: of `KINDS`.
@@ -63,7 +67,10 @@ class Work:
 
 @dataclass(frozen=True)
 class WorkSummary:
-    """What waits for somebody, before its texts are read: how many items there are, and how many of them have landed."""
+    """What waits for somebody, before its texts are read.
+
+    It says how many items there are, and how many of them have landed.
+    """
 
     kind: Kind
     name: str

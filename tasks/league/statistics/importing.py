@@ -1,4 +1,7 @@
-"""Raw scores of a league that was made elsewhere, landed as such: marked as imported, null where the files say nothing."""
+"""Raw scores of a league that was made elsewhere, landed as such.
+
+They are marked as imported, and are NULL where the files say nothing.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,10 @@ class ImportRequest:
 
 @dataclass(frozen=True)
 class ImportedLeague:
-    """What was landed: candidates of the league, and by file its scores, overlaps, and sheets that hold neither."""
+    """What was landed: the candidates of the league, and what each file held.
+
+    By file, these are its scores, its overlaps, and the sheets that hold neither.
+    """
 
     league_id: str
     candidates: Sequence[str]
@@ -148,7 +154,9 @@ def _rename(files: Sequence[ScoreFile], names: Mapping[str, str]) -> list[ScoreF
 def _complete(
     file: ScoreFile, request: ImportRequest, files: Sequence[ScoreFile]
 ) -> list[tuple[Score, float]]:
-    """Each score with its domain and type of run, Borda points made from ranks, and the highest score on its scale.
+    """Each score with its domain and type of run, and the highest score on its scale.
+
+    Borda points are made from ranks.
 
     The candidates whose number makes Borda points are those of the domain in the files that are read together.
     """

@@ -1,4 +1,7 @@
-"""The scores of one domain and type of run of a league as arrays: who asked, judged and answered, and what was given."""
+"""The scores of one domain and type of run of a league as arrays.
+
+The arrays say who asked, judged and answered, and what was given.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,9 @@ _NOBODY = -1
 
 @dataclass(frozen=True)
 class Marks:
-    """Scores, one element of each array for each; candidates are places in `models`, -1 where nobody is named.
+    """Scores: every array has one element for each score.
+
+    Candidates are places in `models`, -1 where nobody is named.
 
     Attributes:
         models: candidates, sorted by name.
@@ -88,7 +93,10 @@ def average_answers(marks: Marks) -> tuple[Floats, Codes]:
 
 
 def list_rounds(marks: Marks) -> Iterator[tuple[int, Floats]]:
-    """Run and lists of every question that judges are known of: scores as judges x answers, NaN where there is none."""
+    """Run and lists of every question whose judges are known.
+
+    The lists are scores as judges x answers, NaN where there is none.
+    """
     is_named = marks.judge >= 0
     for number in np.unique(marks.question[is_named]):
         own = is_named & (marks.question == number)
@@ -100,7 +108,9 @@ def list_rounds(marks: Marks) -> Iterator[tuple[int, Floats]]:
 
 
 def list_comparisons(marks: Marks) -> Floats:
-    """Every list of scores as a row, lists x candidates, NaN where a list does not hold a candidate.
+    """Every list of scores as a row: lists x candidates.
+
+    An element is NaN where a list does not hold a candidate.
 
     A list is what one judge gave the answers to one question; where no judge is named, the answers' means.
     """

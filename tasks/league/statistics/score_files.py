@@ -1,4 +1,6 @@
-"""Raw scores of a league that was made elsewhere, from the files that they come in: bytes → records, nothing is landed.
+"""Raw scores of a league that was made elsewhere, from the files that they come in.
+
+Bytes become records; nothing is landed.
 
 Workbooks are recognised by what their sheets hold, in the three forms in which League of LLMs released its own:
 
@@ -70,7 +72,10 @@ class ScoreFile:
 
 
 def parse_score_file(path: Path) -> ScoreFile:
-    """Every score of a file. Raises UsageError that names file, sheet and cell for what cannot be read as a score."""
+    """Every score of a file.
+
+    Raises UsageError that names file, sheet and cell for what cannot be read as a score.
+    """
     suffix = path.suffix.lower()
     if not path.is_file():
         raise UsageError(f"{path} is not a file. Name a workbook (.xlsx), a CSV or a Parquet file of scores.")
@@ -172,7 +177,10 @@ def _check_total(where: str, values: Sequence[float], total: float) -> None:
 
 
 def _parse_answerer(place: str, answerer: str, cells: _Cells) -> list[Score]:
-    """Two rows, `model name` with the askers and `final score`; the sheet is named for the answerer."""
+    """The scores of a sheet that is named for the answerer.
+
+    It has two rows: `model name` with the askers, and `final score`.
+    """
     return [
         Score(answerer, _read_number(f"{place}, column {column + 1}", cells[1][column]), asker=str(asker))
         for column, asker in enumerate(cells[0])

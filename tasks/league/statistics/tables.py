@@ -1,4 +1,7 @@
-"""The statistics of one domain and type of run, as rows of the lake's tables: pure, nothing is read or written."""
+"""The statistics of one domain and type of run, as rows of the lake's tables.
+
+The functions are pure: nothing is read or written.
+"""
 
 from __future__ import annotations
 
@@ -264,7 +267,9 @@ def _list_imported_overlaps(
     shared: Mapping[str, Any],
     request: StatisticsRequest,
 ) -> Rows:
-    """The mean over the runs that a file gives; chance is that of lists in which only the own answer is missing.
+    """The mean over the runs that a file gives.
+
+    Chance is that of lists in which only the judge's own answer is missing.
 
     `member_count` counts the candidates that have scores in the domain; 0, where there are none, leaves chance null.
     """
@@ -297,7 +302,10 @@ def _list_imported_overlaps(
 
 
 def make_full_lists(candidate_count: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The lists of a round in which everybody judges: the asker all other answers, the others all but their own."""
+    """The lists of a round in which everybody judges.
+
+    The asker judges all other answers, the others judge all but their own.
+    """
     lists = np.zeros((candidate_count, candidate_count - 1))
     lists[np.arange(1, candidate_count), np.arange(candidate_count - 1)] = np.nan
     return lists

@@ -45,7 +45,9 @@ class Endpoint(Protocol):
     """An open connection to a provider, used by one event loop."""
 
     async def send(self, request: Mapping[str, Any]) -> ParsedReply | Failure:
-        """Send one request, once; whatever goes wrong with it is returned, not raised, and carries no content of it.
+        """Send one request, once.
+
+        Whatever goes wrong with it is returned, not raised, and carries no content of it.
 
         The request has `model`, `messages` (each with `role` and `content`) and the registered parameters beside them:
         `max_tokens`, `temperature`, `stream`, `seed`, `response_format` in OpenAI's words, and whatever else the registry has.
@@ -62,7 +64,10 @@ class Provider(Protocol):
     """What opens the connection to an address, with a key (`none` where none is registered)."""
 
     def __call__(self, url: str, key: str, timeout_s: float) -> Endpoint:
-        """An open connection, on which a call may take so many seconds; raises UsageError for what is not installed."""
+        """An open connection, on which a call may take `timeout_s` seconds.
+
+        Raises UsageError for what is not installed.
+        """
         ...
 
 
@@ -87,7 +92,10 @@ class BatchLine:
 
 @runtime_checkable
 class BatchEndpoint(Endpoint, Protocol):
-    """A connection to a provider that takes batches too: files of requests, worked on within a window of time."""
+    """A connection to a provider that takes batches too.
+
+    Batches are files of requests, worked on within a window of time.
+    """
 
     def write_line(self, call_key: str, request: Mapping[str, Any]) -> bytes:
         """A request as it stands in a file, with the key by which its result is known again."""
@@ -98,11 +106,17 @@ class BatchEndpoint(Endpoint, Protocol):
         ...
 
     async def create_batch(self, batch_id: str, file_id: str, window: str) -> ProviderBatch | Failure:
-        """Create a batch of an uploaded file, once: a failure with `is_bill_unknown` may have created it all the same."""
+        """Create a batch of an uploaded file, once.
+
+        A failure with `is_bill_unknown` may have created it all the same.
+        """
         ...
 
     async def find_batch(self, batch_id: str) -> ProviderBatch | Failure | None:
-        """The batch that was created under our own name of it; null where the provider does not show it."""
+        """The batch that was created under our own name for it.
+
+        The result is None where the provider does not show it.
+        """
         ...
 
     async def look_at_batch(self, provider_batch_id: str) -> ProviderBatch | Failure:
@@ -114,11 +128,17 @@ class BatchEndpoint(Endpoint, Protocol):
         ...
 
     async def read_results(self, found: ProviderBatch, longest_reply: int) -> BatchResults | Failure:
-        """Every readable line of a batch's results, the first one of each call, its texts kept up to `longest_reply` characters."""
+        """Every readable line of a batch's results, the first one of each call.
+
+        Its texts are kept up to `longest_reply` characters.
+        """
         ...
 
     async def delete_files(self, file_ids: Iterable[str | None]) -> None:
-        """Take our files from the provider: questions and replies are not to lie there. One that stays is no error."""
+        """Take our files away from the provider.
+
+        Questions and replies are not to stay there. A file that does stay is no error.
+        """
         ...
 
 

@@ -1,4 +1,7 @@
-"""Calls in the form of Anthropic's messages API, as its own SDK sends and reads them. It takes no batches here."""
+"""Calls in the form of Anthropic's messages API, as its own SDK sends and reads them.
+
+It takes no batches here.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ _OVERLOADED: Final = 529
 
 
 def open_endpoint(url: str, key: str, timeout_s: float) -> AnthropicEndpoint:
-    """A connection to the messages API at an address, with or without its `/v1`; raises UsageError without the extra `anthropic`."""
+    """A connection to the messages API at an address, with or without its `/v1`.
+
+    Raises UsageError without the extra `anthropic`.
+    """
     try:
         from anthropic import AsyncAnthropic, DefaultAioHttpClient
     except ImportError:
@@ -112,7 +118,9 @@ class AnthropicEndpoint:
 
 
 def write_request(request: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A request in this API's words: what the SDK takes by name, and what goes into the body beside it, as registered.
+    """A request in this API's words.
+
+    The first dict is what the SDK takes by name; the second is what goes into the body beside it, as registered.
 
     System messages become `system`, `stop` becomes `stop_sequences`, and a `response_format` with a JSON schema becomes
     `output_config.format`. The API has no seed.
@@ -138,7 +146,10 @@ def write_request(request: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 
 def parse_message(data: object) -> ParsedReply | None:
-    """Read a message, its thinking apart from its text; null when it does not have the shape of one."""
+    """Read a message, with its thinking apart from its text.
+
+    Returns None when it does not have the shape of a message.
+    """
     if (
         not isinstance(data, Mapping)
         or data.get("type") != "message"
@@ -151,7 +162,10 @@ def parse_message(data: object) -> ParsedReply | None:
 
 
 def _build(blocks: Sequence[Mapping[str, Any]], stop_reason: object, usage: Mapping[str, Any]) -> ParsedReply:
-    """A reply from its blocks; of tokens read from a cache or written into it the price is that of any other."""
+    """A reply from its blocks.
+
+    Tokens that are read from a cache or written into it have the price of any other token.
+    """
     thinking = [str(block.get("thinking") or "") for block in blocks if block.get("type") == "thinking"]
     texts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
     read = [count for name in _INPUT_COUNTS if isinstance(count := usage.get(name), int)]

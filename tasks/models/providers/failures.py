@@ -1,4 +1,7 @@
-"""What goes wrong at an HTTP API, in words that carry no content: statuses, pauses, lost connections, replies without an end."""
+"""What goes wrong at an HTTP API, in words that carry no content.
+
+It is about statuses, pauses, lost connections, and replies without an end.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,10 @@ async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
 
 
 async def read_whole(pieces: AsyncIterator[bytes]) -> bytes:
-    """A reply that comes at once, read in pieces, so that no endpoint fills the memory; raises TooLarge."""
+    """A reply that comes at once, read in pieces, so that no endpoint fills the memory.
+
+    Raises TooLarge.
+    """
     content = bytearray()
     async for piece in pieces:
         content += piece
@@ -64,7 +70,10 @@ async def read_whole(pieces: AsyncIterator[bytes]) -> bytes:
 
 
 def limit_lines(response: Any) -> None:
-    """Let the lines of a stream that an SDK reads end: it gathers each until it does; raises TooLarge where one does not."""
+    """Limit the length of the lines of a stream that an SDK reads.
+
+    The SDK gathers each line until it ends; TooLarge is raised where one does not end.
+    """
     pieces = response.aiter_bytes()
     response.aiter_bytes = lambda *_: _limit_lines(pieces)
 
@@ -92,7 +101,10 @@ def read_status_failure(status: int, body: object, headers: Mapping[str, str]) -
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """The pause asked for, in seconds: `retry-after-ms`, or `Retry-After` in seconds or as a date."""
+    """The pause asked for, in seconds.
+
+    It is read from `retry-after-ms`, or from `Retry-After` in seconds or as a date.
+    """
     for name, scale in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
         try:
             seconds = float(headers[name]) / scale
@@ -114,7 +126,11 @@ def _read_event(body: object) -> Failure:
 
 
 def _read_connection_error(error: Exception, *, is_timeout: bool) -> Failure:
-    """Timeouts are connection errors to the SDKs; their aiohttp transport calls every lost connection a ConnectTimeout."""
+    """Read an error of the connection.
+
+    Timeouts are connection errors to the SDKs; their aiohttp transport calls every lost connection a
+    ConnectTimeout.
+    """
     import aiohttp
     import httpx2
 
@@ -127,7 +143,10 @@ def _read_connection_error(error: Exception, *, is_timeout: bool) -> Failure:
 
 
 def _read_code(body: object) -> str | None:
-    """The code of an error, else its type; those of the error inside come before those of its wrapping (`type: error`)."""
+    """The code of an error, else its type.
+
+    The code and type of the error inside come before those of its wrapping (`type: error`).
+    """
     if not isinstance(body, Mapping):
         return None
     inner = body.get("error")

@@ -1,4 +1,7 @@
-"""A provider's files and batches in OpenAI's form: uploaded, created, found again, looked at, read. Errors carry no content."""
+"""A provider's files and batches in OpenAI's form.
+
+They are uploaded, created, found again, looked at and read. Errors carry no content.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ class OpenAIBatches:
         await self.client.close()
 
     def write_line(self, call_key: str, request: Mapping[str, Any]) -> bytes:
-        """A request as batches have it: whole replies only, so that what concerns streams is left out."""
+        """A request as batches take it.
+
+        Batches give whole replies only, so what concerns streams is left out.
+        """
         plain = {name: value for name, value in request.items() if name not in ("stream", "stream_options")}
         line = {"custom_id": call_key, "method": "POST", "url": _PATH, "body": plain}
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
@@ -55,7 +61,10 @@ class OpenAIBatches:
         return kept if isinstance(kept, Failure) else kept.id
 
     async def create_batch(self, batch_id: str, file_id: str, window: str) -> ProviderBatch | Failure:
-        """Create a batch of an uploaded file, once: a failure with `is_bill_unknown` may have created it all the same."""
+        """Create a batch of an uploaded file, once.
+
+        A failure with `is_bill_unknown` may have created it all the same.
+        """
         return _read_batch(
             await _ask(
                 self.client.batches.create(
@@ -68,7 +77,10 @@ class OpenAIBatches:
         )
 
     async def find_batch(self, batch_id: str) -> ProviderBatch | Failure | None:
-        """The batch with our name in its metadata, by the provider's list; null where the list does not show it."""
+        """The batch with our name in its metadata, by the provider's list.
+
+        The result is None where the list does not show it.
+        """
 
         async def look() -> ProviderBatch | Failure | None:
             async for batch in self.client.with_options(max_retries=_RETRIES).batches.list(
@@ -124,7 +136,10 @@ class OpenAIBatches:
         return True
 
     async def delete_files(self, file_ids: Iterable[str | None]) -> None:
-        """Take our files from the provider: questions and replies are not to lie there. One that stays is no error."""
+        """Take our files away from the provider.
+
+        Questions and replies are not to stay there. A file that does stay is no error.
+        """
         for file_id in file_ids:
             if file_id is not None:
                 await _ask(self.client.files.delete(file_id))

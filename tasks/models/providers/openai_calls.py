@@ -1,4 +1,7 @@
-"""Calls in the form of OpenAI's chat completions, which most endpoints speak, the simulated models among them."""
+"""Calls in the form of OpenAI's chat completions.
+
+Most endpoints speak this form, including those of the simulated models.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Erase texts of answers for good, and keep what proves them: the ledger first, then the lake, then every file.
+"""Erase texts of answers for good, and keep what proves them.
+
+They are erased from the ledger first, then from the lake, then from every file.
 
 The order is such that a kill at any moment is mended by doing it again (`finish_erasures`): the ledger's texts, the proof and the
 entries of both logs go together in one transaction; what follows of the lake and the files is the same each time.
@@ -117,7 +119,9 @@ def finish_erasures(
     begun: Sequence[Erasure] = (),
     step: Step = lambda _: None,
 ) -> Erased:
-    """Carry erasures into the lake and out of every file: those that are not finished, or with `every` all that ever were.
+    """Carry erasures into the lake and out of every file.
+
+    These are the erasures that are not finished, or with `every` all that ever were.
 
     `every` is for a lake that was restored from before an erasure.
     """
@@ -148,7 +152,10 @@ def finish_erasures(
 
 
 def land_erasures(ledger: Ledger, lake: Lake) -> dict[str, int]:
-    """Land what the ledger knows of erasures and the lake lacks, such as one that was restored; returns rows newly landed."""
+    """Land what the ledger knows of erasures and the lake lacks; returns rows newly landed.
+
+    An example is a lake that was restored.
+    """
     with ledger.read() as connection:
         known = erasures.list_erasures(connection)
     if not known:
@@ -179,7 +186,10 @@ def _erase_run(
     plan: RunErasure,
     editions: Sequence[dict[str, object]],
 ) -> Erasure:
-    """Within a transaction: the texts, the proof, and the entries of both logs. What was planned is looked at again."""
+    """Within a transaction: erase the texts, and write the proof and the entries of both logs.
+
+    What was planned is checked again.
+    """
     own = [session for session in list_scope(connection, order.scope) if session.run_id == plan.run_id]
     clock = read_time(connection) if order.now is None else Time(order.now.timestamp())
     refusal = find_refusal(connection, settings, plan.run_id, own, editions, clock) if own else "It is done."
@@ -216,7 +226,9 @@ def _erase_run(
 def describe_publicly(
     connection: Connection, erasure: Erasure, session_ids: Iterable[str]
 ) -> dict[str, object] | None:
-    """The entry of the public log: which sessions, how many answers, the root over theirs. Null for a run that it does not have.
+    """The entry of the public log: which sessions, how many answers, the root over theirs.
+
+    Returns None for a run that the public log does not have.
 
     `sessions` is null where it is every session of the run that has answers and was not erased before.
     """
@@ -246,7 +258,10 @@ def describe_publicly(
 
 
 def _erase_from_lake(ledger: Ledger, lake: Lake, erasure: Erasure, step: Step) -> Counter[str]:
-    """Land the erasure, so that readers know of it, then every unit of its sessions without texts."""
+    """Land the erasure, then every unit of its sessions without texts.
+
+    The erasure lands first, so that readers know of it.
+    """
     rewritten: Counter[str] = Counter()
     lake.land_together([described := _describe(ledger, erasure)], stage="erase")
     step(f"lake {erasure.erasure_id}")

@@ -1,4 +1,7 @@
-"""What would be erased: the sessions of a month, of a candidate or beyond the policy; what forbids it; what stays provable."""
+"""What would be erased, what forbids it, and what stays provable.
+
+What would be erased is the sessions of a month, of a candidate or beyond the policy.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ class Scope:
 
     @property
     def cause(self) -> str:
-        """Why it is erased, in a word of the contract: a candidate's own withdrawal, or the time that texts are kept."""
+        """Why it is erased, in a word of the contract.
+
+        The cause is a candidate's own withdrawal, or the time that texts are kept.
+        """
         return "policy" if self.model is None else "withdrawal"
 
 
@@ -77,7 +83,10 @@ class RunErasure:
 
 
 def find_due_runs(lake: Lake, settings: Settings, now: datetime | None = None) -> tuple[str, ...]:
-    """The runs whose last edition is older than the policy keeps texts; none without a policy. Erased ones are among them."""
+    """The runs whose last edition is older than the policy keeps texts.
+
+    There are none without a policy. Erased runs are among them.
+    """
     if settings.keep_raw_months is None:
         return ()
     moment = (now or datetime.now(UTC)).timestamp()
@@ -89,7 +98,10 @@ def find_due_runs(lake: Lake, settings: Settings, now: datetime | None = None) -
 
 
 def read_policy_time(ledger: Ledger, lake: Lake, settings: Settings) -> datetime:
-    """The moment by which the policy no longer keeps runs; raises ClockError where a leap of the clock alone would name one."""
+    """The moment by which the policy no longer keeps runs.
+
+    Raises ClockError where a leap of the clock alone would name a run.
+    """
     check_clock(ledger)
     with ledger.read() as connection:
         time = read_time(connection)
@@ -181,7 +193,9 @@ def find_refusal(
     editions: Sequence[Mapping[str, Any]],
     clock: Time,
 ) -> str | None:
-    """Why texts of a run must not be erased now, as a sentence that says when they can be; null where nothing forbids it.
+    """Why texts of a run must not be erased now; None where nothing forbids it.
+
+    The reason is a sentence that says when they can be erased.
 
     Raises ClockError where a leap of the clock alone would allow it.
     """

@@ -1,4 +1,7 @@
-"""The retention of texts as Prefect sees it: what the policy names is erased. Names and counts only."""
+"""The retention of texts as Prefect sees it: what the policy names is erased.
+
+Prefect sees names and counts only.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ from warehouse.ledger.engine.opening import open_ledger
 @task(name="erase_what_is_due")
 @hide_content
 def erase_what_is_due() -> dict[str, object]:
-    """Finish erasures that were begun, then erase what PROCTOR_KEEP_RAW_MONTHS no longer keeps; without it nothing is due."""
+    """Finish erasures that were begun, then erase what is due.
+
+    What PROCTOR_KEEP_RAW_MONTHS no longer keeps is due; without that setting nothing is due.
+    """
     settings = load_settings()
     finished = finish_erasures(settings)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:

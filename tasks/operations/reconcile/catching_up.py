@@ -14,7 +14,9 @@ from warehouse.ledger.engine.ledger import Ledger
 
 
 def reconcile(ledger: Ledger, lake: Lake) -> dict[str, int]:
-    """Land what the ledger has closed and the lake lacks; returns the rows newly landed, by table.
+    """Land what the ledger has closed and the lake lacks.
+
+    Returns the rows newly landed, by table.
 
     Covers what a kill between the two stores can leave behind: closed review batches, closed sessions with their
     sets and calls, past days of the audit log, paid calls of every other stage, what was erased, and marks that people gave on the web. Judgements and the answers to

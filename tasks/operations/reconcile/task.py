@@ -17,7 +17,9 @@ from warehouse.ledger.engine.opening import open_ledger
 @hide_content
 @sign_landings
 def reconcile_stores() -> None:
-    """Land what the ledger has closed and the lake lacks: a kill between the two leaves nothing behind.
+    """Land what the ledger has closed and the lake lacks.
+
+    This means that a kill between the two stores leaves nothing behind.
 
     Every flow that decides begins with it, and so with a look at the clock: raises ClockError.
     """

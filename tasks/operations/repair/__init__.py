@@ -1,4 +1,7 @@
-"""The way back for a home that every command refuses because a store lost its log: `proctor doctor --repair`."""
+"""The way back for a home that every command refuses because a store lost its log.
+
+The command is `proctor doctor --repair`.
+"""
 
 from lazy_loader import attach_stub
 

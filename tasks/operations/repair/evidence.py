@@ -1,4 +1,7 @@
-"""What the stores, the files and the logs say of commits that a store has lost: what is surely missing, and what is held elsewhere."""
+"""What the stores, the files and the logs say of commits that a store has lost.
+
+They show what is surely missing, and what is held elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,10 @@ class Gap:
 
 
 def find_missing(ledger: Ledger, lake: Lake, settings: Settings) -> list[Gap]:
-    """What is surely missing from the ledger's two files: something else, which rests on it, names it."""
+    """What is surely missing from the ledger's two files.
+
+    This is sure because something else, which rests on it, names it.
+    """
     found: list[Gap] = []
     with ledger.read() as connection:
         head = access.read_head(connection).number
@@ -86,7 +92,10 @@ def find_missing(ledger: Ledger, lake: Lake, settings: Settings) -> list[Gap]:
 
 
 def find_held(ledger: Ledger, lake: Lake) -> list[Gap]:
-    """What one place lacks and another still holds: replies that were paid for, and editions whose publishing was broken off."""
+    """What one place lacks and another still holds.
+
+    This is replies that were paid for, and editions whose publishing was broken off.
+    """
     found: list[Gap] = []
     with ledger.read() as connection:
         waiting = lost_commits.list_unanswered_replies(connection)
@@ -111,7 +120,10 @@ def find_held(ledger: Ledger, lake: Lake) -> list[Gap]:
 
 
 def describe_unproved(ledger: Ledger, side: str, count: int) -> Gap:
-    """What commits that nothing proves can have held: the tables of their file, and the sessions that were open."""
+    """What commits that nothing proves can have held.
+
+    That is the tables of their file, and the sessions that were open.
+    """
     from warehouse.ledger.engine.sides import EXAM_TABLES
 
     commits = "1 commit" if count == 1 else f"{count} commits"
@@ -195,5 +207,8 @@ def _list_rootless(connection: Connection, lake: Lake) -> set[str]:
 
 
 def _list_entered(connection: Connection) -> set[str]:
-    """Editions that the ledger has entered in the public log; what the log's file has beyond that, `_find_public` names."""
+    """Editions that the ledger has entered in the public log.
+
+    What the log's file has beyond that is named by `_find_public`.
+    """
     return {str(entry.body["edition"]) for entry in list_public_entries(connection, ["edition"])}

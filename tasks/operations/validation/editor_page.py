@@ -1,4 +1,7 @@
-"""The editor's page: each broken rule with what it says, what to do, an example, and where it is broken."""
+"""The editor's page: each broken rule, and where it is broken.
+
+Each rule comes with what it says, what to do and an example.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ KINDS = {
 
 
 def render_editor_page(check: QuestionCheck) -> str:
-    """The page as HTML: self-contained, without scripts, everything from a paper or a model escaped."""
+    """The page as HTML.
+
+    It is self-contained and without scripts, and everything from a paper or a model is escaped.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(

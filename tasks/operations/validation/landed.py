@@ -1,4 +1,7 @@
-"""Hold everything that has landed to the rules of its table, with Great Expectations, and write Data Docs."""
+"""Hold everything that has landed to the rules of its table, and write Data Docs.
+
+This is done with Great Expectations.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,9 @@ def validate_landed(
     month: str = "",
     advance: Callable[[int], None] = lambda _: None,
 ) -> Validation:
-    """Run the suite of every table (or of one) over its rows (or over those of one month), and write the pages.
+    """Run the suite of every table (or of one) over its rows, and write the pages.
+
+    With a month, it runs over the rows of that month only.
 
     With a month, only tables whose rows name their month are read. Raises UsageError for a table that does not exist
     or has no months. `advance` is told of rows as they are done. The lake is read as of one moment.

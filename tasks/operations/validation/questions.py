@@ -68,7 +68,9 @@ class QuestionCheck:
 def check_questions(
     lake: Lake, folder: Path, *, advance: Callable[[int], None] = lambda _: None
 ) -> tuple[QuestionCheck, Path]:
-    """Hold originals, variants and what augmentation refused to all rules and doubts; write the editor's page.
+    """Hold originals, variants and what augmentation refused to all rules and doubts.
+
+    It also writes the editor's page.
 
     The page stands in `folder` and holds questions with their answers: it is readable by its owner alone.
     """

@@ -1,4 +1,7 @@
-"""What the stores say of each other, looked at every night: the lake's checks, rows by month against the ledger, schedules."""
+"""What the stores say of each other, looked at every night.
+
+It covers the lake's checks, rows by month against the ledger, and schedules.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,10 @@ class StoreFindings:
 def check_stores(
     ledger: Ledger, lake: Lake, *, now: datetime | None = None, left_out: Iterable[str] = ()
 ) -> StoreFindings:
-    """Look at everything; reads only. `left_out` names deployments whose missed runs do not count."""
+    """Look at everything; reads only.
+
+    `left_out` names deployments whose missed runs do not count.
+    """
     differences = find_month_differences(ledger, lake, now=now)
     return StoreFindings(
         {result.name: len(result.offending) for result in run_checks(lake)},
@@ -80,7 +86,9 @@ def check_stores(
 def find_month_differences(
     ledger: Ledger, lake: Lake, *, now: datetime | None = None, may_wait: bool = False
 ) -> list[MonthDifference]:
-    """Months of which the lake has more sessions, allocations or responses than the ledger has closed, or fewer.
+    """Months in which the lake has more or fewer rows than the ledger has closed.
+
+    The rows are sessions, allocations or responses.
 
     Every question of a closed session is an allocation, and every answer a response. A month lost from either store is named with all of
     its rows. What closed within the last hour may be on its way; with `may_wait` all that the

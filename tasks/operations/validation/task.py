@@ -1,4 +1,7 @@
-"""Validation as Prefect sees it: read the lake in pieces → run the suites → write the pages. Counts only."""
+"""Validation as Prefect sees it: read the lake in pieces → run the suites → write pages.
+
+Prefect sees counts only.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,9 @@ def validate_lake(table: str = "", month: str = "", must_hold: bool = False) -> 
 @task(name="check_all_stores")
 @hide_content
 def check_all_stores(own_deployment: str = "checks") -> dict[str, object]:
-    """Run every check of the lake, compare rows by month with the ledger, and look for scheduled runs that did not happen.
+    """Run every check of the lake, and compare rows by month with the ledger.
+
+    It also looks for scheduled runs that did not happen.
 
     Raises ContractError with what is wrong. The run that looks is no missed one: `own_deployment` is left out.
     """

@@ -38,7 +38,10 @@ _CHEMISTRY = re.compile(r"\\ce\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 
 @lru_cache(maxsize=4096)
 def render_formula(latex: str, *, is_block: bool = False) -> str | None:
-    """The formula as a `<math>` element; null where it cannot be read whole (then its source is shown)."""
+    """The formula as a `<math>` element.
+
+    None where it cannot be read whole (then its source is shown).
+    """
     if len(latex) > LONGEST or not latex.strip():
         return None
     from latex2mathml import converter
@@ -88,7 +91,10 @@ def _wrap_wide(latex: str) -> str:
 
 
 def _read_chemistry(inside: str) -> str:
-    r"""What `\ce{…}` of mhchem holds, as plain LaTeX: numbers behind letters are lowered, charges raised, arrows drawn."""
+    r"""What `\ce{…}` of mhchem holds, as plain LaTeX.
+
+    Numbers that follow letters are lowered, charges raised, and arrows drawn.
+    """
     out = re.sub(r"<=>", r" \\rightleftharpoons ", inside)
     out = re.sub(r"->", r" \\rightarrow ", out)
     out = re.sub(r"(?<=[A-Za-z\])])(\d+)", r"_{\1}", out)

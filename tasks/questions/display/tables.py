@@ -1,4 +1,7 @@
-"""Tables that stand in a text as lines or as markup: found, and cut out as rows of cells; pure."""
+"""Tables that stand in a text as lines or as markup.
+
+They are found, and cut out as rows of cells. Pure.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ Part = str | TextTable
 
 
 def part_tables(text: str) -> list[Part]:
-    """The text in order: stretches without tables, and tables. Joined with their tables, nothing of the words is lost."""
+    """The text in order: stretches without tables, and tables.
+
+    When the stretches are joined with their tables, none of the words is lost.
+    """
     return [
         piece
         for part in _part_marked(text)
@@ -108,7 +114,10 @@ def _close(waiting: list[str], rows: Sequence[tuple[list[str], str]]) -> Iterato
 
 
 def _split_bars(line: str) -> list[str] | None:
-    """The cells of `a | b` or `| a | b |`; null for a line that is no row: set notation, a program."""
+    """The cells of `a | b` or `| a | b |`.
+
+    None for a line that is not a row, such as set notation or a program.
+    """
     bare = line.strip()
     is_framed = len(bare) > 2 and bare.startswith("|") and bare.endswith("|") and not bare.startswith("||")
     if is_framed:
@@ -133,7 +142,10 @@ def _split_tabs(line: str) -> list[str] | None:
 
 
 def _is_whole(cell: str) -> bool:
-    """Whether no bracket and no formula is cut in two by the cell's edges, and it is no statement of a program."""
+    """Whether the cell's edges cut no bracket and no formula in two.
+
+    The cell must also not be a statement of a program.
+    """
     pairs = (("(", ")"), ("[", "]"), ("{", "}"), ("（", "）"))
     return (
         all(cell.count(left) == cell.count(right) for left, right in pairs)
@@ -175,7 +187,10 @@ def _read_html(source: str) -> TextTable | None:
 
 
 class _TableReader(HTMLParser):
-    """The cells of one HTML table as text; tags inside of cells are dropped, `<br>` breaks the line."""
+    """The cells of one HTML table as text.
+
+    Tags inside cells are dropped; `<br>` breaks the line.
+    """
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,4 +1,6 @@
-"""Text of a question as HTML that is safe to show: formulas as MathML, tables as tables, all else escaped; pure.
+"""Text of a question as HTML that is safe to show.
+
+Formulas become MathML, tables become tables, all else is escaped. Pure.
 
 Line breaks and spaces stand as they are (programs are indented): the class `text` has `white-space: pre-wrap`.
 """
@@ -39,7 +41,10 @@ _TOKENS = re.compile(
 
 
 def render_text(text: str | None, language: Language = "en") -> Markup:
-    """The text as blocks of HTML; empty for nothing. `language` is of what is said by itself, never of the text."""
+    """The text as blocks of HTML; empty for nothing.
+
+    `language` is the language of what this function adds of its own, never of the text.
+    """
     if not text:
         return Markup()
     blocks = [
@@ -85,7 +90,10 @@ def _render_inline(text: str, language: Language) -> Iterator[str]:
 
 
 def _find_dollar_formula(text: str, start: int) -> str | None:
-    """What stands between the dollar at `start` and the next one, if that is a formula and no sum of money."""
+    """What stands between the dollar at `start` and the next one.
+
+    It is returned only if it is a formula and not a sum of money.
+    """
     end = start + 1
     while (end := text.find("$", end)) > 0 and text[end - 1] == "\\":
         end += 1

@@ -1,4 +1,7 @@
-"""The page of the bank: what it holds, how it grew, and for how long it lasts. Nobody who has met anything is named."""
+"""The page of the bank: what it holds, how it grew, and how long it will last.
+
+Nobody who has met any question is named.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import polars as pl
 from tasks.report.page_data import read_page
 from tasks.report.pages.common import round_last_digits
 from tasks.report.pages.contamination import read_kind
-from tasks.report.panels import Panel, Source, Words
+from tasks.report.panels import Panel, Source
+from tasks.texts import Words
 
 _PAGE = read_page("bank")
 ABOUT = _PAGE.about

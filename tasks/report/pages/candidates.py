@@ -1,4 +1,7 @@
-"""The pages that a script draws for the candidates that a reader chooses: one candidate, and several compared."""
+"""The pages that a script draws for the candidates that a reader chooses.
+
+One page is for one candidate, the other for several candidates compared.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,8 @@ import polars as pl
 
 from tasks.report.board_data import DISCIPLINE_ORDER, list_columns, list_hundredths, shorten, write_data
 from tasks.report.labels import LABELS
-from tasks.report.panels import Panel, Source, Words
+from tasks.report.panels import Panel, Source
+from tasks.texts import Words
 
 _FILLED_BY = ("proctor publish",)
 _STYLE = "zero_shot"
@@ -24,7 +28,10 @@ _CHANGE_SCORES = (
 
 
 def read_candidate(source: Source) -> dict[str, Panel]:
-    """What the page of a candidate rests on beside the leaderboard, by the section that shows it."""
+    """What the page of a candidate rests on beside the leaderboard.
+
+    It is given by the section that shows it.
+    """
     latest = {**source.shown, "prompt_style": _STYLE}
     changes = _rest_on(source, "change_by_discipline", LABELS["why_changed"], latest)
     return {
@@ -44,7 +51,9 @@ def read_compare(source: Source) -> dict[str, Panel]:
 
 
 def widen_differences(panels: Mapping[str, Panel]) -> dict[str, Panel]:
-    """The panels as their CSV has them: a row for each pair, for each discipline the difference and how far its interval reaches.
+    """The panels as their CSV has them: a row for each pair.
+
+    For each discipline, the row has the difference and how far its interval reaches.
 
     A row for each pair and discipline of sixty candidates would be longer than the rest of the site.
     """
@@ -83,7 +92,9 @@ def write_candidate_data(panels: Mapping[str, Panel], path: Path) -> None:
 
 
 def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
-    """The differences of every pair as a script: for each pair its S, then a row for each discipline in one order.
+    """Write the differences of every pair as a script.
+
+    For each pair it holds its S, then a row for each discipline, always in the same order.
 
     A discipline that a pair has no difference in is null.
     """

@@ -6,5 +6,8 @@ import polars as pl
 
 
 def round_last_digits(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows without their last digits: threads add up in any order, and a page must not change with it."""
+    """The rows without their last digits.
+
+    Threads add up in any order, and a page must not change with it.
+    """
     return frame.with_columns(pl.col(pl.Float64).round(9))

@@ -6,7 +6,8 @@ import polars as pl
 
 from tasks.report.page_data import read_page
 from tasks.report.pages.common import round_last_digits
-from tasks.report.panels import Panel, Source, Words
+from tasks.report.panels import Panel, Source
+from tasks.texts import Words
 
 _PAGE = read_page("errors")
 ABOUT = _PAGE.about
@@ -26,7 +27,10 @@ def _read_shares(source: Source, query: str, by: str) -> Panel:
 
 
 def _find(frame: pl.DataFrame, by: str) -> Words | None:
-    """The commonest cause over all, and where its share is largest by the lower end of its interval: few labels say little."""
+    """The commonest cause over all, and where its share is largest.
+
+    The largest share is chosen by the lower end of its interval, because few labels say little.
+    """
     if frame.is_empty():
         return None
     counts = (

@@ -1,4 +1,8 @@
-"""The page of the judges: how far they agree with people and with each other, towards whom they are generous, whether they changed."""
+"""The page of the judges.
+
+It shows how far they agree with people and with each other, towards whom they are generous, and whether they
+changed.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,8 @@ import polars as pl
 from tasks.report.page_data import read_page
 from tasks.report.pages.common import round_last_digits
 from tasks.report.pages.corrected import read_corrected
-from tasks.report.panels import Panel, Source, Words
+from tasks.report.panels import Panel, Source
+from tasks.texts import Words
 
 _PAGE = read_page("judges")
 ABOUT = _PAGE.about

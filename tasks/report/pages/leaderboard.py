@@ -1,4 +1,7 @@
-"""The first page of the site: the leaderboard of every month and style, and what stands behind it."""
+"""The first page of the site: the leaderboard of every month and style.
+
+It also shows what the leaderboard rests on.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,9 @@ _VERDICTS: Mapping[str, str] = {"true": "apart", "false": "alike"}
 
 
 def read_leaderboard(source: Source, history: pl.DataFrame) -> list[Panel]:
-    """What stands under the leaderboard of the month that the page opens with; takes the rows of `leaderboard_history`.
+    """What stands under the leaderboard of the month that the page opens with.
+
+    Takes the rows of `leaderboard_history`.
 
     Without a published edition there are no panels.
     """
@@ -41,7 +46,10 @@ def read_leaderboard(source: Source, history: pl.DataFrame) -> list[Panel]:
 
 
 def describe_opening(history: pl.DataFrame) -> dict[str, Any]:
-    """What the template prints of the edition that the page opens with, for readers without scripts; takes `leaderboard_history`."""
+    """What the template prints of the edition that the page opens with.
+
+    It is for readers without scripts. Takes `leaderboard_history`.
+    """
     if not history.height:
         return {"is_empty": True}
     month, style = choose_edition(history)

@@ -1,4 +1,7 @@
-"""The page of the leagues: how their candidates stand, domain by domain, with the way to each league's own page."""
+"""The page of the leagues: how their candidates stand, domain by domain.
+
+It links to each league's own page.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ ABOUT = _PAGE.about
 
 
 def read_leagues(source: Source) -> list[Panel]:
-    """A panel for each league and domain, judged in full; one that says what fills it where there is none."""
+    """A panel for each league and domain, judged in full.
+
+    Where there is no league, one panel says what fills the page.
+    """
     ranking = round_last_digits(source.run_named("league_ranking", {"run_type": "full"}))
     if ranking.is_empty():
         return [_PAGE.panel("ranking", ranking, about=ABOUT)]

@@ -1,4 +1,7 @@
-"""The page of the method: formulas, what each edition rests on, and what was committed to before the first question."""
+"""The page of the method.
+
+It shows formulas, what each edition rests on, and what was committed to before the first question.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,9 @@ def _read_commitments(source: Source) -> Panel:
 
 
 def read_commitments(public_dir: Path | None) -> pl.DataFrame:
-    """One row per run of the public log, by its last commit, in the order of the log; without rows where there is no log.
+    """One row per run of the public log, by its last commit, in the order of the log.
+
+    There are no rows where there is no log.
 
     A line that is no entry is passed over: whether the log holds is for `proctor exam verify` to say.
     """
@@ -87,7 +92,10 @@ def read_commitments(public_dir: Path | None) -> pl.DataFrame:
 
 
 def _read_entries(public_dir: Path | None) -> list[dict[str, Any]]:
-    """The entries of the kinds that the page shows; most lines of the log are sessions, and are not parsed."""
+    """The entries of the kinds that the page shows.
+
+    Most lines of the log are sessions, and are not parsed.
+    """
     if public_dir is None or not (public_dir / _LOG).is_file():
         return []
     wanted = tuple(f'"kind":"{kind}"' for kind in _KINDS)

@@ -1,4 +1,7 @@
-"""The page of stability: what the order and the scores do when other questions are drawn, fewer, or under another prompt style."""
+"""The page of stability: what happens to the order and the scores under other conditions.
+
+The conditions are other questions, fewer questions, or another prompt style.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The page of trends: over months, by family and by release date, and beside other benchmarks."""
+"""The page of trends.
+
+It shows them over months, by family and by release date, and beside other benchmarks.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,9 @@ import polars as pl
 from tasks.report.charts import choose_trend_models, draw_families, draw_release, draw_trend
 from tasks.report.labels import LABELS
 from tasks.report.page_data import read_page
-from tasks.report.panels import Panel, Source, Words
+from tasks.report.panels import Panel, Source
 from tasks.statistics import compute_external_correlations, fit_curve
+from tasks.texts import Words
 
 _PAGE = read_page("trends")
 ABOUT = _PAGE.about
@@ -41,6 +45,8 @@ def _show_months(source: Source) -> Panel:
         )
     cut = LABELS["shown_best"] if frame["model"].n_unique() > len(shown) else ("", "")
     about = LABELS["trend_about"]
+    # Rows that nobody reads one by one are not drawn as a table.
+    unread: dict[str, Any] = {} if frame.height <= _READ_ROWS else {"cells": ()}
     return _PAGE.panel(
         "months",
         frame.select(_MONTH_COLUMNS)
@@ -51,7 +57,7 @@ def _show_months(source: Source) -> Panel:
             f"{about[1]} {cut[1].format(count=len(shown))}".strip(),
         ),
         params=source.shown,
-        **({} if frame.height <= _READ_ROWS else {"cells": ()}),
+        **unread,
         finding=finding,
         draw=lambda language: draw_trend(frame, language),
     )

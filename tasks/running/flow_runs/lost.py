@@ -22,7 +22,10 @@ log = logging.getLogger("proctor.runs")
 
 
 def is_lost(connection: Connection, run: FlowRun) -> bool:
-    """Whether a run's process is gone: on this host it is looked for, on another one it has not renewed in time."""
+    """Whether a run's process is gone.
+
+    On this host the process is looked for; on another host it is gone when it has not renewed in time.
+    """
     if run.state != "running":
         return False
     if is_dead(run.host, run.process_id):
@@ -47,7 +50,10 @@ def end_lost_runs(ledger: Ledger) -> list[FlowRun]:
 
 
 def _began_after(run: FlowRun) -> bool:
-    """Whether the process of that number on this host began after the run, so that it is not the run's."""
+    """Whether the process of that number on this host began after the run.
+
+    If so, it is not the run's process.
+    """
     began_at = datetime.fromisoformat(run.started_at).timestamp()
     try:
         return Process(run.process_id).create_time() > began_at + TOLERANCE_S

@@ -29,7 +29,9 @@ _EARLY = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class MissedRun:
-    """A schedule of which times passed without a run: none was started, or the run was cancelled for want of a place.
+    """A schedule whose times passed without a run.
+
+    Either no run was started, or the run was cancelled for want of a place.
 
     Attributes:
         deployment: what was to run.
@@ -55,7 +57,9 @@ class MissedRun:
 def find_missed_runs(
     ledger: Ledger, *, now: datetime | None = None, grace: timedelta = GRACE, left_out: Iterable[str] = ()
 ) -> list[MissedRun]:
-    """Deployments whose last time, or one within `LOOKS_BACK`, passed without a run; a run that failed did happen.
+    """Deployments whose last time, or one within `LOOKS_BACK`, passed without a run.
+
+    A run that failed did happen.
 
     A time counts from `grace` after it. What was due before a deployment was registered with its present time does not count.
     `left_out` names deployments that are not looked at.
@@ -84,7 +88,10 @@ def select_unmade(missed: Iterable[MissedRun]) -> list[MissedRun]:
 def _find_missed(
     deployment: str, due: Sequence[datetime], runs: Sequence[tuple[datetime, datetime | None]]
 ) -> MissedRun | None:
-    """What of the times (oldest first) passed without a run; a run is for the time it was due at, and for the one it began after."""
+    """Which of the times (oldest first) passed without a run.
+
+    A run is for the time it was due at, and for the one it began after.
+    """
     missed = []
     for place, at in enumerate(due):
         following = due[place + 1] - _EARLY if place + 1 < len(due) else None
@@ -102,7 +109,10 @@ def _find_missed(
 
 
 def _list_due(schedule: FlowSchedule, now: datetime) -> list[datetime]:
-    """The last time of a schedule up to `now`, and those of `LOOKS_BACK` before, oldest first; none of before it was deployed."""
+    """The last time of a schedule up to `now`, and those of `LOOKS_BACK` before.
+
+    The oldest comes first; times from before the schedule was deployed are left out.
+    """
     deployed_at = datetime.fromisoformat(schedule.deployed_at)
     found: list[datetime] = []
     due = _find_due(schedule, now)

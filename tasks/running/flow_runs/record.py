@@ -1,4 +1,7 @@
-"""Every run of a flow stands in the ledger: what started it, how it ended, and what it came to in ids and counts."""
+"""The record of every run of a flow, in the ledger.
+
+It says what started the run, how it ended, and what it came to in ids and counts.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,10 @@ class StartedRun:
 
 
 def note_start(run: StartedRun) -> None:
-    """Note that a run begins. What cannot be noted (a store that is gone) is the run's own error to tell."""
+    """Note that a run begins.
+
+    What cannot be noted (a store that is gone) is for the run's own error to report.
+    """
     log.info("%s began, started by %s", run.name, run.started_by)
     with suppress(ProctorError), _writing() as connection:
         if connection is not None:
@@ -59,7 +65,10 @@ def note_start(run: StartedRun) -> None:
 
 
 def note_result(result: dict[str, object]) -> None:
-    """Keep the ids and counts of the run that is under way here; outside of one there is nothing to keep them with."""
+    """Keep the ids and counts of the run that is under way here.
+
+    Outside of a run there is nothing to keep them with.
+    """
     run = find_run()
     if run is None:
         return
@@ -88,7 +97,10 @@ def _renew(flow_run_id: str) -> bool:
 
 @contextmanager
 def as_deployment(name: str) -> Iterator[None]:
-    """Runs that begin within the block are runs of that deployment, as if a person had started it."""
+    """Make runs that begin within the block runs of that deployment.
+
+    They count as if a person had started the deployment.
+    """
     _asked.append(name)
     try:
         yield

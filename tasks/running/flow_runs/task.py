@@ -1,4 +1,7 @@
-"""What goes with a flow run: its name, its record, a summary of ids and counts, a budget, and its id in every landing that it makes."""
+"""What goes with a flow run: name, record, summary, budget and id.
+
+The summary is of ids and counts, and the id is in every landing that the run makes.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,10 @@ def render_name(name: str, given: dict[str, Any]) -> str:
 
 
 def publish_summary(result: dict[str, object]) -> None:
-    """Put the ids and counts of a flow beside its run: in the ledger, and in Prefect with links to the pages that it wrote."""
+    """Put the ids and counts of a flow beside its run.
+
+    They go to the ledger, and to Prefect with links to the pages that the flow wrote.
+    """
     note_result(result)
     context = FlowRunContext.get()
     if context is None or context.flow_run is None:
@@ -85,7 +91,10 @@ def publish_summary(result: dict[str, object]) -> None:
 
 
 def require_budget(budget_usd: float | None = None) -> None:
-    """Raise BudgetError where a deployment started this run and nothing limits what it may spend: nobody looks at its plan first."""
+    """Raise BudgetError where a deployment's run has no limit on what it may spend.
+
+    This holds where a deployment started this run: no person looks at its plan first.
+    """
     if budget_usd is not None or load_settings().budget_usd is not None:
         return
     context = FlowRunContext.get()
@@ -99,7 +108,10 @@ def require_budget(budget_usd: float | None = None) -> None:
 
 
 def may_pass(task: object, run: TaskRun, state: State[Any]) -> bool:
-    """Whether a task that failed is worth another try: a store that was locked or away. What a gate refused stays refused."""
+    """Whether a task that failed is worth another try.
+
+    It is worth one where a store was locked or away. What a gate refused stays refused.
+    """
     return isinstance(state.data, StoreError) and not isinstance(state.data, ConflictError | ClockError)
 
 
@@ -112,7 +124,10 @@ RETRIED: Final[dict[str, Any]] = {
 
 
 def show_progress(function: Callable[P, T]) -> Callable[P, T]:
-    """How far the task is stands beside its run in Prefect, renewed every quarter of a minute: a number, and of what."""
+    """Show how far the task is beside its run in Prefect.
+
+    It is a number, and of what, renewed every quarter of a minute.
+    """
 
     @functools.wraps(function)
     def shown(*arguments: P.args, **named: P.kwargs) -> T:
@@ -177,7 +192,10 @@ class _ProgressArtifact:
 
 
 def sign_landings(function: Callable[P, T]) -> Callable[P, T]:
-    """What the task lands names its flow run in `landings.flow_run_id`; called outside a flow, it names none."""
+    """What the task lands names its flow run in `landings.flow_run_id`.
+
+    Where the task is called outside a flow, its landings name none.
+    """
 
     @functools.wraps(function)
     def signed(*arguments: P.args, **named: P.kwargs) -> T:
@@ -189,7 +207,9 @@ def sign_landings(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _check_host() -> None:
-    """Pass when the host of this run, which a worker started, has what its installation shares; raises UsageError.
+    """Pass when the host of this run has what its installation shares.
+
+    This is about a run that a worker started. Raises UsageError.
 
     A run that a command started was looked at before it began.
     """

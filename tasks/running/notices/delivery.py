@@ -1,4 +1,7 @@
-"""Every bad end of a run that the ledger knows reaches everybody once; who cannot be reached is told later."""
+"""Every bad end of a run that the ledger knows reaches every recipient once.
+
+A recipient that cannot be reached is told later.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,9 @@ def deliver() -> None:
 
 
 def deliver_notices(ledger: Ledger) -> int:
-    """Tell everybody whom the settings name of what is due; returns how many ends everybody has been told of.
+    """Send every recipient that the settings name the notices that are due.
+
+    Returns the number of ends that all recipients have been told of.
 
     Raises UsageError where the settings name nobody rightly.
     """
@@ -58,7 +63,10 @@ def deliver_notices(ledger: Ledger) -> int:
 
 
 def _take_one(ledger: Ledger, recipients: Sequence[Recipient]) -> RunNotice | None:
-    """The first notice that is due: each has a lease of its own, however long it takes to tell of those before."""
+    """The first notice that is due.
+
+    Each notice has a lease of its own, however long it takes to send the notices before it.
+    """
     with ledger.write() as connection:
         taken = take_notices(connection, lease_s=_LEASE_S * max(1, len(recipients)), most=1)
     return taken[0] if taken else None

@@ -1,4 +1,7 @@
-"""Whoever is named is told that a run has ended badly: a program on this host, or a web hook. Names and ids, no content."""
+"""Notices to named recipients that a run has ended badly.
+
+A recipient is a program on this host, or a web hook. A notice has names and ids, and no content.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,9 @@ class Recipient:
 
 
 def read_recipients(texts: Sequence[str]) -> tuple[Recipient, ...]:
-    """Recipients as they are named: `command:PROGRAM ARGUMENT …`, or the https address of a web hook.
+    """Recipients as they are named.
+
+    Each is `command:PROGRAM ARGUMENT …`, or the https address of a web hook.
 
     Plain http is taken for this host only. Raises UsageError for anything else.
     """

@@ -1,4 +1,7 @@
-"""Prefect's server as one of the stores: waited for while it is away, and kept in step with the ledger's runs."""
+"""Prefect's server as one of the stores.
+
+It is waited for while it is away, and kept in step with the ledger's runs.
+"""
 
 from lazy_loader import attach_stub
 

@@ -1,4 +1,6 @@
-"""Prefect's server as one of the stores: a call that it does not answer is made again until it is back.
+"""Prefect's server as one of the stores.
+
+A call that it does not answer is made again until it is back.
 
 Prefect's own client tries six times within a minute and then fails the run. Here its calls wait as those to any other store do.
 """
@@ -66,7 +68,9 @@ _READY_TIMEOUT_S: Final = 10.0
 
 
 def wait_for_server() -> None:
-    """From now on this process waits for a Prefect server that is away, and is not ended for a place it could not renew meanwhile.
+    """Let this process wait for a Prefect server that is away, from now on.
+
+    The process is also not ended for a place that it could not renew meanwhile.
 
     A place in a deployment's limit that ran out while the server was away may be another's: two runs of one month share its
     work by the ledger's claims, so that nothing is done or paid twice.
@@ -142,7 +146,10 @@ def _check(request: httpx.Request, response: httpx.Response) -> httpx.Response:
 
 
 def _check_ready(request: httpx.Request) -> None:
-    """Raise StoreAway unless the server to which the request goes says that it and its database are there."""
+    """Raise StoreAway unless the server that the request goes to is ready.
+
+    It is ready when it says that it and its database are there.
+    """
     url = str(request.url)
     top = url[: url.rindex("/api/") + len("/api/")] if "/api/" in url else url
     headers = {name: value for name, value in request.headers.items() if name.lower() == "authorization"}
@@ -162,13 +169,18 @@ def _away() -> StoreAway:
 
 
 def watch_runs(ledger: Ledger, ended: threading.Event) -> None:
-    """Look after runs until `ended`: what is lost is ended, and who is to be told is told. What fails is tried again."""
+    """Look after runs until `ended`. What fails is tried again.
+
+    Lost runs are ended, and notices that are due are sent.
+    """
     while not ended.wait(LOOK_EVERY_S):
         look_after_runs(ledger)
 
 
 def look_after_runs(ledger: Ledger) -> None:
-    """End what is lost in the ledger and in Prefect, take over what Prefect alone knows of, and tell what is to be told.
+    """End what is lost in the ledger and in Prefect, and send the notices that are due.
+
+    What Prefect alone knows of is also taken over.
 
     What fails is logged and keeps nothing else from being done; raises nothing.
     """
@@ -182,7 +194,10 @@ def look_after_runs(ledger: Ledger) -> None:
 
 
 def _look_into_prefect(ledger: Ledger) -> None:
-    """End runs there and note what it alone knows; a server that is away is asked again at the next look."""
+    """End runs in Prefect and note what it alone knows.
+
+    A server that is away is asked again at the next look.
+    """
     with not_waiting(), suppress(httpx.HTTPError, StoreAway), get_client(sync_client=True) as client:
         # Runs that wait for the ledger may not have noted yet that they began.
         if not was_away_lately():
@@ -191,7 +206,10 @@ def _look_into_prefect(ledger: Ledger) -> None:
 
 
 def _end_in_prefect(ledger: Ledger, client: SyncPrefectClient) -> None:
-    """Runs that Prefect believes to be under way end as the ledger has it; those that never began crash."""
+    """End the runs that Prefect believes to be under way, as the ledger has it.
+
+    Those that never began end as crashed.
+    """
     types = [StateType.RUNNING, StateType.PENDING, StateType.CANCELLING]
     found = _read_runs(client, types)
     with ledger.read() as connection:
@@ -209,7 +227,10 @@ def _end_in_prefect(ledger: Ledger, client: SyncPrefectClient) -> None:
 
 
 def _find_end(run: FlowRun, known: LedgerRun | None, now: datetime) -> State[Any] | None:
-    """The state in which a run should be that Prefect believes to be under way; null where that is right."""
+    """The state in which a run that Prefect believes to be under way should be.
+
+    Returns None where Prefect is right.
+    """
     if run.state is None:
         return None
     since = now - run.state.timestamp
@@ -226,12 +247,18 @@ def _find_end(run: FlowRun, known: LedgerRun | None, now: datetime) -> State[Any
 
 
 def _is_ours(run: FlowRun) -> bool:
-    """Whether a run that the ledger does not know was for our workers: others may use the same Prefect server."""
+    """Whether a run that the ledger does not know was for our workers.
+
+    Others may use the same Prefect server.
+    """
     return (run.work_pool_name or "").partition("-")[0] == WORK_POOL
 
 
 def _note_failures_of_prefect(ledger: Ledger, client: SyncPrefectClient) -> None:
-    """Bad ends that the ledger does not know: of runs that never reached our code, or whose process could say nothing."""
+    """Note bad ends that the ledger does not know.
+
+    They are of runs that never reached our code, or whose process could say nothing.
+    """
     types = [StateType.FAILED, StateType.CRASHED]
     with ledger.read() as connection:
         since = datetime.fromtimestamp(read_lease_time(connection), UTC) - _LOOKS_BACK

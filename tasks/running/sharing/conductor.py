@@ -1,4 +1,6 @@
-"""Who brings a month's run to its end: one flow conducts it; those that help wait for it, and end the run if it is gone.
+"""Who brings a month's run to its end: one flow conducts it.
+
+Flows that help wait for the conductor, and end the run if it is gone.
 
 The conductor's claim is held from the plan to the report. What a flow does at the end of a run changes nothing when it is done twice.
 """
@@ -27,7 +29,10 @@ def require_run(run_id: str) -> None:
 
 @contextmanager
 def conducting(run_id: str) -> Iterator[None]:
-    """Conduct the run while the block runs; where another flow does so already, this one works beside it. An empty id means no run."""
+    """Conduct the run while the block runs.
+
+    Where another flow does so already, this one works beside it. An empty id means no run.
+    """
     if not run_id:
         yield
         return
@@ -37,7 +42,9 @@ def conducting(run_id: str) -> Iterator[None]:
 
 @contextmanager
 def succeeding(run_id: str) -> Iterator[bool]:
-    """Wait until the run's conductor is done; where it was killed, conduct the run in its place while the block runs.
+    """Wait until the run's conductor is done.
+
+    Where the conductor was killed, conduct the run in its place while the block runs.
 
     Gives whether the run is left to this flow.
     """

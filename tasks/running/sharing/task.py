@@ -1,4 +1,7 @@
-"""Help with a month's run as Prefect sees it: a run of the deployment `helper` for each other worker that can be asked."""
+"""Help with a month's run as Prefect sees it.
+
+Help is a run of the deployment `helper` for each other worker that can be asked.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ DEPLOYMENT = "helper/helper"
 @task(name="ask_for_help")
 @hide_content
 def ask_for_help(run_id: str, month: str = "") -> dict[str, int]:
-    """Start a helper on every other worker of the pool that has a queue of its own, for the run that this flow conducts.
+    """Start a helper on every other worker of the pool that has a queue of its own.
+
+    The helpers are for the run that this flow conducts.
 
     Only a run that a deployment started asks: a command does its work where it was typed. Without such workers nobody is asked.
     """

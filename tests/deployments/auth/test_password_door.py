@@ -1,4 +1,7 @@
-"""The door that both servers check passwords at: guesses at once are counted, and nobody else waits for them."""
+"""The door at which both servers check passwords.
+
+Guesses at the same time are counted, and nobody else waits for them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ PASSWORD = "correct horse battery"
 
 
 class NotedPlaces(RankedPlaces):
-    """Places that note the names of the tasks that got one, in order; how fast threads are has no part in it."""
+    """Places that note the names of the tasks that got one, in order.
+
+    How fast threads are has no part in it.
+    """
 
     def __init__(self) -> None:
         super().__init__(PASSWORDS_AT_ONCE)

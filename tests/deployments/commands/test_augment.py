@@ -1,4 +1,7 @@
-"""`augment`, `rules` and `export` as they are typed: what a model writes, from the command to the bank."""
+"""`augment`, `rules` and `export` as they are typed.
+
+They cover what a model writes, from the command to the bank.
+"""
 
 from __future__ import annotations
 

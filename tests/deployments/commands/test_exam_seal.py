@@ -1,4 +1,7 @@
-"""`proctor exam seal`, what goes into the public log with other commands, and its place in backups, as they are typed."""
+"""`proctor exam seal` and the public log, as they are typed.
+
+It covers what goes into the log with other commands, and its place in backups.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`proctor review`: assign, export, import, status and agreement, in process and as a user would."""
+"""`proctor review`: assign, export, import, status and agreement.
+
+The tests run in process, and as a user would run the commands.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ ANNOTATORS = ("chen", "dai", "eva")
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with three annotators and four questions that nobody has read; each test works on a copy."""
+    """A home with three annotators and four questions that nobody has read.
+
+    Each test works on a copy.
+    """
     settings = Settings(home=tmp_path_factory.mktemp("template") / "home")
     create_home(settings)
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:

@@ -1,4 +1,7 @@
-"""`proctor stability`: from a published run to what its two analyses say; what cannot be done is one sentence."""
+"""`proctor stability`: from a published run to what its two analyses say.
+
+What cannot be done is reported in one sentence.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`proctor exam close`, `proctor judge --unparsed` and `proctor unparsed`, in process and as a user would."""
+"""`proctor exam close`, `proctor judge --unparsed` and `proctor unparsed`.
+
+The tests run in process, and as a user would run the commands.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the doctor sees: each fault made for real, in a home that is fine otherwise, and every other line still there."""
+"""What the doctor sees: each fault is made for real, in a home that is fine otherwise.
+
+Every other line is still there.
+"""
 
 from __future__ import annotations
 
@@ -341,7 +344,10 @@ def test_a_public_folder_that_is_gone_is_named(home: Path) -> None:
 
 
 def test_a_public_folder_that_nobody_has_written_yet_is_not_missed(tmp_path: Path) -> None:
-    """The exam API, which may not write there, names its keys in the public log as soon as it starts."""
+    """A public folder that nobody has written yet is not reported as missing.
+
+    The exam API, which may not write there, names its keys in the public log as soon as it starts.
+    """
     settings = make_settings(tmp_path)
     create_home(settings)
     with open_ledger(settings.ledger_address) as ledger:

@@ -1,4 +1,7 @@
-"""A Prefect server and a worker that die, are stopped, or are asked without their password: the doctor says which."""
+"""A Prefect server and a worker with a fault: the doctor says which one.
+
+They die, are stopped, or are asked without their password.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A release over HTTP that needs a second person: asked for, listed, approved with another's password, done once."""
+"""A release over HTTP that needs a second person.
+
+It is asked for, listed, approved with another person's password, and done once.
+"""
 
 from __future__ import annotations
 

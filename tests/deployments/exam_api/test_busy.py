@@ -1,4 +1,7 @@
-"""A ledger that another process holds: callers hear of it in seconds, and the server continues when it is free."""
+"""A ledger that another process holds.
+
+Callers hear of it in seconds, and the server continues when the ledger is free.
+"""
 
 from __future__ import annotations
 

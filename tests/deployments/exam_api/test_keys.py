@@ -1,4 +1,7 @@
-"""Keys over HTTP: a candidate enrols its own, answers are signed, receipts are checked with the installation's."""
+"""Keys over HTTP.
+
+A candidate enrols its own, answers are signed, and receipts are checked with the installation's.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`kill -9` of the server at random moments: nothing is skipped, given twice as new, or lost once acknowledged."""
+"""`kill -9` of the server at random moments.
+
+Nothing is skipped, given twice as new, or lost once acknowledged.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +117,10 @@ def test_a_hundred_kills_of_the_server(tmp_path: Path) -> None:
 
 
 def check_kills(tmp_path: Path, *, kills: int, size: int) -> None:
-    """Nine sessions of so many questions while the server is killed so often; each answers a little slower than the kills come."""
+    """Sit nine sessions of so many questions while the server is killed so often.
+
+    Each session answers a little slower than the kills come.
+    """
     seed = int(os.environ.get("PROCTOR_TEST_SEED", str(time.time_ns() % 100_000)))
     print(f"seed {seed}")
     moments = random.Random(seed)

@@ -1,4 +1,7 @@
-"""No byte that leaves the server holds what candidates may not know: over a whole bank, whatever is asked."""
+"""No byte that leaves the server holds what candidates may not know.
+
+This is checked over a whole bank, whatever is asked.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ MARKED = ("answer", "explanation")
 
 
 class Secrets:
-    """Everything that must not be found, in every form in which it might be sent; and all bytes that were."""
+    """Everything that must not be found, in every form in which it might be sent.
+
+    It also holds all bytes that were sent.
+    """
 
     def __init__(self, world: World) -> None:
         bank = world.bank

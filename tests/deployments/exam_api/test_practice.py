@@ -1,4 +1,7 @@
-"""Practice: any candidate's token sits public questions by the exam's rules, and nothing of it is kept or counted."""
+"""Practice: any candidate's token sits public questions by the exam's rules.
+
+Nothing of it is kept or counted.
+"""
 
 from __future__ import annotations
 

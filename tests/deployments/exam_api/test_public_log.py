@@ -1,4 +1,7 @@
-"""While the exam API runs the public log is written beside the calls, and no call waits for it."""
+"""The public log is written beside the calls while the exam API runs.
+
+No call waits for it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Roles × routes: every route of the application has a row here, so that a new one is not forgotten."""
+"""Roles × routes: every route of the application has a row here.
+
+In this way a new one is not forgotten.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Whatever is sent, the API answers within its own description: fuzzed from its OpenAPI schema."""
+"""Whatever is sent, the API answers within its own description.
+
+It is fuzzed from its OpenAPI schema.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`proctor exam sit --url`: an outside candidate sits and practises with an endpoint or a program, without a home."""
+"""`proctor exam sit --url`: an outside candidate sits and practises without a home.
+
+It does so with an endpoint or a program.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ PASSWORD = "a password of alpha"
 
 @pytest.fixture
 def url(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A server at which alpha has a password; this process stands in an empty folder without a home."""
+    """A server at which alpha has a password.
+
+    This process stands in an empty folder without a home.
+    """
     monkeypatch.chdir(tmp_path)
     for name in ("PROCTOR_HOME", "PROCTOR_EXAM_TOKEN", "PROCTOR_EXAM_PASSWORD"):
         monkeypatch.delenv(name, raising=False)

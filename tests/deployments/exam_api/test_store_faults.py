@@ -1,4 +1,7 @@
-"""The exam API when its ledger goes, or its clock jumps: nothing acknowledged is lost, and nothing lost is acknowledged."""
+"""The exam API when its ledger goes away, or its clock jumps.
+
+Nothing acknowledged is lost, and nothing lost is acknowledged.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,10 @@ DAY_S = 86_400.0
 
 @pytest.mark.parametrize("jump_s", [-DAY_S, DAY_S, 30 * DAY_S])
 def test_a_clock_that_jumps_loses_no_answer(world: World, jump_s: float) -> None:
-    """What a jump ends (a token, a lease) is refused by name; with the time right again the session continues where it was."""
+    """What a jump ends (a token, a lease) is refused by name.
+
+    When the time is right again, the session continues where it was.
+    """
     started = world.now
     protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60), clock=world.clock)
     session_id = world.sessions()[0]["session_id"]

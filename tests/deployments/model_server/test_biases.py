@@ -1,4 +1,7 @@
-"""A judge's planted biases: each is found where it was planted, by the alarm that is there for it, and nowhere else."""
+"""A judge's planted biases: each is found where it was planted, and nowhere else.
+
+It is found by the alarm that is there for it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ COUNT = 1_200
 
 
 def judge_all(seed: str = "pairs", **planted: Any) -> pl.DataFrame:
-    """What `compute_groups` says of a judge with these biases, over answers of own and other family, short and long."""
+    """What `compute_groups` says of a judge with these biases.
+
+    It covers answers of its own and of another family, short and long.
+    """
     judge = SimulatedModel("judge", kind="judge", agreement=0.9, **planted)
     rows = []
     for number in range(COUNT):

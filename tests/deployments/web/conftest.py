@@ -1,4 +1,7 @@
-"""A desk with a batch: chen and dai review it, eva may adjudicate, cora coordinates, and the exam's own users are there."""
+"""A desk with a batch: chen and dai review it, eva may adjudicate, cora coordinates.
+
+The exam's own users are there, too.
+"""
 
 from __future__ import annotations
 

@@ -49,7 +49,10 @@ def test_nobody_reads_a_page_without_signing_in(desk: Desk) -> None:
 
 @pytest.mark.parametrize("who", ["dai", "eva", "cora"])
 def test_anothers_work_is_not_there_for_anybody(desk: Desk, who: str) -> None:
-    """Not for the second reviewer of the same questions, who has addresses of their own, nor for a coordinator."""
+    """Another's work is not there for the second reviewer of the same questions.
+
+    That reviewer has addresses of their own. It is not there for a coordinator either.
+    """
     other = desk.sign_in(who)
     path = f"/review/{BATCH}/question/{desk.refer('chen', 0)}"
     assert [other.get(path + part).status_code for part in ("", "/card")] == [404, 404]

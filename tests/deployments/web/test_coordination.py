@@ -1,4 +1,7 @@
-"""The coordinator's pages: how far, who is late, how far people agree, and the release of a batch."""
+"""The coordinator's pages: progress, lateness, agreement, and the release of a batch.
+
+They show how far the work is, who is late, and how far people agree.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +90,10 @@ def test_of_many_decisions_agreement_is_computed_when_asked_for(
 
 
 def test_questions_by_state_are_those_of_the_gate(desk: Desk) -> None:
-    """Waiting, agreed, disputed by decision and by correction: counted by pattern, each as the gate has it."""
+    """Questions waiting, agreed, and disputed by decision and by correction.
+
+    They are counted by pattern, each as the gate has it.
+    """
 
     def states() -> dict[str, int]:
         with desk.ledger.read() as connection:
@@ -124,7 +130,7 @@ def test_releasing_closes_early_keeps_what_is_settled_and_starts_what_follows(de
     with desk.ledger.read() as connection:
         batch = assigning.read_batch(connection, BATCH)
     assert batch is not None
-    assert batch["status"] == "closed"
+    assert batch.status == "closed"
     assert desk.sign_in("dai").decide(1, "accept").status_code == 410
 
 

@@ -1,4 +1,7 @@
-"""Stars, classes and verdicts given on the web: one's own alone, blind, durable at once, landed where a workbook's would land."""
+"""Stars, classes and verdicts given on the web.
+
+A person sees only their own, blind. They are durable at once, and land where a workbook's would land.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The original beside a question: shown to who has the question, to nobody else, and with nothing in it that runs."""
+"""The original beside a question.
+
+It is shown to the person who has the question, to nobody else, and with nothing in it that runs.
+"""
 
 from __future__ import annotations
 

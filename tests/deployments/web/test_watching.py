@@ -1,4 +1,7 @@
-"""Runs and answers on the web: who sees what, numbers that move, filters that find, and an entry of the log for every look."""
+"""Runs and answers on the web.
+
+It covers who sees what, numbers that move, filters that find, and an entry of the log for every look.
+"""
 
 from __future__ import annotations
 

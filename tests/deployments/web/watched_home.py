@@ -1,4 +1,7 @@
-"""A home to watch: a published run of six candidates in its lake, and a run under way in its ledger; secrets are planted."""
+"""A home to watch, with secrets planted.
+
+It has a published run of six candidates in its lake, and a run under way in its ledger.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ PEOPLE = {"cora": "admin", "xu": "examiner", "anna": "analyst", "chen": "annotat
 
 
 def land_published_run(settings: Settings) -> None:
-    """One set of ten questions, one of which names what is searched for; references and reasons are planted in every one."""
+    """Land one set of ten questions, one of which names what is searched for.
+
+    References and reasons are planted in every one.
+    """
     frames = build_season(
         months=(MONTH,), repeats=1, questions_per_discipline=1, unparsed_rate=0.0, is_calibrated=False
     )
@@ -127,7 +133,10 @@ class Watcher:
 
 @contextmanager
 def open_watched(home: Path) -> Iterator[Watched]:
-    """The home and its application, with people of every role; the run under way has candidates alpha and rho."""
+    """The home and its application, with people of every role.
+
+    The run under way has candidates alpha and rho.
+    """
 
     settings = make_settings(home, judge_ratings_gate=100)
     land_published_run(settings)

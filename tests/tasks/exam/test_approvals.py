@@ -64,7 +64,7 @@ def people(ledger: Ledger) -> Ledger:
     return ledger
 
 
-def plan(ledger: Ledger, home: Path, *names: str, seed: str | None = SEED) -> RunPlan:
+def plan(ledger: Ledger, home: Path, *names: str, seed: str = SEED) -> RunPlan:
     settings = make_settings(home).model_copy(update={"two_persons": ("plan",)})
     return plan_wished(
         ledger, settings, REGISTRY, make_bank(), month=MONTH, is_simulated=False, candidates=names, seed=seed
@@ -106,7 +106,7 @@ def test_a_plan_that_nobody_stands_for_takes_two_people_and_is_published_once_as
         publish_plan(people, plan(people, tmp_path, "alpha"))
     # Asked again, by whichever secret of the draw, it is the same request.
     with pytest.raises(ApprovalNeeded, match="request 1"):
-        publish_plan(people, plan(people, tmp_path, "alpha", seed=None))
+        publish_plan(people, plan(people, tmp_path, "alpha", seed=""))
     assert count_runs(people) == 0
 
     stood = decide(people, 1, "eve")

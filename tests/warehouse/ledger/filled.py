@@ -1,4 +1,7 @@
-"""Rows for every table of a ledger, of whatever form: made from what the database itself says of its columns."""
+"""Rows for every table of a ledger, of whatever form.
+
+They are made from what the database itself says of its columns.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ _WORDS = re.compile(
 
 
 def fill_tables(connection: Connection) -> dict[str, int]:
-    """Put rows into every table that has none, referred ones first; the last row has nulls wherever it may. Answers with counts."""
+    """Put rows into every table that has none, referred ones first; returns counts.
+
+    The last row has NULL wherever it may.
+    """
     names = set(inspect(connection).get_table_names()) - {"alembic_version"}
     empty = [
         name

@@ -1,4 +1,7 @@
-"""A PostgreSQL server of the test's own, on a socket in a folder of its own, without a network port."""
+"""A PostgreSQL server of the test's own.
+
+It is on a socket in a folder of its own, without a network port.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,10 @@ def _make_server_files() -> Path:
 
 @contextlib.contextmanager
 def _run_server(data: Path, *, is_copy: bool = True, fsync: str = "off") -> Iterator[Path]:
-    """A server over these files, or over a copy that goes with it; gives the folder of its socket."""
+    """A server over these files, or over a copy of them that goes with it.
+
+    Yields the folder of the server's socket.
+    """
     programs, as_postgres = _find_programs()
     folder = _make_folder()
     if is_copy:

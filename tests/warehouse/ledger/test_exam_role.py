@@ -1,4 +1,7 @@
-"""The exam API's role on a PostgreSQL server: it sits an exam, and reads nothing else, table by table."""
+"""The exam API's role on a PostgreSQL server.
+
+It sits an exam, and reads nothing else, table by table.
+"""
 
 from __future__ import annotations
 

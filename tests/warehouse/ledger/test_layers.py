@@ -1,4 +1,7 @@
-"""No module of the ledger imports one that imports it, by whatever way, and its rooms use one another in one direction."""
+"""No module of the ledger imports one that imports it, by any way.
+
+Its rooms use one another in one direction.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ def name_module(path: Path, root: Path) -> str:
 
 
 def read_imports(folder: Path, root: Path) -> dict[str, set[str]]:
-    """Module below `folder` → the modules there that it imports: at its top, in functions, and for types alone."""
+    """Module below `folder` → the modules there that it imports.
+
+    Imports count at its top, in functions, and for types alone.
+    """
     files = {name_module(path, root): path for path in folder.rglob("*.py")}
     found: dict[str, set[str]] = {}
     for module, path in files.items():

@@ -1,4 +1,7 @@
-"""Two processes whose batches lock the same calls and the same budget never wait for each other: real PostgreSQL."""
+"""Two processes never wait for each other, on a real PostgreSQL.
+
+Their batches lock the same calls and the same budget.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ def postgresql() -> Iterator[PostgresqlServer]:
 
 
 class Process:
-    """A ledger of its own, and the operations that it carried out; a batch that is tried again counts twice."""
+    """A ledger of its own, and the operations that it carried out.
+
+    A batch that is tried again counts twice.
+    """
 
     def __init__(self, address: str, holder: str, meeting: threading.Barrier) -> None:
         self.ledger: Ledger = open_ledger(address)
@@ -42,7 +48,10 @@ class Process:
             open_share(connection, "run-1", holder, host="here", process_id=1, lease_s=60)
 
     def list_operations(self) -> list[tuple[Callable[[Connection], Any], LockedRow]]:
-        """Start three calls and set money aside; after each, wait for the other process to have taken a row, too."""
+        """Start three calls and set money aside.
+
+        After each, wait for the other process to have taken a row, too.
+        """
 
         def start(key: str) -> Callable[[Connection], Any]:
             call = NewCall(key, "judge", "run-1", "unit", "sim", "sim")

@@ -136,7 +136,10 @@ def test_a_definition_makes_the_schema_the_row_and_the_conversion(
         ("weight", "FLOAT", False, False, None),
         ("visited_at", "VARCHAR(32)", False, False, None),
     ]
-    assert {str(one.name) for one in (*table.constraints, *table.indexes)} == {
+    assert {
+        *(str(one.name) for one in table.constraints),
+        *(str(one.name) for one in table.indexes),
+    } == {
         "pk_visits",
         "uq_visits_guest",
         "ck_visits_kind",
@@ -163,7 +166,11 @@ def test_a_row_is_a_value_that_cannot_be_changed() -> None:
     assert row.replace(kind="long") == Visit(**{**row.as_values(), "kind": "long"}) != row
     assert (hash(row), repr(row)) == (hash(row.replace()), repr(row.replace()))
     assert pickle.loads(pickle.dumps(row)) == copy.deepcopy(row) == row
-    for change in (lambda: setattr(row, "kind", "long"), lambda: delattr(row, "kind")):
+    changes: tuple[Callable[[], None], ...] = (
+        lambda: setattr(row, "kind", "long"),
+        lambda: delattr(row, "kind"),
+    )
+    for change in changes:
         with pytest.raises(AttributeError, match=r"Visit\.kind"):
             change()
 
@@ -172,4 +179,4 @@ def test_a_row_that_lacks_a_value_or_has_one_too_many_is_refused() -> None:
     with pytest.raises(TypeError, match=r"Visit: missing \['seen', 'weight'\], unknown \['colour'\]"):
         Visit(number=1, guest=None, has_paid=True, visited_at="", colour="red")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="unknown"):
-        Visit(**make_row(Visit, with_nulls=False).as_values(), colour="red")
+        Visit(**make_row(Visit, with_nulls=False).as_values(), colour="red")  # type: ignore[call-arg]

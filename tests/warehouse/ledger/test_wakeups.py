@@ -1,4 +1,7 @@
-"""Coroutines that wait for the writer: results, errors and cancellations arrive, with one wake-up for many."""
+"""Coroutines that wait for the writer.
+
+Results, errors and cancellations arrive, with one wake-up for many.
+"""
 
 from __future__ import annotations
 

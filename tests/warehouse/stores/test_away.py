@@ -1,4 +1,7 @@
-"""Stores that are away are waited for, and said so; stores that refuse are not, and nothing is kept twice."""
+"""Stores that are away are waited for, and this is reported.
+
+Stores that refuse are not waited for, and nothing is kept twice.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ ABSENT_S = 2.0
 
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is said of absences, as the line of progress and the log have it; stores are waited for."""
+    """What is reported of absences, as the line of progress and the log have it.
+
+    Stores are waited for.
+    """
     monkeypatch.setenv("PROCTOR_STORE_WAIT_S", "300")
     load_settings.cache_clear()
     lines: list[str] = []
@@ -274,7 +280,10 @@ def test_a_task_whose_transaction_broke_off_is_done_again(server: PostgresqlServ
 
 
 class Breaker:
-    """Stops the server at a COMMIT: before it is sent, or after it was kept and before anybody is told."""
+    """Stops the server at a COMMIT.
+
+    It stops before the COMMIT is sent, or after it was kept and before anybody is told.
+    """
 
     def __init__(self, engine: Engine, server: PostgresqlServer, *, is_kept: bool) -> None:
         self.count = 0

@@ -1,4 +1,7 @@
-"""Stores that know each other: one id in ledger, lake and home; what is missing, foreign, damaged or too old is refused by name."""
+"""Stores that know each other: one id in ledger, lake and home.
+
+What is missing, foreign, damaged or too old is refused by name.
+"""
 
 from __future__ import annotations
 
@@ -198,7 +201,10 @@ def test_a_store_of_another_installation_is_refused(
 def test_a_store_that_lost_what_was_acknowledged_is_refused(
     settings: Settings, place: Callable[[Settings], Path], tmp_path: Path
 ) -> None:
-    """The file alone, without the log that holds the last commits: what is left when somebody removes the log."""
+    """The file alone, without the log that holds the last commits.
+
+    This is what is left when somebody removes the log.
+    """
     path, kept = place(settings), tmp_path / "kept.sqlite"
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         shutil.copyfile(path, kept)

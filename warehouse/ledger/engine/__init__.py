@@ -1,4 +1,7 @@
-"""What every part of the ledger stands on: connections, transactions, tables, the two logs, clock, leases, backups."""
+"""What every part of the ledger stands on.
+
+That is connections, transactions, tables, the two logs, clock, leases and backups.
+"""
 
 from lazy_loader import attach_stub
 

@@ -20,7 +20,9 @@ def check_source(address: str) -> None:
 
 
 def backup_ledger(address: str, target: Path) -> list[str]:
-    """Copy the ledger into the new file `target`, and its exam's database beside it; returns the names of the files.
+    """Copy the ledger into the new file `target`, and its exam's database beside it.
+
+    Returns the names of the files.
 
     Made with SQLite's own backup, write-ahead logs included. The exam's database is copied first: what the ledger holds is
     written before what the exam's side says of it, so the copies lack nothing of it. A ledger on a server is copied as of one

@@ -1,4 +1,7 @@
-"""The backups that were begun, also those that were not finished: what is erased later is still in them."""
+"""The backups that were begun, also those that were not finished.
+
+What is erased later is still in them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ def note_backup(connection: Connection, backup: Backup) -> None:
 
 
 def list_backups(connection: Connection, *, begun_before: str | None = None) -> list[Backup]:
-    """All backups, the newest first; with `begun_before` (UTC as ISO text) those that may hold what was erased then."""
+    """All backups, the newest first.
+
+    With `begun_before` (UTC as ISO text), those that may hold what was erased then.
+    """
     query = select(backups).order_by(backups.c.begun_at.desc())
     if begun_before is not None:
         query = query.where(backups.c.begun_at < begun_before)

@@ -59,7 +59,10 @@ _ADVANCE = HotStatement(
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who acts: a user (null: not known here) and the address that they call from (null: this machine)."""
+    """Who acts: a user and the address that they call from.
+
+    The user is None when not known here; the address is None for this machine.
+    """
 
     user_id: str | None = None
     address: str | None = None

@@ -1,4 +1,7 @@
-"""Claims on paid work: whoever holds one works, for all processes and hosts of an installation."""
+"""Claims on paid work, for all processes and hosts of an installation.
+
+The process that holds a claim does the work.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ _INSERT = {
 
 @dataclass(frozen=True)
 class Claim:
-    """Who holds a piece of work, until when unless it is renewed, and whether that was over when it was read."""
+    """Who holds a piece of work, and until when unless it is renewed.
+
+    It also says whether that time was over when the claim was read.
+    """
 
     holder: str
     host: str
@@ -66,7 +72,10 @@ def take_claim(
     lease_s: float,
     instead_of: str | None = None,
 ) -> bool:
-    """Take the work: when nobody holds it, or from the holder `instead_of`; returns whether it was taken."""
+    """Take the work: when it has no holder, or from the holder `instead_of`.
+
+    Returns whether it was taken.
+    """
     values = {
         "holder": holder,
         "host": host,
@@ -95,7 +104,9 @@ def take_free(
     lease_s: float,
     is_dead: Callable[[str, int], bool],
 ) -> Claim | None:
-    """Take the work where nobody living holds it; returns who holds it otherwise, null when it was taken.
+    """Take the work where no living process holds it; returns None when it was taken.
+
+    Otherwise it returns who holds the work.
 
     `is_dead` says of a host and a process whether that process is known to be no more.
     """

@@ -1,4 +1,6 @@
-"""The time that deadlines are decided by: the database's clock, as far as something besides it shows that it is right.
+"""The time that deadlines are decided by.
+
+It is the database's clock, as far as something besides it shows that it is right.
 
 The clock of an embedded ledger is this host's, of one on a server the server's. Beside it stands what no wrong setting changes: the
 uptime of this host since a mark in the ledger, and the last entries of the audit and the public log. A clock that is earlier than they
@@ -75,7 +77,10 @@ class Host:
 
 
 class Doubt(NamedTuple):
-    """A span that nothing but the clock shows: how long, and the clock when it was found (null: it is not over)."""
+    """A span that nothing but the clock shows.
+
+    It has how long the span is, and the clock when it was found (None: it is not over).
+    """
 
     seconds: float
     found_at: float | None
@@ -94,7 +99,9 @@ class Time:
     doubts: tuple[Doubt, ...] = ()
 
     def find_least(self, since: str) -> float:
-        """The moment that it is at least for what was set at `since`: now without the spans in doubt that were found later.
+        """The earliest moment that it can be now, for what was set at `since`.
+
+        It is now without the spans in doubt that were found later.
 
         What was set by the clock after a doubt was found is measured by the same clock, and the doubt does not touch it.
         """
@@ -105,7 +112,9 @@ class Time:
         )
 
     def has_passed(self, moment: str, since: str) -> bool:
-        """Whether a moment that was set at `since` (both as `now_text` writes it) has passed; a doubt of a day at most is waited for.
+        """Whether a moment that was set at `since` has passed.
+
+        Both are as `now_text` writes them. A doubt of a day at most is waited for.
 
         Raises ClockError where it has passed only if a longer doubt is true time.
         """
@@ -124,7 +133,9 @@ class Time:
         )
 
     def settle(self, items: Iterable[tuple[str, Callable[[float], bool]]]) -> float:
-        """The moment to decide by which of several items are due: now, or as much earlier as one of them is in doubt.
+        """The moment by which to decide which of several items are due.
+
+        It is now, or as much earlier as one of the items is in doubt.
 
         Each item: since when it stands, and whether it is due at a moment. A doubt of a day at most is waited for, as by
         `has_passed`; raises ClockError where a longer one alone makes an item due.
@@ -170,7 +181,10 @@ class ClockReading:
 
     @property
     def ahead_of_last_s(self) -> float | None:
-        """Seconds since the last entry of the logs by the database's clock; negative where the clock is behind it."""
+        """Seconds since the last entry of the logs by the database's clock.
+
+        The value is negative where the clock is behind that entry.
+        """
         return None if self.last is None else self.database - self.last
 
 
@@ -206,7 +220,9 @@ class GivenClock:
 
 
 class LedgerClock:
-    """The ledger's time in a process: read from the ledger, and carried on by a clock that is never set.
+    """The ledger's time in a process.
+
+    It is read from the ledger, and continued by a clock that is never set.
 
     A clock that is set while the process runs changes nothing of what it decides; the next look at the ledger reports it.
     """
@@ -238,7 +254,7 @@ class LedgerClock:
         self.read(connection)
 
     def read(self, connection: Connection, *, is_believed: bool = False) -> Time:
-        """The time; raises ClockError where the clock is refused, unless it `is_believed` all the same.
+        """The time; raises ClockError where the clock is refused, unless it `is_believed`.
 
         In a transaction that writes, the mark is renewed and a new doubt noted.
         """
@@ -267,7 +283,10 @@ class LedgerClock:
         return now
 
     def may_be_renewed(self, expires_at: str, now: float) -> bool:
-        """Whether a lease ran out before the server was started, so short a time ago that its holder may not have renewed it yet."""
+        """Whether the holder of an expired lease may not have had the time to renew it yet.
+
+        This is so where the lease ran out before the server was started, and the start was only a short time ago.
+        """
         return now - self._server_began < GRACE_S and expires_at < write_moment(self._server_began)
 
     def forget(self) -> None:
@@ -293,12 +312,17 @@ def read_time(connection: Connection) -> Time:
 
 
 def read_lease_time(connection: Connection) -> float:
-    """The time for leases, Unix time: where the clock is refused, what the uptime makes it, for a lease can be taken again."""
+    """The time for leases, as Unix time.
+
+    Where the clock is refused, it is the time that the uptime gives, because a lease can be taken again.
+    """
     return clock_of(connection.engine).read(connection, is_believed=True).now
 
 
 def is_lapsed(connection: Connection, expires_at: str, *, lease_s: float = TOLERANCE_S) -> bool:
-    """Whether a lease is over for certain: spans in doubt do not end one, nor an absence of the ledger a moment ago.
+    """Whether a lease is over for certain.
+
+    Neither spans in doubt nor a recent absence of the ledger end a lease.
 
     A doubt that was found before the lease was to end does not touch it, whose length is within TOLERANCE_S: of that span no more
     than the lease's own length lies after it was set. `lease_s`: how long the lease may be otherwise.
@@ -320,7 +344,10 @@ def check_clock(ledger: Ledger) -> None:
 
 
 def measure_clock(ledger: Ledger) -> ClockReading:
-    """What is known of the time now; raises nothing for a clock that is wrong, and writes nothing."""
+    """What is known of the time now.
+
+    Raises nothing for a clock that is wrong, and writes nothing.
+    """
     host = clock_of(ledger.engine).host
     with ledger.read() as connection:
         return judge_clock(
@@ -333,7 +360,9 @@ def measure_clock(ledger: Ledger) -> ClockReading:
 
 
 def confirm_clock(ledger: Ledger) -> ClockReading:
-    """Take the clock as right, on a person's word: no doubt of before is left. The audit log says who and from what to what.
+    """Accept the clock as right, on a person's word: no earlier doubt remains.
+
+    The audit log says who did so, and from what time to what time.
 
     Raises ClockError where this host's clock is not the database server's: one of the two must be set.
     """
@@ -399,7 +428,10 @@ def judge_clock(
 
 
 def _is_covered(leap: ClockMark, other: ClockMark) -> bool:
-    """Whether the uptime of another host shows the span of a leap after all: it was on all the while, and has renewed its mark since."""
+    """Whether the uptime of another host confirms the span of a leap after all.
+
+    It does where that host was on during the whole span, and has renewed its mark since.
+    """
     return (
         "" not in (leap.boot_id, other.boot_id)
         and other.boot_id != leap.boot_id
@@ -409,7 +441,10 @@ def _is_covered(leap: ClockMark, other: ClockMark) -> bool:
 
 
 def read_boot() -> Boot | None:
-    """The start of this host and its uptime, from the kernel; null where it does not tell, or tells a container's."""
+    """The start of this host and its uptime, from the kernel.
+
+    None where the kernel does not give them, or gives those of a container.
+    """
     try:
         if Path("/proc/uptime").stat().st_dev != Path("/proc").stat().st_dev:
             return None
@@ -424,13 +459,19 @@ def read_boot() -> Boot | None:
 
 
 def read_tick() -> float:
-    """Seconds of a clock that is never set; on Linux it also runs while the host is suspended, as its uptime does."""
+    """Seconds of a clock that is never set.
+
+    On Linux it also runs while the host is suspended, as the host's uptime does.
+    """
     boot_time = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if boot_time is None else time.clock_gettime(boot_time)
 
 
 def read_database_clock(connection: Connection, host: Host | None = None) -> float:
-    """The database server's clock, or that of the one host which a SQLite ledger serves; Unix time, unchecked."""
+    """The clock of the database server, or of the one host that a SQLite ledger serves.
+
+    It is Unix time, unchecked.
+    """
     if connection.dialect.name == "sqlite":
         return (host or clock_of(connection.engine).host).read_wall()
     return float(connection.execute(select(func.extract("epoch", func.clock_timestamp()))).scalar_one())
@@ -461,7 +502,10 @@ def _read_last_entry(connection: Connection) -> str | None:
 
 
 def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks: Sequence[ClockMark]) -> None:
-    """Renew this host's mark where it is old, and write down a leap that was found; others' marks stay."""
+    """Renew this host's mark where it is old, and write down a leap that was found.
+
+    The marks of other hosts stay as they are.
+    """
     now, (boot_id, uptime_s) = found.database, boot or Boot("", 0.0)
     own = next((mark for mark in marks if mark.boot_id == boot_id), None)
     if own is None or found.expected is None:
@@ -497,7 +541,10 @@ def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks:
 
 
 def _replace(connection: Connection, own: ClockMark, values: ClockMark) -> bool:
-    """Put a mark in the place of one as it was read; false where another process did so, or is about to."""
+    """Replace a mark, provided that it is still as it was read.
+
+    Returns False where another process has replaced it, or is about to.
+    """
     same = (_MARKS.boot_id == own.boot_id, _MARKS.moment == own.moment)
     # Nobody waits for a mark while holding what others wait for.
     free = select(_MARKS.boot_id).where(*same).with_for_update(skip_locked=True)

@@ -1,4 +1,6 @@
-"""Commits of an embedded ledger: counted, and acknowledged only where the files are still those that were opened.
+"""Commits of an embedded ledger: how they are counted and acknowledged.
+
+A commit is acknowledged only where the files are still those that were opened.
 
 Each file of a ledger counts its commits in a table of its own, and beside it lies a mark with the last one that somebody was told
 of (`warehouse/stores/files.py`). A connection that has both files counts in both: which of them a transaction changed cannot be
@@ -61,7 +63,11 @@ _REFUSALS: Final = {
 
 
 class WatchedFile(NamedTuple):
-    """A file of a ledger: under which name a connection has it, its table that counts, and whether it lies where it was."""
+    """A file of a ledger, as it is watched.
+
+    It has the name under which a connection knows the file, the file's table that counts commits, and whether the
+    file still lies where it was.
+    """
 
     schema: str
     table: str
@@ -69,7 +75,10 @@ class WatchedFile(NamedTuple):
 
 
 def watch_files(engine: Engine, files: Sequence[WatchedFile]) -> None:
-    """Every connection of the engine looks at the files that the first one opened; the pool keeps that one open."""
+    """Make every connection of the engine look at the files that the first one opened.
+
+    The pool keeps that first connection open.
+    """
 
     def begin(connection: Any, record: Any) -> None:
         for file in files:
@@ -87,13 +96,15 @@ def watch_files(engine: Engine, files: Sequence[WatchedFile]) -> None:
 
 
 def check_files(connection: Connection) -> None:
-    """Raise StoreError when the files of an embedded ledger are no longer those that were opened."""
+    """Raise StoreError when an embedded ledger's files are no longer those that were opened."""
     for file in connection.info.get(_WATCHED, ()):
         file.watch.check()
 
 
 def mark_transaction(connection: Connection) -> None:
-    """Count the transaction that was begun, within itself: by that it is known later whether the server kept it.
+    """Count the transaction that was begun, within itself.
+
+    The count shows later whether the server kept the transaction.
 
     Not by the server's own number of it: after a crash another transaction may be given the same.
     """
@@ -117,7 +128,10 @@ def is_away(error: BaseException) -> bool:
 
 
 def raise_if_away(error: BaseException) -> None:
-    """Raise StoreAway for an error of SQLAlchemy that says that PostgreSQL does not answer; pass for any other."""
+    """Raise StoreAway for an error of SQLAlchemy that means that PostgreSQL does not answer.
+
+    Any other error passes.
+    """
     if is_away(error):
         raise StoreAway(
             LEDGER,
@@ -187,7 +201,10 @@ def explain_refusal(error: DBAPIError) -> str | None:
 def _was_committed(
     engine: Engine, name: str, number: int, *, wait_s: float | None, ended: threading.Event | None
 ) -> bool:
-    """Whether the server kept a transaction whose COMMIT nobody answered; raises StoreError where it cannot be asked."""
+    """Whether the server kept a transaction whose COMMIT was not answered.
+
+    Raises StoreError where the server cannot be asked.
+    """
     from sqlalchemy.exc import DBAPIError
 
     def ask() -> bool:
@@ -212,7 +229,10 @@ def _name_refusal(error: BaseException | None) -> str | None:
 
 
 def _count_commit(connection: Connection) -> list[tuple[FileWatch, int]]:
-    """Count a transaction within itself; nothing where it wrote nothing, or no file has such a table, or an installation yet.
+    """Count a transaction within itself.
+
+    Nothing is counted where the transaction wrote nothing, or where no file has such a table, or an installation,
+    yet.
 
     By the driver's own connection: this is the hot path, and SQLAlchemy would cost more than SQLite.
     """

@@ -1,4 +1,6 @@
-"""What entries of the audit log fix besides themselves: a SHA-256 of the state that was written with them.
+"""What entries of the audit log fix besides themselves.
+
+It is a SHA-256 of the state that was written with them.
 
 Each digest is over a JSON value of the rows as they are kept (keys sorted, no spaces). Who changes a row without an entry leaves
 an entry that says something else.
@@ -93,7 +95,10 @@ def digest_text(text: str) -> str:
 
 
 def digest_response(row: Mapping[str, Any]) -> str:
-    """What is kept of an answer besides its text: status, reasoning, account of the call, time, signature."""
+    """What is kept of an answer besides its text.
+
+    That is its status, reasoning, account of the call, time and signature.
+    """
     # A column of numbers gives back 1.0 for 1.
     values = [row[name] for name in _RESPONSE]
     for place in _FLOATS:

@@ -1,4 +1,7 @@
-"""On a PostgreSQL server: the role of the exam API, which may use the exam's side of the ledger and nothing else."""
+"""The role of the exam API on a PostgreSQL server.
+
+It may use the exam's side of the ledger and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,9 @@ class ExamRole:
 
 
 def grant_role(ledger: Ledger, name: str) -> ExamRole:
-    """Make the role unless it is there, and give it the exam's side of the ledger, whatever it had before.
+    """Make the role unless it exists, and give it the exam's side of the ledger.
+
+    This is done whatever the role had before.
 
     Run by the ledger's owner, again after every upgrade that adds a table to the exam's side. Raises UsageError for a name that
     is none, and for a role that could read the ledger all the same.
@@ -93,7 +98,10 @@ def grant_role(ledger: Ledger, name: str) -> ExamRole:
 
 
 def check_role(engine: Engine) -> None:
-    """Pass when the present role can use the exam's side of the ledger and nothing else; raises StoreError."""
+    """Pass when the present role can use the exam's side of the ledger and nothing else.
+
+    Raises StoreError otherwise.
+    """
     with engine.connect() as connection:
         role, is_super = connection.execute(
             text("select rolname, rolsuper from pg_roles where rolname = current_user")

@@ -42,7 +42,10 @@ class FileState:
 
 
 def read_state(path: Path) -> FileState:
-    """The state of a ledger's or an exam's file; that of an empty one where there is none. Raises sqlite3.Error."""
+    """The state of the file of a ledger or an exam; an empty file's where there is none.
+
+    Raises sqlite3.Error.
+    """
     if not path.exists():
         return FileState()
     with _open(path) as connection:
@@ -53,7 +56,9 @@ def read_state(path: Path) -> FileState:
 
 
 def create_files(path: Path, form: str) -> bool:
-    """Make both files of a ledger that is not there yet, at the present form; false when there is something already.
+    """Make both files of a ledger that does not exist yet, at the present form.
+
+    Returns False when there is something already.
 
     Raises sqlite3.Error, StoreError where there is an exam's file in use.
     """
@@ -78,7 +83,10 @@ def create_files(path: Path, form: str) -> bool:
 
 
 def check_pair(ledger: Path, pair: int) -> FileState:
-    """The state of a ledger's exam's file; raises StoreError for one that is missing or another ledger's."""
+    """The state of the exam's file of a ledger.
+
+    Raises StoreError for a file that is missing or belongs to another ledger.
+    """
     path = name_exam_file(ledger)
     if not path.exists():
         raise StoreError(
@@ -95,7 +103,10 @@ def check_pair(ledger: Path, pair: int) -> FileState:
 
 
 def restore_ledger(source: Path, target: Path) -> None:
-    """Put a copied ledger and its exam's database in place; one without the other is refused when it is opened."""
+    """Put a copied ledger and its exam's database in place.
+
+    One without the other is refused when it is opened.
+    """
     for origin, copy in ((name_exam_file(source), name_exam_file(target)), (source, target)):
         if origin.exists():
             # What was acknowledged of a file that lay here before is not to be looked for in this one.
@@ -120,7 +131,9 @@ def is_new(form: str | None) -> bool:
 
 @contextmanager
 def _new_exam_file(path: Path, form: str) -> Iterator[tuple[sqlite3.Connection, int]]:
-    """An exam's file to be filled in one transaction, and the number that it shares with its ledger from then on.
+    """An exam's file to be filled in one transaction, with the number of its pair.
+
+    The exam's file and its ledger share that number from then on.
 
     What a killed process left is removed. At the end the file is on disk, marked as new.
     """
@@ -174,7 +187,10 @@ def _list_statements(*, is_exam: bool) -> tuple[str, ...]:
 
 
 def _insert_first_rows(connection: sqlite3.Connection, *, is_exam: bool) -> None:
-    """What a new ledger holds from the beginning: the rows under `first_rows` in a table's `info`."""
+    """Insert what a new ledger holds from the beginning.
+
+    These are the rows under `first_rows` in a table's `info`.
+    """
     from warehouse.ledger.engine.tables import metadata
 
     for table in metadata.sorted_tables:

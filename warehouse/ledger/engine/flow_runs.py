@@ -1,4 +1,6 @@
-"""Runs of flows: what started each, how it ended, and what it came to in ids and counts; and the times that schedules have.
+"""Runs of flows, and the times that schedules have.
+
+For each run: what started it, how it ended, and its result in ids and counts.
 
 Prefect's database may be lost or begun again; what ran and what should have run is known here.
 """
@@ -39,7 +41,9 @@ def begin_flow_run(
     process_id: int,
     lease_s: float | None = None,
 ) -> None:
-    """Note that a run has begun; one that begins again (after a restart of its worker) runs again.
+    """Note that a run has begun.
+
+    A run that begins again (after a restart of its worker) runs again.
 
     With `lease_s` its process renews so often that it lives; how the run ended before is told no more, and how it ends is.
     """
@@ -100,7 +104,10 @@ def end_flow_run(connection: Connection, flow_run_id: str, state: str) -> None:
 
 
 def end_lost_run(connection: Connection, run: FlowRun) -> bool:
-    """Note that a run crashed whose process is gone; false where it renewed, or somebody else noted it, since it was read."""
+    """Note that a run crashed because its process is gone.
+
+    Returns False where the run was renewed, or the crash was noted by another process, since it was read.
+    """
     ended = connection.execute(
         update(flow_runs)
         .where(
@@ -154,7 +161,9 @@ def find_flow_runs(connection: Connection, text: str) -> list[FlowRun]:
 def list_run_starts(
     connection: Connection, schedule: FlowSchedule, since: str, *, is_only: bool
 ) -> list[tuple[datetime, datetime | None]]:
-    """When runs of the deployment began since a moment, however they ended, and when each was due; null where nobody waited for it.
+    """When runs of the deployment began since a moment, however they ended.
+
+    Each comes with the time when it was due; None where nobody waited for it.
 
     Where it is the only one of its flow (`is_only`), a command's run that completed stands for it.
     """
@@ -195,7 +204,10 @@ def list_last_ends(connection: Connection) -> list[tuple[str, str]]:
 
 
 def write_flow_schedules(connection: Connection, schedules: Sequence[FlowSchedule]) -> None:
-    """Replace what is scheduled; a deployment whose time is the same keeps the moment since which it has it."""
+    """Replace what is scheduled.
+
+    A deployment whose time is the same keeps the moment since which it has that time.
+    """
     known = {one.deployment: one for one in list_flow_schedules(connection)}
     connection.execute(
         delete(flow_schedules).where(flow_schedules.c.deployment.not_in([s.deployment for s in schedules]))

@@ -1,4 +1,4 @@
-"""What a transaction gathers while it runs, and writes as the last thing before it is committed.
+"""What a transaction gathers while it runs, and writes last, before it is committed.
 
 The logs that are chained are written so (`public_log.py`, `chain.py`): their order is the order of the commits. Each says here how
 its entries are written; who commits (`ledger.py`, `writer.py`) knows none of them.
@@ -56,7 +56,10 @@ class GatheredLog(Generic[T]):
 
 @contextmanager
 def gathering(connection: Connection) -> Iterator[Gathered]:
-    """A transaction of the ledger that logs gather entries in; what is taken out of the list is not written."""
+    """A transaction of the ledger in which logs gather their entries.
+
+    What is taken out of the list is not written.
+    """
     # Kept by hand: a connection that was lost gives it no more.
     info = connection.info
     info[_GATHERED] = gathered = Gathered()

@@ -1,4 +1,7 @@
-"""What the ledger's two sides say of each other: no foreign key leads from one file to the other."""
+"""What the ledger's two sides say of each other.
+
+This is needed because no foreign key leads from one file to the other.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from warehouse.ledger.engine.tables import annotator_profiles, review_assignment
 
 
 def find_strays(connection: Connection) -> list[str]:
-    """What one side names and the other does not have, as sentences; empty when the two are of one moment.
+    """What one side names and the other does not have, as sentences.
+
+    The list is empty when the two sides are of one moment.
 
     A plan without a run is none: it is what a killed planner left, and the next one replaces it.
     """

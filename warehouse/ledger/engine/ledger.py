@@ -1,4 +1,4 @@
-"""The ledger as a process has it: reads of one state, transactions, and the writer of the hot path."""
+"""The ledger as a process has it: reads of one state, transactions, the hot path's writer."""
 
 from __future__ import annotations
 
@@ -66,7 +66,10 @@ class Ledger:
 
     @property
     def wait_s(self) -> float | None:
-        """Seconds that a ledger on a server is waited for: those of the setting (null), or none for servers."""
+        """Seconds for which a ledger on a server is waited for.
+
+        They are those of the setting (None), or none for servers.
+        """
         return None if self._busy_s is None else 0.0
 
     @contextmanager

@@ -25,7 +25,9 @@ HEAD = "0001"
 
 
 def upgrade_ledger(engine: Engine) -> None:
-    """Create or upgrade the tables; does nothing when they are current. Safe from several processes at once.
+    """Create or upgrade the tables; does nothing when they are current.
+
+    This is safe from several processes at once.
 
     `engine` is one that the exam's file is not attached to. Raises StoreError for a form that is not known, and for a file of
     other tables.
@@ -60,7 +62,9 @@ def upgrade_ledger(engine: Engine) -> None:
 
 
 def make_config(engine: Engine, side: Literal["ledger", "exam", "both"] | None = None) -> Config:
-    """What Alembic needs to know: where the migrations lie, on which engine they run, and which tables it has.
+    """What Alembic needs to know.
+
+    That is where the migrations lie, on which engine they run, and which tables it has.
 
     The side is by default the ledger's own for an embedded one, and both on a server.
     """

@@ -1,4 +1,7 @@
-"""Open the ledger, for its owner, or the exam's side of it alone; both only where they are those of their home."""
+"""Open the ledger for its owner, or the exam's side of it alone.
+
+Both are opened only where they are those of their home.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,9 @@ from warehouse.stores.installation import (
 
 
 def open_ledger(url: str, *, busy_s: float | None = None) -> Ledger:
-    """Open the ledger at `url`, both sides of it, creating or upgrading its tables: for the ledger's owner.
+    """Open both sides of the ledger at `url`, for the ledger's owner.
+
+    Its tables are created or upgraded.
 
     With `busy_s` a write that waits so long for another process's lock raises StoreError: for servers, whose callers can
     wait themselves. Without it commands wait for minutes.
@@ -56,7 +61,9 @@ def _open_ledger(url: str, busy_s: float | None) -> Ledger:
 
 
 def open_exam_database(url: str, *, busy_s: float | None = None) -> Ledger:
-    """Open the exam's side alone: its file, or a server by the role of the exam API. Creates and upgrades nothing.
+    """Open the exam's side alone: its file, or a server by the role of the exam API.
+
+    Creates and upgrades nothing.
 
     `busy_s` is that of `open_ledger`.
 
@@ -112,7 +119,10 @@ def _telling_of(url: str, engine: Engine) -> Iterator[None]:
 
 
 def _check_server(engine: Engine, expected: str, *, is_empty: bool) -> None:
-    """Raise StoreError for a ledger on a server that is empty or somebody else's; an older form is upgraded first."""
+    """Raise StoreError for a ledger on a server that is empty or belongs to another owner.
+
+    A ledger of an older form is upgraded first.
+    """
     held = None
     if not is_empty and inspect(engine).has_table("installation"):
         with engine.connect() as connection:

@@ -1,4 +1,7 @@
-"""Processes that make calls: each has a lease that it renews, so that others know whose work is still under way."""
+"""Processes that make calls.
+
+Each has a lease that it renews, so that others know whose work is still under way.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ _KEPT_S = 86_400.0
 
 @dataclass(frozen=True)
 class ProcessLease:
-    """A process that makes calls, until when unless it renews, and whether that was over when it was read."""
+    """A process that makes calls, with the end of its lease.
+
+    It says until when the lease lasts unless it is renewed, and whether it was over when it was read.
+    """
 
     holder: str
     host: str
@@ -57,7 +63,10 @@ def open_lease(connection: Connection, holder: str, *, host: str, process_id: in
 
 
 def renew_lease(connection: Connection, holder: str, *, lease_s: float) -> None:
-    """Hold it for another span; one that ran out is good again, unless somebody has taken over what it had begun."""
+    """Hold the lease for another span.
+
+    A lease that ran out is valid again, unless another process has taken over what its holder had begun.
+    """
     connection.execute(
         update(process_leases)
         .where(process_leases.c.holder == holder)

@@ -1,4 +1,6 @@
-"""The public log: what an installation lets everybody see of what it does, one chain of lines, to the byte (docs/verify.md).
+"""The public log: what an installation lets everybody see of what it does.
+
+It is one chain of lines, fixed to the byte (docs/verify.md).
 
 Entries are gathered while a transaction runs and numbered right before it is committed, as those of the audit log are: the order
 of the lines is the order of the commits, and no number is missing. A line is kept as it stands in the file, with the place where
@@ -43,7 +45,10 @@ _ADVANCE = HotStatement(
 
 @dataclass(slots=True)
 class PublicEntry:
-    """An entry that waits for the end of its transaction; its number is there from then on (0 before)."""
+    """An entry that waits for the end of its transaction.
+
+    Its number is there from then on (0 before).
+    """
 
     kind: str
     body: Mapping[str, Any]
@@ -51,7 +56,10 @@ class PublicEntry:
 
 
 class PublicHead(NamedTuple):
-    """The last line of the log: its number (0: there is none), its hash, and where it ends in the file, in bytes."""
+    """The last line of the log.
+
+    It has its number (0: there is none), its hash, and where it ends in the file, in bytes.
+    """
 
     number: int
     line_hash: str
@@ -171,7 +179,10 @@ def _write_entries(connection: Connection, entries: list[PublicEntry]) -> None:
 
 
 def _begin(connection: Connection, entries: Sequence[PublicEntry]) -> list[PublicEntry]:
-    """The first entries of all: whose log it is, whether runs were planned before it, and every key that has signed until now."""
+    """The very first entries of the log.
+
+    They say whose log it is, whether runs were planned before it, and every key that has signed until now.
+    """
     planned = {entry.body["run"] for entry in entries if entry.kind == COMMIT}
     has_former_runs = not planned.issuperset(connection.execute(select(runs.c.run_id)).scalars())
     order = (log_keys.c.added_at, log_keys.c.key_id)

@@ -1,4 +1,4 @@
-"""Write the ledger's files anew, so that what was erased lies in no page, log or free space of them."""
+"""Rewrite the ledger's files, so that no page, log or free space holds what was erased."""
 
 from __future__ import annotations
 

@@ -11,7 +11,9 @@ from warehouse.stores.away import not_waiting
 
 
 class Renewal:
-    """A thread that renews something every third of a lease; what the ledger refuses is tried again, sooner.
+    """A thread that renews something every third of a lease.
+
+    A renewal that the ledger refuses is tried again, sooner.
 
     Args:
         renew: one renewal; false when there is nothing to renew any more, which ends the thread.
@@ -29,7 +31,10 @@ class Renewal:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it is no longer ours, or was not renewed for a whole lease and so may be another's."""
+        """Whether what was renewed is no longer ours.
+
+        This is also so where it was not renewed for a whole lease, and may therefore be another's.
+        """
         return self._lost or read_tick() - self._renewed_at > self._lease_s
 
     def end(self) -> None:

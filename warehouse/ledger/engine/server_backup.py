@@ -25,7 +25,10 @@ _AT_ONCE: Final = 5_000
 
 
 def copy_server_ledger(url: str, target: Path) -> None:
-    """Copy a ledger on a server, as of one moment, to the new file `target` and its exam's file beside it. Raises StoreError."""
+    """Copy a ledger on a server to the new file `target`, and its exam's file beside it.
+
+    The copy is as of one moment. Raises StoreError.
+    """
     from warehouse.ledger.engine.migrate import HEAD
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.engine.tables import metadata
@@ -43,7 +46,9 @@ def copy_server_ledger(url: str, target: Path) -> None:
 
 
 def fill_server_ledger(source: Path, url: str, staging: Path) -> None:
-    """Put a copied ledger into the empty database at `url`, in one transaction; a copy of an earlier form is brought up to date before.
+    """Put a copied ledger into the empty database at `url`, in one transaction.
+
+    A copy of an earlier form is brought up to date first.
 
     `staging` is a new folder for files in between. Raises UsageError for a database whose ledger has rows, StoreError.
     """

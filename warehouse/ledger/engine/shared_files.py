@@ -1,4 +1,7 @@
-"""What the hosts of an installation share, as the ledger knows it: a fingerprint of each file, never its content."""
+"""What the hosts of an installation share, as the ledger knows it.
+
+The ledger has a fingerprint of each file, never its content.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The two sides of the ledger: what the exam API's process may open, and what it must never reach.
+"""The two sides of the ledger.
+
+One is what the exam API's process may open, the other what it must never reach.
 
 The exam's side is a database of its own. Embedded, it is a second SQLite file beside the ledger, which owners attach to the
 ledger's connection, so that a statement names a table without saying where it lies; the exam API opens that file alone. On a
@@ -63,7 +65,10 @@ EXAM_TABLES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 def name_exam_file(ledger: Path) -> Path:
-    """Where the exam's file of an embedded ledger lies: beside it, `ledger.exam.sqlite` for `ledger.sqlite`."""
+    """Where the exam's file of an embedded ledger lies.
+
+    It lies beside the ledger: `ledger.exam.sqlite` for `ledger.sqlite`.
+    """
     return ledger.with_name(f"{ledger.stem}.exam{ledger.suffix}")
 
 
@@ -73,7 +78,9 @@ def is_exam_file(path: Path) -> bool:
 
 
 def find_exam_address(settings: Settings) -> str:
-    """SQLAlchemy URL by which the exam API opens its side: as it is set, else the file beside an embedded ledger.
+    """The SQLAlchemy URL by which the exam API opens its side.
+
+    It is the one that is set, else the file beside an embedded ledger.
 
     Raises UsageError for a ledger on a server without that setting.
     """
@@ -110,7 +117,10 @@ def find_ledger_file(url: str | URL) -> Path | None:
 
 
 def on_side(side: Literal["ledger", "exam"]) -> bool:
-    """Whether the migration that runs now brings that side's tables to its form: embedded one of the two, on a server both."""
+    """Whether the migration that runs now brings that side's tables to its form.
+
+    For an embedded ledger it does so for one of the two sides, on a server for both.
+    """
     from alembic import op
 
     return op.get_context().opts["side"] in (side, "both")

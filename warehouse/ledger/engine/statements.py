@@ -1,4 +1,6 @@
-"""Statements of the hot path: built with SQLAlchemy, compiled once per dialect, sent as driver SQL.
+"""Statements of the hot path.
+
+They are built with SQLAlchemy, compiled once per dialect, and sent as driver SQL.
 
 SQLAlchemy's own execution costs several times what SQLite takes for a row; compiled text keeps both engines and their
 errors (`sqlalchemy.exc`) without it. Values pass the driver as they are: no type of SQLAlchemy converts them.
@@ -25,7 +27,10 @@ class HotStatement:
         self._compiled: dict[str, tuple[str, tuple[str, ...] | None]] = {}
 
     def run(self, connection: Connection, values: Mapping[str, Any]) -> DriverResult:
-        """Execute it on a connection's driver, past SQLAlchemy, whose handling of a statement costs more than it."""
+        """Execute the statement on a connection's driver, past SQLAlchemy.
+
+        SQLAlchemy's handling of a statement costs more than the statement itself.
+        """
         try:
             sql, names = self._compiled[connection.dialect.name]
         except KeyError:
@@ -61,7 +66,10 @@ class HotStatement:
 
 
 class DriverResult:
-    """What the driver gave, with the part of SQLAlchemy's results that hot statements use; rows are plain tuples."""
+    """What the driver gave, with the part of SQLAlchemy's results that hot statements use.
+
+    Rows are plain tuples.
+    """
 
     __slots__ = ("_cursor", "rowcount")
 
@@ -89,12 +97,17 @@ def send_statement(connection: Connection, sql: str) -> None:
 
 
 def _order(values: Mapping[str, Any], names: tuple[str, ...] | None) -> Sequence[Any] | dict[str, Any]:
-    """The values as the driver takes them: by position where the statement has positions, else by name."""
+    """The values as the driver takes them.
+
+    They go by position where the statement has positions, else by name.
+    """
     return dict(values) if names is None else [values[name] for name in names]
 
 
 def _execute(connection: Connection, sql: str, values: Sequence[Any] | dict[str, Any] | None) -> Any:
-    """The driver's cursor after a statement; the driver's errors are raised as SQLAlchemy's, without the values.
+    """The driver's cursor after a statement.
+
+    The driver's errors are raised as SQLAlchemy's, without the values.
 
     A connection that was lost with its server is given up, as SQLAlchemy does, so that the next transaction has another.
     """

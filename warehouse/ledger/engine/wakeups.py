@@ -1,4 +1,6 @@
-"""Futures of the writer's thread awaited by coroutines: one wake-up of the event loop for all that a commit has done.
+"""Futures of the writer's thread, awaited by coroutines.
+
+The event loop is woken up once for all that a commit has done.
 
 `asyncio.wrap_future` wakes the loop once per future, with a write to its socket each time: a tenth of the cost of an answer.
 """
@@ -55,7 +57,10 @@ _loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Wakeups] = WeakKeyDictiona
 
 
 async def await_done(future: Future[T]) -> T:
-    """The result of a future that another thread completes; a coroutine that is cancelled cancels it where it is still queued."""
+    """The result of a future that another thread completes.
+
+    A coroutine that is cancelled cancels the future where it is still queued.
+    """
     loop = asyncio.get_running_loop()
     wakeups = _loops.get(loop)
     if wakeups is None:

@@ -38,7 +38,9 @@ MOST_TRIES = 5
 
 @dataclass(frozen=True, order=True)
 class LockedRow:
-    """The row that an operation locks, by its place in the order that all processes lock rows in.
+    """The row that an operation locks.
+
+    It is given by its place in the order in which all processes lock rows.
 
     Attributes:
         rank: what kind of row; the lowest are locked first.
@@ -158,7 +160,9 @@ class GroupCommitWriter:
         return taken
 
     def _commit(self, work: list[_Work]) -> StoreError | None:
-        """One transaction for all; a lock that stays held is tried again before anybody is told of a failure.
+        """Commit everything in one transaction.
+
+        A lock that stays held is tried again before any failure is reported.
 
         An operation whose caller has gone (a cancelled coroutine) is carried out all the same: it may hold a reply that is
         paid for. Nobody is told of it. Returns the failure that all were told of, if the ledger could not be written.
@@ -183,7 +187,10 @@ class GroupCommitWriter:
         return None
 
     def _try_commit(self, work: list[_Work]) -> list[tuple[bool, Any]]:
-        """What came of each operation; raises StoreAway where the server went away and kept nothing, StoreError for a refusal."""
+        """What came of each operation.
+
+        Raises StoreAway where the server went away and kept nothing, and StoreError for a refusal.
+        """
         began = time.monotonic()
         attempt = 0
         while True:
@@ -206,7 +213,10 @@ class GroupCommitWriter:
                 time.sleep(0.05 * 2**attempt)
 
     def _give_up(self) -> None:
-        """A caller was interrupted: a server that is away is waited for no longer, and what follows is told at once."""
+        """Stop waiting for a server that is away, because a caller was interrupted.
+
+        What follows is reported at once.
+        """
         if self._is_trying:
             self._given_up.set()
 
@@ -225,7 +235,10 @@ class GroupCommitWriter:
             self._connection = None
 
     def _roll_back(self) -> None:
-        """Undo what was begun; a connection that cannot even do that is given up, and the next batch has another."""
+        """Undo what was begun.
+
+        A connection that cannot even do that is given up, and the next batch has another one.
+        """
         connection = self._connection
         if connection is None:
             return

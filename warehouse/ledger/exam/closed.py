@@ -1,4 +1,7 @@
-"""What a run has closed, as it is to be landed: its sessions, their sets, and every answer with its question."""
+"""What a run has closed, as it is to be landed.
+
+That is its sessions, their sets, and every answer with its question.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ from warehouse.ledger.engine.tables import (
 
 
 def count_closed_sessions(connection: Connection) -> dict[str, int]:
-    """How many sessions of each run are closed, in the order in which the runs were planned; nothing else of them is read."""
+    """How many sessions of each run are closed, in the order in which the runs were planned.
+
+    Nothing else of the sessions is read.
+    """
     counts = (
         select(sessions.c.run_id, func.count())
         .where(sessions.c.status == "closed")
@@ -36,7 +42,9 @@ def count_closed_sessions(connection: Connection) -> dict[str, int]:
 def count_closed_by_month(
     connection: Connection, *, before: str | None = None
 ) -> dict[str, tuple[int, int, int]]:
-    """Closed sessions, their questions and their responses by month, over all runs; with `before` (ISO text) those closed by then.
+    """Closed sessions, their questions and their responses by month, over all runs.
+
+    With `before` (ISO text), only those closed by then.
 
     A question whose time was over is no response: it lands as an allocation alone.
     """
@@ -65,7 +73,9 @@ def count_closed_by_month(
 
 
 def list_closed_sessions(connection: Connection, run_id: str) -> list[RowMapping]:
-    """The closed sessions of a run with the run's month and bank version, and the organisation's name.
+    """The closed sessions of a run.
+
+    Each has the run's month and bank version, and the organisation's name.
 
     The name is the key where no such organisation is registered: a session never stays out for want of one.
     """
@@ -115,7 +125,11 @@ def read_set_rows(connection: Connection, set_ids: Sequence[str]) -> list[RowMap
 
 
 def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> list[RowMapping]:
-    """One row per allocation of these sessions: question, discipline, content, the answer's columns (null if none), its erasure."""
+    """One row per allocation of these sessions.
+
+    A row has the question, its discipline and content, the columns of the answer (None where there is no answer),
+    and the erasure of the answer.
+    """
     query = (
         select(
             allocations.c.session_id,

@@ -18,7 +18,9 @@ def write_deadlines(
     run_id: str | None = None,
     session_id: str | None = None,
 ) -> int:
-    """Set the deadlines of sessions that have none: of a run, of one session, or of all runs that are open.
+    """Set the deadlines of sessions that have none.
+
+    It sets those of a run, of one session, or of all runs that are open.
 
     `question_s` is kept for outside candidates only. Deadlines that are set stay. Returns how many sessions got one.
     """
@@ -62,7 +64,10 @@ class OverdueSession(NamedTuple):
 
 
 def list_overdue(connection: Connection, *, before: str) -> list[OverdueSession]:
-    """The sessions of open runs that are not closed and whose deadline is at or before `before`, in order of name."""
+    """The overdue sessions of open runs, in order of name.
+
+    They are not closed, and their deadline is at or before `before`.
+    """
     query = (
         select(sessions.c.session_id, sessions.c.deadline_at, runs.c.planned_at)
         .join(runs, runs.c.run_id == sessions.c.run_id)
@@ -86,7 +91,10 @@ def read_run_of(connection: Connection, target: str) -> str | None:
 
 
 def read_unanswered(connection: Connection, session_id: str) -> list[RowMapping]:
-    """The positions of a session without an answer, in order: seq, and the error of its last failed call (null for none)."""
+    """The positions of a session without an answer, in order.
+
+    Each has its seq and the error of its last failed call (None where no call failed).
+    """
     query = (
         select(allocations.c.seq, allocations.c.error)
         .select_from(
@@ -104,7 +112,10 @@ def read_unanswered(connection: Connection, session_id: str) -> list[RowMapping]
 
 
 def write_call_error(connection: Connection, session_id: str, seq: int, error: str) -> None:
-    """Note that the call for a question failed for good; an answer that comes later makes the note meaningless."""
+    """Note that the call for a question failed for good.
+
+    An answer that comes later makes the note meaningless.
+    """
     connection.execute(
         update(allocations)
         .where(allocations.c.session_id == session_id, allocations.c.seq == seq)

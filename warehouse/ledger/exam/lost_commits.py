@@ -1,4 +1,7 @@
-"""What a ledger that lost commits still says: of open sessions, of replies that became no answer, and whether it knows some rows."""
+"""What a ledger that lost commits still says.
+
+It speaks of open sessions, of replies that became no answer, and of whether it knows some rows.
+"""
 
 from __future__ import annotations
 

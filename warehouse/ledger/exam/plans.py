@@ -1,4 +1,7 @@
-"""Planning a run: what was allocated and met before, and the sets, claims and sessions that a plan adds."""
+"""Planning a run: what was allocated and met before, and what a plan adds.
+
+A plan adds sets, claims and sessions.
+"""
 
 from __future__ import annotations
 
@@ -51,14 +54,20 @@ def read_season_sets(connection: Connection, season: str) -> list[SeasonSet]:
 
 
 def read_claims(connection: Connection, *, prefix: str, is_prefixed: bool) -> list[Row[Any]]:
-    """(organisation, set_id, claimed_at) of every set met: by organisations whose key begins with `prefix`, or by the others."""
+    """(organisation, set_id, claimed_at) of every set that was met.
+
+    They are those met by organisations whose key begins with `prefix`, or by the others.
+    """
     condition = set_claims.c.organisation.startswith(prefix, autoescape=True)
     query = select(set_claims.c.organisation, set_claims.c.set_id, set_claims.c.claimed_at)
     return list(connection.execute(query.where(condition if is_prefixed else ~condition)))
 
 
 def iter_set_lineages(connection: Connection, set_ids: Iterable[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Each set with its lineages, one set at a time; the index of the primary key answers it without reading contents."""
+    """Each set with its lineages, one set at a time.
+
+    The index of the primary key answers this without reading contents.
+    """
     for set_id in set_ids:
         query = select(sets.c.lineage_uuid).where(sets.c.set_id == set_id)
         yield set_id, connection.execute(query).scalars().all()
@@ -81,7 +90,10 @@ def read_set_disciplines(connection: Connection, set_id: str) -> list[tuple[str,
 
 
 def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[str]:
-    """The sets that a candidate has answered (a closed session with answers), the one closed last at the end."""
+    """The sets that a candidate has answered (a closed session with answers).
+
+    The one closed last is at the end.
+    """
     query = (
         select(sessions.c.set_id)
         .where(
@@ -97,7 +109,10 @@ def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[st
 
 
 def read_sittings(connection: Connection, models: Iterable[str]) -> list[Row[Any]]:
-    """(model, set_id, prompt_style, fingerprint) of every session of these models, in the order of planning."""
+    """(model, set_id, prompt_style, fingerprint) of every session of these models.
+
+    They are in the order of planning.
+    """
     query = (
         select(sessions.c.model, sessions.c.set_id, sessions.c.prompt_style, sessions.c.fingerprint)
         .join(runs, runs.c.run_id == sessions.c.run_id)
@@ -107,7 +122,10 @@ def read_sittings(connection: Connection, models: Iterable[str]) -> list[Row[Any
 
 
 def read_candidate_months(connection: Connection) -> list[Row[Any]]:
-    """(model, month, fingerprint) of every run that a model sat as a candidate, in the order of planning."""
+    """(model, month, fingerprint) of every run that a model sat as a candidate.
+
+    They are in the order of planning.
+    """
     query = (
         select(sessions.c.model, runs.c.month, func.min(sessions.c.fingerprint).label("fingerprint"))
         .join(runs, runs.c.run_id == sessions.c.run_id)
@@ -142,7 +160,9 @@ def read_allocated_counts(connection: Connection) -> list[Row[Any]]:
 
 
 def claim_run(connection: Connection, row: Mapping[str, Any]) -> bool:
-    """Take a run's identity (its id; its month and repetition) for this transaction; false where another has it.
+    """Take a run's identity (its id; its month and repetition) for this transaction.
+
+    Returns False where another transaction has it.
 
     On a server this waits for a planner that is about to commit the same identity.
     """
@@ -162,7 +182,10 @@ def write_sets(
     items: Sequence[Mapping[str, Any]],
     draw_keys: Mapping[str, str],
 ) -> None:
-    """Add the numbers of new sets, what is in them, and by set the secret key that its draw follows from."""
+    """Add the numbers of new sets, their contents, and their draw keys.
+
+    A draw key, given by set, is the secret key that the set's draw follows from.
+    """
     if rows:
         _replace(
             connection,
@@ -208,7 +231,10 @@ def write_claim(
 def write_reference_claim(
     connection: Connection, *, organisation: str, set_id: str, run_id: str, at: str
 ) -> None:
-    """Note that an organisation meets a set in sittings of the reference; what it had met before, it has now met again."""
+    """Note that an organisation meets a set in sittings of the reference.
+
+    A set that it had met before, it has now met again.
+    """
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     met = insert(exposures).from_select(_EXPOSURE_COLUMNS, _expose(organisation, set_id, at))
     keys = [exposures.c.organisation, exposures.c.lineage_uuid]
@@ -236,7 +262,10 @@ def write_sessions(
     orders: Iterable[tuple[str, Sequence[str]]],
     at: str,
 ) -> None:
-    """Add sessions, and the secret order of each: a session's id and its lineages, the first one to be put first."""
+    """Add sessions, and the secret order of each.
+
+    An order is a session's id and its lineages, the first one to be put first.
+    """
     if rows:
         connection.execute(sessions.insert(), [dict(row) for row in rows])
     # A run has half a million of these: the driver's own statement takes a third of the time.

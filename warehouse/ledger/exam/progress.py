@@ -1,4 +1,7 @@
-"""How far a run is, by candidate: what its sessions say, how fast they move, and what its calls have cost."""
+"""The progress of a run, by candidate.
+
+It shows what the candidate's sessions say, how fast they move, and what the calls have cost.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ PACE_SPAN = 20
 
 
 def read_session_paces(connection: Connection, run_id: str) -> list[RowMapping]:
-    """One row per session of a run: model, status, question_count, answered_count, and its recent pace.
+    """One row per session of a run.
+
+    A row has model, status, question_count, answered_count, and the session's recent pace.
 
     `span_count` questions were handed out from `span_from` until `span_to` (ISO text; null before the first question, and for
     sessions that are not open).
@@ -53,7 +58,9 @@ def read_session_paces(connection: Connection, run_id: str) -> list[RowMapping]:
 
 
 def read_call_sums(connection: Connection, run_id: str, purpose: str) -> list[RowMapping]:
-    """Calls of a run for a purpose by model, status and error: how many, and what they cost (null: unknown).
+    """Calls of a run for a purpose, by model, status and error.
+
+    For each: how many calls, and what they cost (None: unknown).
 
     The cost is that which the budget counts (`calls.read_spent_usd`): with attempts of unknown bill, and replies that came second.
     """

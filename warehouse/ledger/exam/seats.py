@@ -1,4 +1,7 @@
-"""A session while it is sat: every statement of the protocol's hot path, and what opens and closes a session."""
+"""A session while it is sat.
+
+Here are every statement of the protocol's hot path, and what opens and closes a session.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ _RESPONSE_COLUMNS: Final = tuple(column.name for column in responses.c)
 
 
 class Seat(NamedTuple):
-    """A session as it stands, and the role of who asks for it (null when the ledger does not know them)."""
+    """A session as it stands, and the role of the user who asks for it.
+
+    The role is None when the ledger does not know the user.
+    """
 
     session_id: str
     set_id: str
@@ -127,7 +133,10 @@ _RESPONSE = HotStatement(
 
 
 def read_seat(connection: Connection, session_id: str, caller: str) -> Seat | None:
-    """The session as it stands, held until the transaction ends, with the caller's role; null when there is none."""
+    """The session as it stands, with the caller's role; None when there is none.
+
+    The session is held until the transaction ends.
+    """
     if connection.dialect.name == "postgresql":
         _LOCK.run(connection, {"session": session_id}).close()
     row = _SEAT.fetch_first(connection, {"session": session_id, "caller": caller})
@@ -172,7 +181,10 @@ def write_response(connection: Connection, row: Mapping[str, Any]) -> None:
 def write_mark(
     connection: Connection, session_id: str, seq: int, status: str, at: str, error: str | None = None
 ) -> None:
-    """Write down that a question stays without an answer, and why; raises ConflictError when it has one."""
+    """Write down that a question stays without an answer, and why.
+
+    Raises ConflictError when it has one.
+    """
     marked = dict.fromkeys(_RESPONSE_COLUMNS) | {
         "session_id": session_id,
         "seq": seq,
@@ -238,7 +250,9 @@ class QuestionCounts(NamedTuple):
 
 
 def hold_quotas(connection: Connection) -> None:
-    """Be the only one who hands out under a limit until the transaction ends, so that nobody else takes the last one allowed.
+    """Be the only one who hands out questions under a limit until the transaction ends.
+
+    This keeps others from taking the last one that is allowed.
 
     On a server it is one lock for all limits: with a row each, the batches of two processes would wait for each other in a
     circle. SQLite has one writer anyway.
@@ -250,7 +264,10 @@ def hold_quotas(connection: Connection) -> None:
 def count_questions(
     connection: Connection, *, user_id: str | None = None, organisation: str | None = None
 ) -> QuestionCounts:
-    """Questions allocated, pending and completed over the sessions of a candidate or an organisation."""
+    """Questions allocated, pending and completed.
+
+    They are counted over the sessions of a candidate or an organisation.
+    """
     query = select(*_COUNTS)
     if user_id is not None:
         query = query.where(sessions.c.user_id == user_id)

@@ -9,7 +9,9 @@ from warehouse.ledger.engine.tables import run_plans, runs, sessions
 
 
 def read_run(connection: Connection, run_id: str) -> RowMapping | None:
-    """The run, with its plan and its secret seed; null when there is none. For the ledger's owner.
+    """The run, with its plan and its secret seed; None when there is none.
+
+    For the ledger's owner.
 
     Raises StoreError where the ledger and the exam's database are not of one moment.
     """

@@ -1,4 +1,7 @@
-"""Tokens that were ended before their time: single ones, and all that a user had until a moment."""
+"""Tokens that were ended before their time.
+
+They are single tokens, and all tokens that a user had until a moment.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What people who watch a run look at in the ledger: runs under way, what was handed out, and what was answered to it."""
+"""What people who watch a run look at in the ledger.
+
+They look at the runs under way, at what was handed out, and at what was answered to it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,9 @@ def read_run_row(connection: Connection, run_id: str) -> RowMapping | None:
 
 
 def list_handed_out(connection: Connection, run_id: str, model: str) -> list[RowMapping]:
-    """One row per question that a candidate was handed in a run, without texts; those that still wait are left out.
+    """One row per question that a candidate was handed in a run, without texts.
+
+    Those that still wait are left out.
 
     By prompt style, repeat and position; `answer_status` is null before the answer.
     """

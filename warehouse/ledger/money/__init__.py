@@ -1,4 +1,7 @@
-"""What is paid for in the ledger: calls and their replies, budgets, batches at providers, paces."""
+"""What is paid for in the ledger: calls and their replies, budgets, batches, paces.
+
+The batches are those at providers.
+"""
 
 from lazy_loader import attach_stub
 

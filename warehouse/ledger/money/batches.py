@@ -1,4 +1,6 @@
-"""Batches of calls: what is in each, how far the provider has got with it, and the money that is set aside for it.
+"""Batches of calls.
+
+For each: what is in it, how far the provider has got with it, and the money that is set aside for it.
 
 A batch outlives the process that sent it, so its money is set aside in a share of the run's budget of its own. Its rows, its calls and
 its money change in one transaction each time: whatever is killed, they say the same.
@@ -44,7 +46,10 @@ _SHARE_LEASE_S = 10 * 365 * 86_400.0
 
 @dataclass(frozen=True)
 class BatchedCall:
-    """A call that is to go into a batch, the most that it may cost there, and what it may have cost if it was lost in flight."""
+    """A call that is to go into a batch, with its possible costs.
+
+    It has the most that the call may cost there, and what it may have cost if it was lost in flight.
+    """
 
     call: NewCall
     worst_usd: float
@@ -53,7 +58,10 @@ class BatchedCall:
 
 @dataclass(frozen=True)
 class Gathered:
-    """The calls that a batch got, how many of them had been in flight at a kill, and whether the budget had room for all."""
+    """The calls that a batch got.
+
+    Also: how many of them had been in flight at a kill, and whether the budget had room for all.
+    """
 
     keys: tuple[str, ...]
     repeated: int
@@ -89,7 +97,9 @@ def open_call_batch(
 def gather_calls(
     connection: Connection, batch_id: str, run_id: str, calls: Sequence[BatchedCall], limit_usd: float | None
 ) -> Gathered:
-    """Put calls into a batch, each with its `started` row, and set their money aside; as many as the budget has room for.
+    """Put calls into a batch, each with its `started` row, and set their money aside.
+
+    It takes as many calls as the budget has room for.
 
     Left out are calls that are done, and those that another process or batch has under way.
     """
@@ -162,7 +172,9 @@ def note_status(connection: Connection, batch_id: str, provider_status: str) -> 
 def finish_batch_calls(
     connection: Connection, batch: CallBatch, outcomes: Sequence[tuple[FinishedCall, float]]
 ) -> int:
-    """Write what came of calls of a batch, each with what it may have cost beyond its reply; returns how many were new.
+    """Write what came of calls of a batch; returns how many were new.
+
+    Each comes with what it may have cost beyond its reply.
 
     Calls of which that is already known are left as they are: results may come twice.
     """
@@ -226,7 +238,9 @@ def list_sent_calls(connection: Connection, batch_id: str) -> dict[str, float]:
 
 
 def count_batch_failures(connection: Connection, call_keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """How often each call failed in batches: by an error of its own, and with a batch that failed or expired.
+    """How often each call failed in batches.
+
+    There are two counts: failures by an error of its own, and failures with a batch that failed or expired.
 
     Calls that never failed are left out; so are failures with a batch that was never sent, or was cancelled.
     """

@@ -1,4 +1,6 @@
-"""What runs may still spend, over all processes of an installation: spent, and set aside for calls in flight.
+"""What runs may still spend, over all processes of an installation.
+
+It follows from what is spent, and what is set aside for calls in flight.
 
 Every function first locks the run's row, so that two processes never count the same money. Amounts are in USD.
 """
@@ -38,7 +40,10 @@ class SpendingAnswer(Enum):
 
 @dataclass(frozen=True)
 class Share:
-    """What a process has set aside of a run's budget, until when it is believed to be at work, and whether that was over."""
+    """What a process has set aside of a run's budget.
+
+    It also says until when the process is believed to be at work, and whether that time was over.
+    """
 
     holder: str
     host: str
@@ -60,7 +65,10 @@ class Limit:
 
 @dataclass(frozen=True)
 class Account:
-    """The money of a run: what it was planned with (null: no limit), the limits set since, spent, and set aside."""
+    """The money of a run.
+
+    That is what it was planned with (None: no limit), the limits set since, what is spent, and what is set aside.
+    """
 
     planned_usd: float | None
     limits: tuple[Limit, ...]
@@ -69,7 +77,10 @@ class Account:
 
 
 def read_limit(connection: Connection, run_id: str) -> float | None:
-    """The limit that was set last, else the one that the run was planned with; null without either."""
+    """The limit that was set last, else the one that the run was planned with.
+
+    None where there is neither.
+    """
     last = select(budget_limits.c.limit_usd).where(budget_limits.c.run_id == run_id)
     found = connection.execute(last.order_by(budget_limits.c.number.desc()).limit(1)).scalar_one_or_none()
     if found is None:
@@ -120,7 +131,9 @@ def list_accounts(connection: Connection) -> list[str]:
 def open_share(
     connection: Connection, run_id: str, holder: str, *, host: str, process_id: int, lease_s: float
 ) -> float:
-    """Give a process a share of a run's budget, with nothing set aside yet; returns what the run has spent so far.
+    """Give a process a share of a run's budget, with nothing set aside yet.
+
+    Returns what the run has spent so far.
 
     Costs of calls that were made without a budget count too. Raises IntegrityError (a ConflictError outside) when two processes
     open the first share of a run at the same moment.
@@ -147,7 +160,9 @@ def open_share(
 def reserve_usd(
     connection: Connection, run_id: str, holder: str, amount_usd: float, *, limit_usd: float, lease_s: float
 ) -> tuple[SpendingAnswer, float]:
-    """Set an amount aside where it fits beside what is spent and what all processes have set aside.
+    """Set an amount aside where the run's budget has room for it.
+
+    It must fit beside what is spent and what all processes have set aside.
 
     Returns the answer and what is spent, or set aside for batches under way. WAIT means that it may fit when calls in flight turn out cheaper,
     CLOSED that the share was taken for a dead process's.
@@ -174,7 +189,10 @@ def reserve_usd(
 
 
 def read_room(connection: Connection, run_id: str, limit_usd: float) -> float:
-    """What a run may still set aside: the limit less what is spent and what all have set aside. Locks the run's row."""
+    """What a run may still set aside: the limit less what is spent and what all have set aside.
+
+    Locks the run's row.
+    """
     spent = _lock(connection, run_id) or 0.0
     held = select(func.coalesce(func.sum(budget_shares.c.reserved_usd), 0.0)).where(
         budget_shares.c.run_id == run_id
@@ -222,7 +240,10 @@ def list_shares(connection: Connection, run_id: str) -> list[Share]:
 
 
 def close_share(connection: Connection, run_id: str, holder: str) -> None:
-    """End the share of a process that is no more; what it had set aside counts as spent, since it may have been billed."""
+    """End the share of a process that no longer exists.
+
+    What it had set aside counts as spent, since it may have been billed.
+    """
     spent = _lock(connection, run_id) or 0.0
     mine = (budget_shares.c.run_id == run_id, budget_shares.c.holder == holder)
     held = connection.execute(select(budget_shares.c.reserved_usd).where(*mine)).scalar_one_or_none()
@@ -242,7 +263,10 @@ def _read_batched(connection: Connection, run_id: str, *, without: str) -> float
 
 
 def _lock(connection: Connection, run_id: str) -> float | None:
-    """What the run has spent, locked until the transaction ends (SQLite's are exclusive anyway); null without a row."""
+    """What the run has spent, with its row locked until the transaction ends.
+
+    None without a row. SQLite's transactions are exclusive anyway.
+    """
     query = select(run_budgets.c.spent_usd).where(run_budgets.c.run_id == run_id).with_for_update()
     found = connection.execute(query).scalar_one_or_none()
     return None if found is None else float(found)

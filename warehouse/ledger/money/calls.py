@@ -1,4 +1,6 @@
-"""Paid LLM calls: started before they are sent, done with their reply, failed with an error class.
+"""Paid LLM calls.
+
+They are started before they are sent, done with their reply, or failed with an error class.
 
 A call that is under way belongs to whoever started it, as long as that process lives (process_leases): others wait for it.
 
@@ -41,7 +43,9 @@ class NewCall:
 
 @dataclass(frozen=True)
 class FoundCall:
-    """What the ledger already knew of a call: `done` with its reply, `started` (killed in flight) or `failed`.
+    """What the ledger already knew of a call.
+
+    It is `done` with its reply, `started` (killed in flight) or `failed`.
 
     `held_by` is the process that makes the call at this moment: it is not the caller's then. `is_batched` says that it is in a
     batch under way, which no process need be at work on.
@@ -190,7 +194,10 @@ def finish_call(connection: Connection, call: FinishedCall) -> bool:
 
 
 def add_extra_usd(connection: Connection, call_key: str, extra_usd: float) -> None:
-    """Book what a call may have cost beyond its reply: attempts of unknown bill at their most, a reply that came second."""
+    """Book what a call may have cost beyond its reply.
+
+    That is attempts whose bill is unknown, at the most that they could cost, and a reply that came second.
+    """
     connection.execute(
         update(llm_calls).where(_CALLS.call_key == call_key).values(extra_usd=_CALLS.extra_usd + extra_usd)
     )
@@ -222,7 +229,9 @@ def read_call_rows(connection: Connection, units: Sequence[str]) -> list[RowMapp
 
 
 def list_units_since(connection: Connection, since: str | None) -> list[str]:
-    """The units with a call that was started or finished at `since` or later (null: all units), the exam's left out.
+    """The units with a call that was started or finished at `since` or later.
+
+    None as `since` means all units. The exam's units are left out.
 
     The calls of the exam land with their sessions; an index holds only the others, in order of time.
     """
@@ -234,7 +243,10 @@ def list_units_since(connection: Connection, since: str | None) -> list[str]:
 
 
 def count_unit_calls(connection: Connection, units: Sequence[str]) -> dict[str, int]:
-    """Calls of each of these units that has any; answered from the index alone, whatever the replies weigh."""
+    """The number of calls of each of these units that has any.
+
+    The index alone answers this, however large the replies are.
+    """
     query = select(llm_calls.c.unit, func.count()).group_by(llm_calls.c.unit)
     return {
         unit: int(count)
@@ -244,7 +256,9 @@ def count_unit_calls(connection: Connection, units: Sequence[str]) -> dict[str, 
 
 
 def read_call_months(connection: Connection, units: Sequence[str], *, without_purpose: str) -> dict[str, str]:
-    """The month under which the calls of each unit are landed: the run's, else that of the first call.
+    """The month under which the calls of each unit are landed.
+
+    It is the run's month, else that of the first call.
 
     Units whose calls were made for `without_purpose` are left out.
     """
@@ -264,14 +278,20 @@ def read_call_months(connection: Connection, units: Sequence[str], *, without_pu
 
 
 def read_spent_usd(connection: Connection, run_id: str) -> float:
-    """What the calls of a run have cost so far, attempts of unknown bill at the most that they could."""
+    """What the calls of a run have cost so far.
+
+    Attempts whose bill is unknown count with the most that they could cost.
+    """
     cost = func.coalesce(llm_calls.c.cost_usd, 0.0) + llm_calls.c.extra_usd
     query = select(func.coalesce(func.sum(cost), 0.0)).where(llm_calls.c.run_id == run_id)
     return float(connection.execute(query).scalar_one())
 
 
 def count_calls(connection: Connection, run_id: str) -> dict[str, int]:
-    """Calls of a run by status. `started` ones, while nothing runs, were in flight at a kill and may have been billed."""
+    """Calls of a run by status.
+
+    While nothing runs, the `started` ones were in flight at a kill and may have been billed.
+    """
     query = (
         select(llm_calls.c.status, func.count())
         .where(llm_calls.c.run_id == run_id)

@@ -36,7 +36,9 @@ class _Pace(NamedTuple):
 
 
 def take_moment(connection: Connection, name: str, *, interval_s: float, slack_s: float) -> float:
-    """Seconds until the caller may send; the moment is taken at once, so that no other process takes it too.
+    """Seconds until the caller may send.
+
+    The moment is taken at once, so that no other process takes it too.
 
     Moments are `interval_s` apart; after a pause, those of the last `slack_s` may be taken together.
     """

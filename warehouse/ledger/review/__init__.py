@@ -1,4 +1,7 @@
-"""Review in the ledger: batches and their assignments, gold questions, annotators, the web desk."""
+"""Review in the ledger.
+
+Here are batches and their assignments, gold questions, annotators, and the web desk.
+"""
 
 from lazy_loader import attach_stub
 

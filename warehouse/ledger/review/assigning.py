@@ -1,4 +1,6 @@
-"""The review gate in the ledger: batches, what is in them, who decides on what, and what was decided.
+"""The review gate in the ledger.
+
+It has the batches, what is in them, who decides on what, and what was decided.
 
 Every function takes a connection, so that a caller joins several of them in one transaction.
 """
@@ -66,7 +68,9 @@ def read_items(
     *,
     with_gold: bool = False,
 ) -> list[dict[str, Any]]:
-    """Questions of the batch, by UUID: all, or those given to somebody; with those planted among them only if asked for.
+    """Questions of the batch, by UUID: all of them, or those given to one person.
+
+    Questions that were planted among them are included only if asked for.
 
     `question_uuids` takes only these.
     """
@@ -94,7 +98,9 @@ def read_assignments(
     *,
     with_gold: bool = True,
 ) -> list[dict[str, Any]]:
-    """Assignments of the batch with the question's discipline, by question and annotator; those planted are work as well.
+    """Assignments of the batch with the question's discipline, by question and annotator.
+
+    Assignments of planted questions are included by default, because they are work as well.
 
     `question_uuids` takes only these.
     """
@@ -137,7 +143,10 @@ def read_decisions(
 
 
 def read_batched_questions(connection: Connection, question_uuids: Collection[str]) -> dict[str, str]:
-    """Those of the questions that are or were in a batch to be reviewed, with the (latest) batch."""
+    """Those of the questions that are or were in a batch to be reviewed.
+
+    Each comes with the batch, or the latest one.
+    """
     rows = connection.execute(
         select(review_questions.c.question_uuid, review_questions.c.batch_id)
         .join(review_batches, review_batches.c.batch_id == review_questions.c.batch_id)
@@ -189,7 +198,10 @@ def count_open_batches(connection: Connection) -> int:
 
 
 def read_pending(connection: Connection, batch_id: str, role: str, most: int) -> list[str]:
-    """Questions on which somebody in that role still owes a decision; looks no further than `most` of them."""
+    """Questions on which somebody in that role still owes a decision.
+
+    It looks no further than `most` of them.
+    """
     statement = (
         select(review_assignments.c.question_uuid)
         .outerjoin(
@@ -217,7 +229,10 @@ def insert_questions(connection: Connection, items: Sequence[Row]) -> None:
 
 
 def insert_question_tuples(connection: Connection, items: Sequence[tuple[Any, ...]]) -> None:
-    """Write questions by the ten thousand: tuples in the order of QUESTION_COLUMNS, the content encoded already."""
+    """Write questions by the ten thousand.
+
+    They are tuples in the order of QUESTION_COLUMNS, with the content encoded already.
+    """
     insert_tuples(connection, review_questions, QUESTION_COLUMNS, items)
 
 
@@ -244,7 +259,10 @@ def insert_assignments(connection: Connection, assignments: Sequence[Row]) -> No
 
 
 def replace_decisions(connection: Connection, decisions: Sequence[Row]) -> None:
-    """Write decisions, each in the place of an earlier one of the same annotator on the same question."""
+    """Write decisions, replacing earlier ones.
+
+    Each takes the place of an earlier one of the same annotator on the same question.
+    """
     for row in decisions:
         connection.execute(
             delete(reviews).where(
@@ -263,7 +281,10 @@ def update_batch(connection: Connection, batch_id: str, **values: Any) -> None:
 
 
 def lock_assigning(connection: Connection) -> None:
-    """Keep two assignments from taking the same questions; SQLite's transaction holds the whole file anyway."""
+    """Keep two assignments from taking the same questions.
+
+    SQLite's transaction holds the whole file anyway.
+    """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("LOCK TABLE review_batches IN SHARE ROW EXCLUSIVE MODE")
 
@@ -297,7 +318,10 @@ def _read_places(
 
 
 def _is_gold(table: Any) -> ColumnElement[bool]:
-    """Whether a row of a table is of a question that was planted: it is work like the rest, and no review of the bank."""
+    """Whether a row of a table is of a question that was planted.
+
+    Such a question is work like the rest, and no review of the bank.
+    """
     return exists().where(
         review_gold.c.batch_id == table.c.batch_id, review_gold.c.question_uuid == table.c.question_uuid
     )

@@ -30,7 +30,10 @@ _QUESTION = and_(
 
 
 def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
-    """Every batch, the newest first, with `assigned_count`, `decided_count`, `overdue_count` and `dispute_count` (given out)."""
+    """Every batch with its work, the newest first.
+
+    Each has `assigned_count`, `decided_count`, `overdue_count` and `dispute_count` (given out).
+    """
     waiting = reviews.c.decision.is_(None)
     rows = connection.execute(
         select(
@@ -59,7 +62,9 @@ def count_batch_work(connection: Connection, now: str) -> list[dict[str, Any]]:
 
 
 def count_alike(connection: Connection, batch_id: str) -> list[tuple[str, int]]:
-    """Questions of a batch that were decided on alike: one of them, and how many they are. Planted ones are left out.
+    """Questions of a batch that were decided on alike.
+
+    Each entry has one of these questions and how many they are. Planted ones are left out.
 
     Alike are the same numbers of accepts and rejects and the same verdict of one adjudicator. Questions that are for `list_unlike`
     are left out.
@@ -76,7 +81,10 @@ def count_alike(connection: Connection, batch_id: str) -> list[tuple[str, int]]:
 
 
 def list_unlike(connection: Connection, batch_id: str) -> list[str]:
-    """Questions of a batch on which numbers say nothing: with corrections that may differ, or several adjudications."""
+    """Questions of a batch for which counts are not enough.
+
+    They have corrections that may differ, or several adjudications.
+    """
     found = _tally(batch_id)
     return list(connection.execute(select(found.c.question_uuid).where(_is_unlike(found))).scalars())
 
@@ -120,7 +128,10 @@ def _tally(batch_id: str) -> Subquery:
 
 
 def count_work_of_batch(connection: Connection, batch_id: str, now: str) -> list[dict[str, Any]]:
-    """Per discipline, annotator and role: `assigned_count`, `decided_count`, `overdue_count`, `due_at` (the first waiting one)."""
+    """The work of a batch per discipline, annotator and role.
+
+    Each has `assigned_count`, `decided_count`, `overdue_count` and `due_at` (the first waiting one).
+    """
     waiting = reviews.c.decision.is_(None)
     rows = connection.execute(
         select(

@@ -1,4 +1,6 @@
-"""Marks that people gave on the web: durable at once here, landed where a workbook's would land, then known as landed.
+"""Marks that people gave on the web.
+
+They are durable here at once, landed where a workbook's marks would land, and then known as landed.
 
 Every function takes a connection, so that a caller joins several of them in one transaction.
 """
@@ -16,7 +18,10 @@ _given = desk_marks.c
 
 
 def read_marks(connection: Connection, kind: str, work: str, person: str) -> list[dict[str, Any]]:
-    """Every mark that the person gave in a work: `item_key`, `mark`, `note`, `given_at`, `landed_at`; the last one last."""
+    """Every mark that the person gave in a work, the last one last.
+
+    Each has `item_key`, `mark`, `note`, `given_at` and `landed_at`.
+    """
     rows = connection.execute(
         select(_given.item_key, _given.mark, _given.note, _given.given_at, _given.landed_at)
         .where(_given.kind == kind, _given.work == work, _given.person == person)
@@ -76,7 +81,10 @@ def list_unlanded(connection: Connection) -> list[tuple[str, str, str]]:
 def note_landed(
     connection: Connection, kind: str, work: str, person: str, given: Sequence[tuple[str, str]], now: str
 ) -> None:
-    """Note that these marks, by item and the moment they were given, have landed; one that was changed since has not."""
+    """Note that these marks have landed.
+
+    They are given by item and the moment they were given. A mark that was changed since has not landed.
+    """
     for item_key, given_at in given:
         connection.execute(
             update(desk_marks)

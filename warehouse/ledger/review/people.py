@@ -1,4 +1,7 @@
-"""Annotators in the ledger: who they are besides their name, and what is moved from one to another."""
+"""Annotators in the ledger.
+
+It has who they are besides their name, and what is moved from one to another.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ _PROFILE = tuple(column for column in annotator_profiles.c if column.name != "us
 
 
 def read_annotators(connection: Connection, *, with_inactive: bool = False) -> list[dict[str, Any]]:
-    """Annotators by id: `user_id`, `disciplines` (null: all), `is_active` and their profile (null where nothing is set)."""
+    """Annotators by id.
+
+    Each has `user_id`, `disciplines` (None: all), `is_active` and a profile (None where nothing is set).
+    """
     statement = (
         select(users.c.user_id, users.c.disciplines, users.c.is_active, *_PROFILE)
         .outerjoin(annotator_profiles, annotator_profiles.c.user_id == users.c.user_id)
@@ -59,7 +65,10 @@ def read_undecided(
 
 
 def count_undecided(connection: Connection, now: str) -> list[dict[str, Any]]:
-    """Per open batch and annotator: `assigned_count`, `open_count`, `overdue_count`, and the next `due_at` of what is open."""
+    """The work per open batch and annotator.
+
+    Each has `assigned_count`, `open_count`, `overdue_count`, and the next `due_at` of what is open.
+    """
     is_open = reviews.c.decision.is_(None)
     rows = connection.execute(
         select(

@@ -1,4 +1,7 @@
-"""Take the questions of a document back out of review batches in which nobody has decided on them."""
+"""Take the questions of a document back out of review batches.
+
+This concerns batches in which nobody has decided on them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the ledger is held to: accounts, approvals, the audit log as it is read, seals, erasures, editions."""
+"""What the ledger is held to.
+
+That is accounts, approvals, the audit log as it is read, seals, erasures and editions.
+"""
 
 from lazy_loader import attach_stub
 

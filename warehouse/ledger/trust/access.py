@@ -1,4 +1,7 @@
-"""Reading the audit log: in pages, by session, by what entries were done to; and the heads that were signed."""
+"""Reading the audit log, and the heads that were signed.
+
+The log is read in pages, by session, and by what entries were done to.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ def list_unchained(connection: Connection) -> list[int]:
 
 
 def iter_chain(connection: Connection) -> Iterator[Row[Any]]:
-    """The entries of the chain in its order: number, previous_hash, entry_hash, then those of `HASHED`; a page at a time."""
+    """The entries of the chain in its order, read a page at a time.
+
+    Each has number, previous_hash and entry_hash, then the columns of `HASHED`.
+    """
     last = 0
     columns = [access_log.c[name] for name in ("number", "previous_hash", "entry_hash", *HASHED)]
     while True:
@@ -52,7 +58,10 @@ def read_session_entries(connection: Connection, session_id: str) -> list[Row[An
 
 
 def iter_targets(connection: Connection, actions: Sequence[str]) -> Iterator[Row[Any]]:
-    """The allowed entries of these actions that name what they were done to, in order of target, then of the log."""
+    """The allowed entries of these actions that name what they were done to.
+
+    They are in order of target, then of the log.
+    """
     query = (
         select(access_log)
         .where(
@@ -68,7 +77,10 @@ def iter_targets(connection: Connection, actions: Sequence[str]) -> Iterator[Row
 
 
 def read_run_entries(connection: Connection, run_id: str) -> list[Row[Any]]:
-    """What was done to a run, its sessions and its candidates' tokens, in order; deliveries and answers left out."""
+    """What was done to a run, its sessions and its candidates' tokens, in order.
+
+    Deliveries and answers are left out.
+    """
     names = select(sessions.c.session_id).where(sessions.c.run_id == run_id)
     query = (
         select(access_log)
@@ -144,7 +156,9 @@ def iter_signed_heads(connection: Connection) -> Iterator[SignedHead]:
 
 
 def read_last_id(ledger: Ledger) -> int:
-    """The number of the last row of the audit log, 0 when there is none; no row below it is still to come.
+    """The number of the last row of the audit log, 0 when there is none.
+
+    No row with a lower number is still to come.
 
     On a server numbers are given out before their transactions end: those under way are waited for.
     """

@@ -57,7 +57,10 @@ def read_answer_hashes(connection: Connection, session_id: str) -> dict[int, str
 
 
 def find_unlogged(connection: Connection, run_id: str) -> list[str]:
-    """The sessions of a run whose answers are not those of the audit log: somebody has added answers, or cut the log."""
+    """The sessions of a run whose answers are not those of the audit log.
+
+    For these, somebody has added answers, or cut the log.
+    """
     given = (
         select(func.count())
         .where(responses.c.session_id == sessions.c.session_id, responses.c.answer_status.in_(GIVEN_STATUSES))

@@ -33,7 +33,10 @@ def compute_request_digest(what: str, target: str, parameters: Mapping[str, Any]
 
 
 def read_approval(connection: Connection, approval_id: int, *, is_held: bool = False) -> Approval | None:
-    """The request of that number; null for none. With `is_held` nobody changes it until the transaction ends."""
+    """The request of that number; None where there is none.
+
+    With `is_held` nobody else can change it until the transaction ends.
+    """
     query = select(approvals).where(approvals.c.approval_id == approval_id)
     return read_row(connection, Approval, query.with_for_update() if is_held else query)
 
@@ -41,7 +44,10 @@ def read_approval(connection: Connection, approval_id: int, *, is_held: bool = F
 def list_approvals(
     connection: Connection, states: Sequence[str] = (), *, after: int = 0, limit: int | None = None
 ) -> list[Approval]:
-    """Requests by number, those in one of the states or all; a page is `limit` of them that follow the number `after`."""
+    """Requests by number: those in one of the states, or all.
+
+    A page is `limit` of them that follow the number `after`.
+    """
     query = select(approvals).where(approvals.c.approval_id > after)
     if states:
         query = query.where(approvals.c.state.in_(states))
@@ -192,7 +198,10 @@ def _note(connection: Connection, action: str, approval: Approval, user_id: str 
 
 
 def _is_sealed(connection: Connection, approval: Approval) -> bool:
-    """Whether the audit log has the entry of this very approval, by who is said to have given it."""
+    """Whether the audit log has the entry of exactly this approval.
+
+    The entry must be by the user who is named as having given it.
+    """
     query = select(access_log.c.access_id).where(
         access_log.c.target == _name(approval),
         access_log.c.action == APPROVE,

@@ -1,4 +1,7 @@
-"""The roots of published editions: kept once, never changed, so that the lake can be held to what was published."""
+"""The roots of published editions: kept once, never changed.
+
+By them the lake can be held to what was published.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ def read_roots(connection: Connection) -> dict[str, str]:
 
 
 def read_owners(connection: Connection, session_ids: Sequence[str]) -> dict[str, str]:
-    """Session → the key of the organisation whose candidate sits it, as plans and orders name it."""
+    """Session → the key of the organisation whose candidate sits it.
+
+    The key is the one that plans and orders use.
+    """
     return {
         str(session): str(owner)
         for names in iter_chunks(sorted(session_ids))

@@ -1,4 +1,6 @@
-"""What was erased of answers, and the proof that stays: who did it, when and why, and a hash for every text that was there.
+"""What was erased of answers, and the proof that stays.
+
+The proof says who erased it, when and why, and has a hash for every text that was there.
 
 An erasure is of closed sessions of one run. Texts go; status, times, tokens, costs, signatures and hashes stay. The audit log has
 one entry for each erasure, whose digest is over the whole of it (`digest_erasure`), so that neither an erasure nor the hash of a
@@ -48,7 +50,10 @@ class ErasableSession(NamedTuple):
 
 
 class HeldText(NamedTuple):
-    """How much text the ledger holds of a session: answers that were given, and characters of answers and reasoning."""
+    """How much text the ledger holds of a session.
+
+    It counts the answers that were given, and the characters of answers and reasoning.
+    """
 
     answers: int
     characters: int
@@ -57,7 +62,10 @@ class HeldText(NamedTuple):
 def list_sessions_with_texts(
     connection: Connection, *, month: str | None = None, model: str | None = None, run_id: str | None = None
 ) -> list[ErasableSession]:
-    """The sessions of a month, a candidate or a run that were handed a question and are not erased, by name."""
+    """The sessions of a month, a candidate or a run whose texts can be erased, by name.
+
+    They are those that were handed a question and are not erased.
+    """
     query = (
         select(
             sessions.c.session_id,
@@ -94,7 +102,10 @@ def count_texts(connection: Connection, session_ids: Sequence[str]) -> HeldText:
 
 
 def find_changed_answers(connection: Connection, session_id: str) -> list[int]:
-    """Positions of answers that are not what the audit log says that was given: with their texts the evidence would go."""
+    """Positions of answers that differ from those that the audit log says were given.
+
+    Erasing their texts would also erase the evidence.
+    """
     logged = {
         row.seq: row
         for row in connection.execute(
@@ -131,7 +142,10 @@ def hash_answers(connection: Connection, session_id: str, erasure_id: str) -> li
 
 
 def digest_erasure(erasure: Erasure, answers: Iterable[ErasedAnswer]) -> str:
-    """SHA-256 over an erasure and every hash that stays, in the order of sessions (as bytes) and positions."""
+    """SHA-256 over an erasure and every hash that stays.
+
+    The hashes are in the order of sessions (as bytes) and positions.
+    """
     whole = hashlib.sha256(
         _encode(
             [
@@ -159,7 +173,9 @@ def name_erasure(connection: Connection, run_id: str) -> str:
 
 
 def write_erasure(connection: Connection, erasure: Erasure, answers: Sequence[ErasedAnswer]) -> None:
-    """Erase the texts of these answers, and of every reply that the ledger keeps of calls about them; keep the proof.
+    """Erase the texts of these answers; the proof is kept.
+
+    The texts of every reply that the ledger keeps of calls about these answers are erased too.
 
     The entry of the audit log goes with it. Over two files the ledger's replies go first: after a kill between the two the answers
     are still there, and doing it again finishes it.
@@ -310,7 +326,10 @@ def _erase_replies(connection: Connection, run_id: str, session_ids: set[str]) -
 
 
 def is_unit_of(unit: str, session_ids: set[str]) -> bool:
-    """Whether a unit of calls or landings is one of these sessions: its name, or its name and what a slash divides from it."""
+    """Whether a unit of calls or landings belongs to one of these sessions.
+
+    It does where the unit is the session's name, or that name followed by a slash and more.
+    """
     parts = unit.split("/")
     return any("/".join(parts[:count]) in session_ids for count in range(1, len(parts) + 1))
 

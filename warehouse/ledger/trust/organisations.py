@@ -1,4 +1,7 @@
-"""Organisations as the ledger counts them: one row for each name in normal form, other names pointing to the one meant."""
+"""Organisations as the ledger counts them.
+
+There is one row for each name in normal form; other names point to the organisation that is meant.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,9 @@ def read_names(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
 def register_organisations(
     connection: Connection, names: Mapping[str, str], aliases: Mapping[str, str] | None = None
 ) -> None:
-    """Give every organisation its row, in order of key, so that two planners never wait for each other crosswise.
+    """Give every organisation its row, in order of key.
+
+    The order keeps two planners from ever waiting for each other crosswise.
 
     `names` are the names by key; `aliases` lead from a key to the one that is meant, and stay for good: a name once known
     for another organisation's is never again an organisation of its own.
@@ -84,7 +89,10 @@ def register_organisations(
 
 
 def lock_organisations(connection: Connection, keys: Iterable[str]) -> None:
-    """Hold the organisations' rows until the transaction ends, in order of key (SQLite holds everything already)."""
+    """Hold the organisations' rows until the transaction ends, in order of key.
+
+    SQLite holds everything already.
+    """
     if connection.dialect.name == "postgresql":
         connection.execute(
             select(organisations.c.organisation)
@@ -95,7 +103,9 @@ def lock_organisations(connection: Connection, keys: Iterable[str]) -> None:
 
 
 def find_organisation(connection: Connection, name: str) -> str:
-    """The key of a registered organisation by any of its names, however it is written; a real one before a simulated one.
+    """The key of a registered organisation by any of its names, however it is written.
+
+    A real organisation comes before a simulated one.
 
     Raises UsageError with the nearest name where it is not registered.
     """
@@ -114,7 +124,10 @@ def find_organisation(connection: Connection, name: str) -> str:
 
 
 def write_organisation_limit(connection: Connection, name: str, question_limit: int | None) -> None:
-    """Limit the questions that all candidates of a registered organisation together may be handed."""
+    """Limit the questions that a registered organisation's candidates may be handed.
+
+    The limit is for all its candidates together.
+    """
     organisation = find_organisation(connection, name)
     connection.execute(
         update(organisations)

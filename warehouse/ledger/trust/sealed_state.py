@@ -1,4 +1,7 @@
-"""What the ledger holds of the things that entries of the audit log fix, as the check of the log reads it."""
+"""What the ledger holds of the things that entries of the audit log fix.
+
+It is read here for the check of the log.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ def list_draw_keys(connection: Connection) -> dict[str, str]:
 
 
 def find_changed_sets(connection: Connection, run_id: str) -> list[str]:
-    """The sets that a run's sessions sit and that are not as they were drawn; those that no entry names are left out."""
+    """The sets that a run's sessions sit and that are not as they were drawn.
+
+    Those that no entry names are left out.
+    """
     found = []
     for set_id in list_run_sets(connection, run_id):
         entry = (

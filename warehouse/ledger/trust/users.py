@@ -57,7 +57,10 @@ def add_user(
     question_limit: int | None = None,
     password_hash: str | None = None,
 ) -> User:
-    """Add a user; raises UsageError when the role is unknown, the name is taken, or the organisation not registered."""
+    """Add a user.
+
+    Raises UsageError when the role is unknown, the name is taken, or the organisation is not registered.
+    """
     if role not in ROLES:
         raise UsageError(f"Role {role!r} is unknown. Use one of {', '.join(ROLES)}.")
     if read_user(connection, user_id) is not None:
@@ -82,7 +85,9 @@ def add_user(
 
 
 def ensure_candidate(connection: Connection, *, user_id: str, organisation: str, model: str) -> None:
-    """Add a candidate user unless it is there; raises UsageError when the name belongs to somebody else.
+    """Add a candidate user unless it exists.
+
+    Raises UsageError when the name belongs to somebody else.
 
     `organisation` is a key. A user of another name of the same organisation moves to it.
     """
@@ -133,7 +138,10 @@ def read_question_limit(connection: Connection, user_id: str) -> int | None:
 def list_users(
     connection: Connection, role: str | None = None, *, after: str | None = None, limit: int | None = None
 ) -> list[User]:
-    """All users by name, or those of a role; a page is `limit` of them, those whose names follow `after`."""
+    """All users by name, or those of a role.
+
+    A page is `limit` of them, those whose names follow `after`.
+    """
     query = select(*_PUBLIC).order_by(users.c.user_id).limit(limit)
     if role is not None:
         query = query.where(users.c.role == role)
@@ -143,7 +151,10 @@ def list_users(
 
 
 def write_password_hash(connection: Connection, user_id: str, password_hash: str | None) -> None:
-    """Set or clear a password, which ends the user's web sessions and tokens; raises UsageError for an unknown user."""
+    """Set or clear a password, which ends the user's web sessions and tokens.
+
+    Raises UsageError for an unknown user.
+    """
     _change(connection, "set_password", user_id, password_hash=password_hash)
     delete_sessions(connection, user_id)
     end_user_tokens(connection, user_id, read_lease_time(connection))
@@ -160,7 +171,10 @@ def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> 
 
 
 def write_role(connection: Connection, user_id: str, role: str) -> None:
-    """Give a person another role, which ends their tokens; raises UsageError for an unknown user or role, and a candidate."""
+    """Give a person another role, which ends their tokens.
+
+    Raises UsageError for an unknown user or role, and for a candidate.
+    """
     if role not in ROLES:
         raise UsageError(f"Role {role!r} is unknown. Use one of {', '.join(ROLES)}.")
     user = read_user(connection, user_id)
@@ -182,7 +196,10 @@ def read_public_key(connection: Connection, user_id: str) -> str | None:
 
 
 def write_public_key(connection: Connection, user_id: str, public_key: str | None) -> None:
-    """Set or take away the key that a candidate's answers must be signed with; raises UsageError unless it is a candidate."""
+    """Set or remove the key that a candidate's answers must be signed with.
+
+    Raises UsageError unless the user is a candidate.
+    """
     user = read_user(connection, user_id)
     if user is None or user.role != "candidate":
         raise UsageError(

@@ -22,7 +22,10 @@ def insert_session(
 
 
 def read_session(connection: Connection, session_hash: str, now: str) -> dict[str, Any] | None:
-    """`user_id`, `role` and `expires_at` of a session that has not expired, of a user who is still active; else null."""
+    """`user_id`, `role` and `expires_at` of a web session; None where it is not valid.
+
+    A valid session has not expired, and its user is still active.
+    """
     row = connection.execute(
         select(users.c.user_id, users.c.role, web_sessions.c.expires_at)
         .join(users, users.c.user_id == web_sessions.c.user_id)

@@ -1,4 +1,7 @@
-"""What Label Studio exports, JSON and JSON-MIN: the tasks with what people filled in, newest last. Nothing is judged here."""
+"""What Label Studio exports, JSON and JSON-MIN: tasks with what people filled in.
+
+The newest entries come last. Nothing is judged here.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ class Annotation:
 
 @dataclass(frozen=True)
 class ExportedTask:
-    """A task: its place in the file (from 1), its number in Label Studio, what it carries, and its annotations."""
+    """A task of an export.
+
+    It has its place in the file (from 1), its number in Label Studio, what it carries, and its annotations.
+    """
 
     place: int
     number: str

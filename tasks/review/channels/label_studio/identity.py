@@ -1,4 +1,7 @@
-"""Whose task a Label Studio task is: what it carries beside its card, and whether it still is what was handed out."""
+"""Whose task a Label Studio task is.
+
+This follows from what it carries beside its card, which also shows whether it is still what was handed out.
+"""
 
 from __future__ import annotations
 

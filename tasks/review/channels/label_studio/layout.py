@@ -1,4 +1,6 @@
-"""What a review looks like in Label Studio: the labelling configuration in the annotator's language.
+"""What a review looks like in Label Studio.
+
+It is the labelling configuration in the annotator's language.
 
 The fields have the names of the columns of a review workbook, and are read by the same rules.
 """

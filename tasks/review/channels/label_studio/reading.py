@@ -1,4 +1,6 @@
-"""Reading what Label Studio exports: the good annotations of a file become submissions to the desk.
+"""Reading what Label Studio exports.
+
+The good annotations of a file become submissions to the desk.
 
 A file of another batch or installation, with altered or unknown tasks, is refused whole. What was filled in wrongly is
 reported with its task, field and value. Nothing is recorded here.
@@ -47,7 +49,9 @@ def read_label_studio(
     people: Mapping[str, str] | None = None,
     all_or_nothing: bool = False,
 ) -> list[Submission | RefusedSubmission]:
-    """Every file as submissions of its good annotations, one per person, and a refusal that names the bad ones.
+    """Every file as submissions of its good annotations, one per person.
+
+    A refusal names the bad ones.
 
     Args:
         ledger: the ledger that knows what was handed out.
@@ -122,7 +126,10 @@ def _read_task(
     reading: _Reading,
     file_name: str,
 ) -> None:
-    """Put into `reading` what people filled in on a task; raises WorkbookError for one that this ledger did not give out."""
+    """Put into `reading` what people filled in on a task.
+
+    Raises WorkbookError for a task that this ledger did not give out.
+    """
     if identity.annotator:
         people = {identity.annotator: _find_last(task.annotations)}
         accounts = {one.account for one in task.annotations if one.account}

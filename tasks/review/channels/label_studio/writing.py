@@ -1,4 +1,7 @@
-"""Writing review work for Label Studio: a labelling configuration, and one file of tasks per annotator or per batch."""
+"""Writing review work for Label Studio.
+
+There is a labelling configuration, and one file of tasks per annotator or per batch.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,9 @@ def export_label_studio(
     language: Language | None = None,
     together: bool = False,
 ) -> list[Path]:
-    """Write the tasks of a batch, or of every open one, and the configuration of each language; returns the paths.
+    """Write the tasks of a batch, or of every open one; returns the paths.
+
+    The configuration of each language is written too.
 
     Args:
         ledger: the ledger.
@@ -71,7 +76,10 @@ def export_label_studio(
 def render_task(
     batch_id: str, annotator: str, role: str, language: Language, one: WorkItem
 ) -> dict[str, Any]:
-    """A question as a task; a decision given so far stands in it as an annotation, so that exporting again loses nothing."""
+    """A question as a task.
+
+    A decision given so far stands in it as an annotation, so that exporting again loses nothing.
+    """
     given = one.own.given if one.own else None
     inputs = render_input_cells(given, one.item.content.question_type, language)
     # What would come back as another decision (emptied) is not shown: a task without an annotation keeps what was decided.

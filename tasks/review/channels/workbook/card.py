@@ -1,4 +1,6 @@
-"""A question as a card: what an annotator reads from top to bottom, cut into parts that a row of a sheet can show.
+"""A question as a card: what an annotator reads from top to bottom.
+
+It is cut into parts that a row of a sheet can show.
 
 A row is at most 409 points high. A longer card continues in the row below, so that nothing is clipped.
 """
@@ -152,7 +154,10 @@ def split_card(paragraphs: Sequence[CardParagraph], width: int) -> list[list[Car
 
 
 def compute_height(texts_and_widths: Sequence[tuple[str, int]]) -> float:
-    """The height in points of a row whose cells hold these texts; never more than a sheet can show."""
+    """The height in points of a row whose cells hold these texts.
+
+    It is never more than a sheet can show.
+    """
     lines = max(
         sum(sum(1 for _ in wrap(line, width)) for line in text.split("\n"))
         for text, width in texts_and_widths
@@ -161,7 +166,10 @@ def compute_height(texts_and_widths: Sequence[tuple[str, int]]) -> float:
 
 
 def wrap(line: str, width: int) -> Iterator[str]:
-    """A paragraph as the lines that a cell of `width` characters breaks it into; together they are the paragraph."""
+    """A paragraph as the lines that a cell of `width` characters breaks it into.
+
+    Together they are the paragraph.
+    """
     room = width * 0.95
     start, at, used = 0, 0, 0.0
     last_break = 0

@@ -1,4 +1,7 @@
-"""Layout 1: a column for each field of a question. Such workbooks may still be with annotators, so they are still read."""
+"""Layout 1: a column for each field of a question.
+
+Such workbooks may still be with annotators, so they are still read.
+"""
 
 from __future__ import annotations
 
@@ -43,13 +46,19 @@ INPUT_COLUMNS = (
 
 
 def list_columns(role: str) -> tuple[SheetColumn, ...]:
-    """The columns of a workbook for that role, in order; an adjudicator also sees what was decided."""
+    """The columns of a workbook for that role, in order.
+
+    An adjudicator also sees what was decided.
+    """
     extra = (DECISIONS_SO_FAR,) if role == "adjudicator" else ()
     return (*SHOWN_COLUMNS, *extra, *INPUT_COLUMNS)
 
 
 def compute_digest(batch_id: str, item: Item) -> str:
-    """A hash of what the row shows, without its number and without others' decisions, which may come later."""
+    """A hash of what the row shows.
+
+    It leaves out the row's number and the decisions of others, which may come later.
+    """
     text = json.dumps([batch_id, render_shown_cells(0, item)], ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

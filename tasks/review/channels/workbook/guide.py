@@ -1,4 +1,7 @@
-"""The sheets beside the review sheet: how to fill it in with a worked example, and formulas as they were written."""
+"""The sheets beside the review sheet.
+
+They show how to fill it in with a worked example, and formulas as they were written.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,10 @@ def write_guide(book: Any, formats: Formats, language: Language, batch_id: str, 
 
 
 def write_formulas(book: Any, formats: Formats, language: Language, items: Iterable[Item]) -> None:
-    """The sheet with every text whose formulas the cards show in other characters, to copy from; none without such."""
+    """Write the sheet with texts whose formulas the cards show in other characters.
+
+    They are there to copy from; where there is no such text, there is no sheet.
+    """
     rows = []
     for number, item in enumerate(items, start=1):
         content = item.content

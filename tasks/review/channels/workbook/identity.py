@@ -41,7 +41,10 @@ class WorkbookQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What the hidden sheet says: batch, annotator, role, and every question with its revision and digests."""
+    """What the hidden sheet holds.
+
+    It holds batch, annotator, role, and every question with its revision and digests.
+    """
 
     batch_id: str
     annotator: str
@@ -80,7 +83,10 @@ class Identity:
 
 
 def compute_digest(batch_id: str, item: Item) -> str:
-    """A hash of a question as it was handed out; how it is rendered may change, what it is may not."""
+    """A hash of a question as it was handed out.
+
+    How it is rendered may change; what it is may not.
+    """
     return _hash([batch_id, item.as_row(batch_id)["content"]])
 
 
@@ -98,13 +104,19 @@ def compute_given_digest(given: GivenDecision | None) -> str:
 
 
 def squeeze(value: object) -> str:
-    """A cell's text without spaces, and without the escapes in which a file holds control characters."""
+    """A cell's text without spaces.
+
+    It is also without the escapes in which a file holds control characters.
+    """
     text = "" if value is None else str(value)
     return "".join(re.sub(r"_x005[Ff]_(?=x)", "_", text).replace("_x000D_", "").split())
 
 
 def read_identity(book: Workbook, file_name: str) -> Identity:
-    """Who and what the workbook says it is; raises WorkbookError when the hidden sheet is missing or altered."""
+    """Read whose the workbook is and what it holds, by its hidden sheet.
+
+    Raises WorkbookError when the hidden sheet is missing or altered.
+    """
     if layout.HIDDEN_SHEET not in book.sheetnames or layout.SHEET not in book.sheetnames:
         raise WorkbookError(
             f"{file_name}: this is not a review workbook of Proctor (its sheets are "
@@ -158,7 +170,10 @@ def _read_questions(
 
 
 def check_origin(identity: Identity, items: Mapping[str, Item], file_name: str) -> None:
-    """Pass when the workbook's questions are those that this ledger gave to its annotator; raises WorkbookError."""
+    """Pass when the workbook's questions are those that this ledger gave to its annotator.
+
+    Raises WorkbookError.
+    """
     if not items:
         raise WorkbookError(
             f"{file_name}: it belongs to review batch {identity.batch_id!r} of {identity.annotator} ({identity.role}), "

@@ -1,4 +1,7 @@
-"""What a review workbook looks like: its sheets, and the columns that each language gives their headers."""
+"""What a review workbook looks like.
+
+It has its sheets, and the columns with the headers that each language gives them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ CLEAR_WORDS = ("(none)", "（none）", "(无)", "（无）")
 
 @dataclass(frozen=True)
 class SheetColumn:
-    """One column: its stable name, its printed header, its width in characters, and whether it is filled in."""
+    """One column of the sheet.
+
+    It has its stable name, its printed header, its width in characters, and whether it is filled in.
+    """
 
     name: str
     header: str

@@ -1,4 +1,7 @@
-"""Opening a workbook that came from outside: not too large, no flood, no entities, not damaged."""
+"""Opening a workbook that came from outside.
+
+It must not be too large or damaged, must not flood memory when it is unpacked, and must hold no entities.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,9 @@ MOST_FILE_BYTES = 64 * 1024 * 1024
 
 
 def open_workbook(path: Path, *, values_only: bool = False, keeps_rich_text: bool = False) -> Workbook:
-    """Open a workbook that came from outside; raises WorkbookError when it is too large, damaged, or no workbook.
+    """Open a workbook that came from outside.
+
+    Raises WorkbookError when it is too large, damaged, or not a workbook.
 
     With `values_only` a formula's cell holds the value that the spreadsheet program last saved, not the formula. With
     `keeps_rich_text` bold and coloured parts of a text survive saving; its value is then a kind of text that is no `str`.

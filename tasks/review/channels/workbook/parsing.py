@@ -1,4 +1,7 @@
-"""What stands in a review workbook: the decisions of its good rows, and every fault with its place. Nothing is recorded."""
+"""What stands in a review workbook; nothing is recorded.
+
+It is the decisions of its good rows, and every fault with its place.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,10 @@ _CHANGED = "this cell was changed; restore it, and write a correction into the m
 
 @dataclass(frozen=True, slots=True)
 class PlacedFault:
-    """A fault with its place: the row and column of its cell (from 1), or null where it is of the sheet."""
+    """A fault with its place.
+
+    The place is the row and column of its cell (from 1), or None for a fault of the whole sheet.
+    """
 
     message: str
     full: str
@@ -63,7 +69,10 @@ class SheetReading:
 
 @dataclass(frozen=True)
 class _SheetRow:
-    """A row of the sheet: its number, its cells by column name, whose it is, and which part of the card it holds."""
+    """A row of the sheet.
+
+    It has its number, its cells by column name, whose it is, and which part of the card it holds.
+    """
 
     number: int
     values: Row
@@ -187,7 +196,10 @@ class _SheetParser:
             )
 
     def _find_columns(self) -> bool:
-        """Place of each column by its header; a moved column is found, a missing, doubled or added one is a fault."""
+        """Find the place of each column by its header.
+
+        A moved column is found; a missing, doubled or added column is a fault.
+        """
         by_header = {column.header: column.name for column in self.columns.values()}
         # A copy of the earlier layout that came back to be corrected has this column behind its own.
         by_header.setdefault(layout.list_columns("en")[5].header, "faults")
@@ -220,7 +232,10 @@ class _SheetParser:
         return is_good
 
     def _add(self, row: _SheetRow, fault: Fault, *, is_whole: bool = False) -> None:
-        """A fault of a cell, with sheet, row, column and, where it is a choice, the value that was typed."""
+        """Add a fault of a cell, with sheet, row and column.
+
+        Where the cell is a choice, the value that was typed is added.
+        """
         place = self.positions[fault.field]
         letter, header = layout.name_column(place + 1), self._find_header(fault.field)
         message = translate(fault.message, self.language)

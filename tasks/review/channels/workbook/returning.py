@@ -1,4 +1,7 @@
-"""The file that goes back to an annotator: theirs, with each bad row marked and what is wrong with it in words."""
+"""The file that goes back to an annotator.
+
+It is their own file, with each bad row marked and what is wrong with it in words.
+"""
 
 from __future__ import annotations
 

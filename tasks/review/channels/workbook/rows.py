@@ -1,4 +1,7 @@
-"""The decision of one row of a review workbook, or what is wrong with its cells; each fault names its column."""
+"""The decision of one row of a review workbook, or what is wrong with its cells.
+
+Each fault names its column.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,10 @@ def parse_texts(texts: Mapping[str, str], item: Item) -> tuple[GivenDecision | N
 
 
 def _parse_edit(texts: Mapping[str, str], content: QuestionContent) -> tuple[Edit | None, list[Fault]]:
-    """The corrections of one row; null when there are none. The new type decides how a new answer is read."""
+    """The corrections of one row; None when there are none.
+
+    The new type decides how a new answer is read.
+    """
     fields: dict[str, object] = {}
     question_type = content.question_type
     faults: list[Fault] = []
@@ -86,7 +92,10 @@ def _find_cell(fault: Fault) -> Fault:
 
 
 def read_text(cell: Cell | MergedCell) -> str:
-    """The text of a cell that was filled in; raises ValueError for a formula, an error or a date."""
+    """The text of a cell that was filled in.
+
+    Raises ValueError for a formula, an error or a date.
+    """
     from openpyxl.cell.rich_text import CellRichText
 
     value = cell.value

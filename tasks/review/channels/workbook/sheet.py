@@ -1,4 +1,7 @@
-"""How the sheets of a review workbook are formatted, protected, printed and given their lists."""
+"""How the sheets of a review workbook are formatted, protected and printed.
+
+They are given their lists here too.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,10 @@ class Formats:
 
 
 def write_text(sheet: Any, row: int, place: int, value: str | int, cell: Any) -> None:
-    """Text as text whatever it begins with (a column of text keeps it so when it is edited); a number as a number."""
+    """Write text as text whatever it begins with, and a number as a number.
+
+    In a column of text, a value also stays text when it is edited.
+    """
     if isinstance(value, int):
         sheet.write_number(row, place, value, cell)
     elif value:
@@ -73,7 +79,10 @@ def write_text(sheet: Any, row: int, place: int, value: str | int, cell: Any) ->
 
 
 def set_up_page(sheet: Any, columns: Sequence[layout.SheetColumn], end: int, language: Language) -> None:
-    """Panes, filter, protection, lists and print of the review sheet, whose rows end before row `end` (from 0)."""
+    """Set panes, filter, protection, lists and print of the review sheet.
+
+    Its rows end before row `end` (from 0).
+    """
     places = {column.name: place for place, column in enumerate(columns)}
     sheet.freeze_panes(1, 2)
     sheet.autofilter(0, 0, end - 1, len(columns) - 1)

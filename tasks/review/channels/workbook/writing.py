@@ -40,7 +40,10 @@ from warehouse.ledger.engine.ledger import Ledger
 
 
 def export_open_batches(ledger: Ledger, folder: Path, *, language: Language | None = None) -> list[Path]:
-    """Write the workbooks of every batch that still takes decisions into `folder`; returns their paths."""
+    """Write the workbooks of every open batch into `folder`; returns their paths.
+
+    A batch is open while it still takes decisions.
+    """
     return [
         path
         for batch in list_open_batches(ledger)
@@ -84,7 +87,9 @@ def export_workbook(
     role: str = "reviewer",
     language: Language | None = None,
 ) -> None:
-    """Write the workbook of one annotator, in their language (default: that of most of the questions).
+    """Write the workbook of one annotator, in their language.
+
+    The default is the language of most of the questions.
 
     Raises UsageError when nothing is assigned to them in that role.
     """

@@ -1,4 +1,7 @@
-"""Alembic's entry point. One transaction under an exclusive lock: two processes may start at once."""
+"""Alembic's entry point: one transaction under an exclusive lock.
+
+The lock is there because two processes may start at once.
+"""
 
 from __future__ import annotations
 
