@@ -1,4 +1,7 @@
-"""A page in a real browser, offline: what it asks the network for, what its console says, what a script finds in it."""
+"""A page in a real browser, offline.
+
+It shows what the page asks the network for, what its console says, and what a script finds in it.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,9 @@ def read_requests(net_log: Path) -> list[str]:
 
 
 def act_on(page: Path, folder: Path, script: str) -> Path:
-    """A copy of the page that runs `script` (a body returning a value) and shows the value as JSON.
+    """Return a copy of the page that runs `script` and shows its value as JSON.
+
+    `script` is a function body that returns a value.
 
     What lies beside the page is copied with it; the rule against scripts inside the page does not hold for the copy.
     """

@@ -1,4 +1,7 @@
-"""What holds for every test: on a machine that must have every program (CI), a skipped test is a failure."""
+"""What holds for every test.
+
+On a machine that must have every program (CI), a skipped test is a failure.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ _skipped: list[tuple[str, str]] = []
 
 @pytest.fixture(autouse=True)
 def own_process() -> Iterator[None]:
-    """What a process reads once or remembers is not the next test's, whichever worker runs the two: settings, stores that were away."""
+    """Keep what a process reads once or remembers from reaching the next test.
+
+    This holds whichever worker runs the two tests. It concerns settings, and stores that were away.
+    """
     from schemas.settings import load_settings
     from warehouse.stores import away
 
@@ -34,7 +40,9 @@ def own_process() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Quick tests first, end-to-end tests last; a module's tests stay in one worker, which makes its fixtures once.
+    """Run quick tests first and end-to-end tests last.
+
+    The tests of a module stay in one worker, which makes its fixtures once.
 
     End-to-end tests share a demo whatever the worker, so each of them may go anywhere. Those that must stay together take
     minutes: they start first, so that no worker is left alone with them at the end. One makes the demo while there is
@@ -55,7 +63,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Stop where the workers would not hold groups together: nothing would fail, all would only be made several times.
+    """Stop where the workers would not hold groups together.
+
+    Nothing would fail, but everything would be made several times.
 
     Pytest 9.2 with xdist 3.8 is such a pair: the name that xdist gives a grouped test is no longer taken.
     """
@@ -81,7 +91,10 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Stop the server of the shared demo; fail a CI run that left tests out (elsewhere that only shortens the run)."""
+    """Stop the server of the shared demo, and fail a CI run that left tests out.
+
+    Elsewhere, leaving tests out only shortens the run.
+    """
     if not hasattr(session.config, "workerinput"):
         _stop_shared_server(session.config)
     if os.environ.get("CI") and _skipped and not hasattr(session.config, "workerinput"):

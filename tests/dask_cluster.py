@@ -1,4 +1,7 @@
-"""A Dask cluster of the test's own on 127.0.0.1: a scheduler and workers, each a process as the docs start them."""
+"""A Dask cluster of the test's own on 127.0.0.1.
+
+It has a scheduler and workers, each a process started as the docs start them.
+"""
 
 from __future__ import annotations
 

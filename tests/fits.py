@@ -1,4 +1,7 @@
-"""Fits remembered for tests of what is made of them: a season that was fitted once in a process is not fitted again."""
+"""Fits remembered for tests of what is made from them.
+
+A season that was fitted once in a process is not fitted again.
+"""
 
 from __future__ import annotations
 

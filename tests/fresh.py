@@ -1,4 +1,7 @@
-"""A new lake for a test, copied: one is made per worker as a user's first writer makes it, which takes most of a second."""
+"""A new lake for a test, made by copying.
+
+One is made per worker as a user's first writer makes it, which takes most of a second.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,9 @@ def open_new_lake(settings: Settings) -> Lake:
 
 @contextmanager
 def copying_new_lakes() -> Iterator[None]:
-    """Whatever opens a lake for writing where none is yet finds a copy, as if it had made the lake itself.
+    """Give a copy of a lake to anything that opens one for writing where there is none yet.
+
+    The caller finds the copy as if it had made the lake itself.
 
     For tests of what is above the store; the store's own tests, and every command in a process of its own, make theirs.
     """

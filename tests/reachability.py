@@ -1,4 +1,6 @@
-"""What of tasks/ and warehouse/ a command or a flow can reach, read from the source and nothing else.
+"""The parts of tasks/ and warehouse/ that a command or a flow can reach.
+
+This is read from the source and nothing else.
 
 A node is a module-level name: a function, a class, an assignment; the statements between them are the module's own node.
 An edge is a use of a name: through the module's names, its imports (followed to where the name is defined) or an
@@ -33,7 +35,10 @@ class Node(NamedTuple):
 
 @dataclass
 class Use:
-    """What one node uses, by local name and attribute path, and whether in a way that makes things."""
+    """A use by one node, by local name and attribute path.
+
+    It also tells whether the use is of a kind that makes things.
+    """
 
     paths: set[tuple[str, ...]] = field(default_factory=set)
     annotations: set[tuple[str, ...]] = field(default_factory=set)
@@ -126,7 +131,10 @@ def _follow(modules: Mapping[str, Module], node: Node) -> Iterator[Node]:
 def _resolve(
     modules: Mapping[str, Module], module: Module, local: Mapping[str, str], path: tuple[str, ...]
 ) -> Iterator[Node]:
-    """The nodes that a path of names stands for, seen from a module; imports are followed to the definition."""
+    """The nodes that a path of names stands for, seen from a module.
+
+    Imports are followed to the definition.
+    """
     name, rest = path[0], path[1:]
     target = local.get(name) or (None if name in module.uses else module.imports.get(name))
     if target is None:
@@ -303,7 +311,10 @@ class _Reader(ast.NodeVisitor):
 
 
 def _list_bound(body: Iterable[ast.stmt]) -> set[str]:
-    """Names that a function binds by assigning to them; imports and inner functions' own are not among them."""
+    """Names that a function binds by assigning to them.
+
+    Imports, and the names that inner functions bind, are not among them.
+    """
     bound: set[str] = set()
     waiting: list[ast.AST] = list(body)
     while waiting:

@@ -1,4 +1,7 @@
-"""A text built against the patterns costs no more than its length, whatever reads it: replies, answers, judgements, papers."""
+"""A text built against the patterns costs no more than its length.
+
+This holds whatever reads it: replies, answers, judgements, papers.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ def measure(read: Callable[[str], object], text: str) -> float:
 def find_steep(
     read: Callable[[str], object], size: int, units: Iterable[str] = UNITS, heads: Iterable[str] = HEADS
 ) -> list[tuple[str, float, float]]:
-    """Beginnings of texts whose time grows faster than their length: four times the text, more than eight times as long."""
+    """Beginnings of texts whose time grows faster than their length.
+
+    With four times the text, they take more than eight times as long.
+    """
     steep: list[tuple[str, float, float]] = []
     for unit, head in product(units, heads):
         short, long = (head + unit * (length // len(unit)) + "\x01" for length in (size, 4 * size))

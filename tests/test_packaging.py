@@ -1,4 +1,7 @@
-"""What is installed is what was written: every import is declared, every file is in the wheel, and the wheel alone runs."""
+"""What is installed is what was written.
+
+Every import is declared, every file is in the wheel, and the wheel alone runs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Everything that tasks/ and warehouse/ offer is reached from a command or a flow, or says what it waits for."""
+"""Everything that tasks/ and warehouse/ offer is reached from a command or a flow.
+
+Otherwise, it states what it waits for.
+"""
 
 from __future__ import annotations
 

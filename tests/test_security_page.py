@@ -1,4 +1,4 @@
-"""docs/security.md: every attack of its tables has an answer and a test, and the test exists."""
+"""Every attack in the tables of docs/security.md has an answer, and a test that exists."""
 
 from __future__ import annotations
 

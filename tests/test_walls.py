@@ -1,4 +1,6 @@
-"""The house has walls: rooms with a face each, and a table of which stage may use which, with its reason.
+"""The house has walls.
+
+There are rooms with a face each, and a table of which stage may use which, with its reason.
 
 A room is a package with a face: `__init__.pyi` names what others may use, each name with a sentence, and `__init__.py` loads a name
 when it is asked for. Who is outside a room imports from its face alone. What is not in the tables fails; so does an entry that
@@ -123,7 +125,7 @@ REACHED_BY_TESTS: Mapping[str, int] = {
     "tasks.bank.augment": 12,
     "tasks.bank.dedupe": 16,
     "tasks.contamination": 7,
-    "tasks.editions": 27,
+    "tasks.editions": 25,
     "tasks.exam": 19,
     "tasks.exam.log": 9,
     "tasks.exam.plan": 5,
@@ -143,13 +145,16 @@ REACHED_BY_TESTS: Mapping[str, int] = {
     "tasks.running.flow_runs": 1,
     "tasks.statistics": 5,
     "tasks.watching": 1,
-    "warehouse.lake": 70,
+    "warehouse.lake": 62,
     "warehouse.ledger.engine": 1,
 }
 
 
 class Import(NamedTuple):
-    """An import of one of our modules: who imports, the module, and the name taken from it (empty: the module itself)."""
+    """An import of one of our modules.
+
+    It has who imports, the module, and the name taken from it (empty: the module itself).
+    """
 
     importer: str
     module: str

@@ -1,4 +1,7 @@
-"""One word, one meaning: a class that others can see has its name alone, and a word of the table in docs/developer.md too."""
+"""One word, one meaning.
+
+A class that others can see is the only one with its name, and so is a word of the table in docs/developer.md.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ SHARED: Mapping[str, str] = {
 
 
 def list_definitions() -> Iterator[tuple[str, str]]:
-    """Each public class or function at the top of a module of the house: its name, and the module's path."""
+    """Each public class or function at the top of a module of the house.
+
+    It is given as its name and the module's path.
+    """
     for layer in LAYERS:
         for path in sorted((ROOT / layer).rglob("*.py")):
             place = path.relative_to(ROOT).as_posix()

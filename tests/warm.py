@@ -1,4 +1,6 @@
-"""`proctor` started warm: a server that has imported the heavy libraries forks a process for each command.
+"""`proctor` started warm.
+
+A server that has imported the heavy libraries forks a process for each command.
 
 A fresh Python needs one to four CPU seconds to import what a command uses; the end-to-end tests run about two hundred
 commands. The server imports libraries and nothing of ours, so that every command still reads its settings, opens its

@@ -1,4 +1,7 @@
-"""Options that travel together, declared once as a dataclass: the command gets them as one value."""
+"""Options that travel together, declared once as a dataclass.
+
+The command gets them as one value.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ from typing import Any, get_type_hints
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as Typer reads it: where a parameter's type is a dataclass, its fields are options in that place.
+    """The command as Typer reads it.
+
+    Where a parameter's type is a dataclass, its fields are options in that place.
 
     A field is declared like a parameter, `month: Annotated[str, typer.Option("--month", help="…")] = ""`.
     """

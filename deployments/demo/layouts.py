@@ -44,7 +44,10 @@ _NUMBER_FORMS = {
 
 @dataclass(frozen=True)
 class PaperLine:
-    """One paragraph. `numbered` names the automatic list it belongs to; `starts_list` begins that list again."""
+    """One paragraph of a paper.
+
+    `numbered` names the automatic list it belongs to; `starts_list` begins that list again.
+    """
 
     role: str
     text: str

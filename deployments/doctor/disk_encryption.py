@@ -1,4 +1,7 @@
-"""Whether the disks below a home are encrypted, as far as the system tells: Proctor itself writes everything in clear."""
+"""Whether the disks below a home are encrypted, as far as the system tells.
+
+Proctor itself writes everything in clear.
+"""
 
 from __future__ import annotations
 

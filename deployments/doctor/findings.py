@@ -16,7 +16,7 @@ _AGAIN: Final = "mend what the other lines name, then run proctor doctor again"
 
 
 class NoteFinding(Protocol):
-    """Takes a finding: what was looked at, what was found, whether it is fine, and what mends it otherwise."""
+    """Takes a finding: what was looked at, what was found, whether it is fine, what mends it."""
 
     def __call__(self, what: str, found: object, is_fine: bool, fix: str = "") -> None:
         """Take one finding."""

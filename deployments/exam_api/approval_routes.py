@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import FastAPI, Path, Query
@@ -63,5 +62,5 @@ def _read_page(ledger: Ledger, after: int, limit: int) -> list[Approval]:
 
 
 def _describe(approval: Approval) -> bodies.ApprovalBody:
-    values = asdict(approval) | {"state": name_state(approval)}
+    values = approval.as_values() | {"state": name_state(approval)}
     return bodies.ApprovalBody(**{name: values[name] for name in bodies.ApprovalBody.model_fields})

@@ -141,7 +141,10 @@ def _name_stores(settings: Settings) -> dict[str, str]:
 
 
 def verify_backup(folder: Path) -> dict[str, Any]:
-    """Compare a backup with its list, file by file. Nothing is written; raises as `warehouse.backup.read_manifest` does."""
+    """Compare a backup with its list, file by file, and write nothing.
+
+    Raises as `warehouse.backup.read_manifest` does.
+    """
     from tasks.running import Progress
     from warehouse.backup import find_differences, read_manifest
 
@@ -183,7 +186,10 @@ def restore_home(settings: Settings, folder: Path) -> dict[str, Any]:
 
 
 def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
-    """Copy what lies in a backup to its places; raises StoreError when its public log is not what its ledger has."""
+    """Copy what lies in a backup to its places.
+
+    Raises StoreError when its public log is not what its ledger has.
+    """
     from deployments.home.whole import mark_home
     from tasks.exam.public import name_public_folder
     from warehouse.lake import check_empty_lake, restore_lake

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from schemas.ledger.row import Index, Row, column, moment
+from schemas.ledger.row import Index, LedgerRow, column, moment
 
 # What the first entry of a chain follows.
 NO_HASH: Final = "0" * 64
 
 
 class AccessEntry(
-    Row,
+    LedgerRow,
     table="access_log",
     indexes=(
         Index("ix_access_log_session", ("session_id", "access_id")),
@@ -40,7 +40,9 @@ class AccessEntry(
     accessed_at: str = moment()
 
 
-class AccessChain(Row, table="access_chain", first_rows=({"chain": 1, "number": 0, "entry_hash": NO_HASH},)):
+class AccessChain(
+    LedgerRow, table="access_chain", first_rows=({"chain": 1, "number": 0, "entry_hash": NO_HASH},)
+):
     """The last entry of the audit log's chain."""
 
     chain: int = column(about="Always 1: there is one row.", key=True)
@@ -49,7 +51,7 @@ class AccessChain(Row, table="access_chain", first_rows=({"chain": 1, "number": 
 
 
 class PublicLine(
-    Row,
+    LedgerRow,
     table="public_log",
     indexes=(
         Index("ix_public_log_run", ("run_id", "kind")),
@@ -66,8 +68,10 @@ class PublicLine(
     ends_at: int = column(about="Bytes of the file up to the end of the line.", type="bigint")
 
 
-class PublicHead(
-    Row, table="public_head", first_rows=({"chain": 1, "number": 0, "line_hash": NO_HASH, "ends_at": 0},)
+class StoredPublicHead(
+    LedgerRow,
+    table="public_head",
+    first_rows=({"chain": 1, "number": 0, "line_hash": NO_HASH, "ends_at": 0},),
 ):
     """The last line of the public log."""
 
@@ -77,7 +81,7 @@ class PublicHead(
     ends_at: int = column(about="Bytes of all lines with their newlines.", type="bigint")
 
 
-class LandingMark(Row, table="landing_marks"):
+class LandingMark(LedgerRow, table="landing_marks"):
     """Up to when something was landed, and how much the lake held then."""
 
     name: str = column(40, "What is landed up to the mark.", key=True)
@@ -85,7 +89,7 @@ class LandingMark(Row, table="landing_marks"):
     unit_count: int = column(about="Units the lake had then; a lake with fewer is another.")
 
 
-class WorkClaim(Row, table="work_claims"):
+class WorkClaim(LedgerRow, table="work_claims"):
     """Who holds a piece of work, and until when unless it is renewed."""
 
     kind: str = column(40, "Kind of work: judge, drift, errors, contamination.", key=True)
@@ -97,7 +101,7 @@ class WorkClaim(Row, table="work_claims"):
 
 
 class FlowRun(
-    Row,
+    LedgerRow,
     table="flow_runs",
     indexes=(
         Index("ix_flow_runs_started_at", ("started_at",)),
@@ -121,7 +125,7 @@ class FlowRun(
     alive_until: str | None = moment("Renewed by its process; null for runs of before that was noted.")
 
 
-class FlowSchedule(Row, table="flow_schedules"):
+class FlowSchedule(LedgerRow, table="flow_schedules"):
     """A time at which a deployment is to run."""
 
     deployment: str = column(80, key=True)
@@ -131,7 +135,7 @@ class FlowSchedule(Row, table="flow_schedules"):
     deployed_at: str = moment("Since when it has had this time; nothing was due before.")
 
 
-class RunNotice(Row, table="run_notices", indexes=(Index("ix_run_notices_told_at", ("told_at",)),)):
+class RunNotice(LedgerRow, table="run_notices", indexes=(Index("ix_run_notices_told_at", ("told_at",)),)):
     """A bad end of a run that is to be told."""
 
     flow_run_id: str = column(36, "A run that ended badly, as the ledger or Prefect says.", key=True)
@@ -144,7 +148,7 @@ class RunNotice(Row, table="run_notices", indexes=(Index("ix_run_notices_told_at
     told: list[str] = column(about="Names of those who have been told.")
 
 
-class CommitCount(Row, table="commit_counts"):
+class CommitCount(LedgerRow, table="commit_counts"):
     """How many transactions a connection to a server has had kept."""
 
     connection: str = column(36, "Drawn for each connection to a server.", key=True)
@@ -152,7 +156,7 @@ class CommitCount(Row, table="commit_counts"):
     counted_at: str = moment()
 
 
-class Backup(Row, table="backups", indexes=(Index("ix_backups_begun_at", ("begun_at",)),)):
+class Backup(LedgerRow, table="backups", indexes=(Index("ix_backups_begun_at", ("begun_at",)),)):
     """A backup that was begun; whether it was finished stands in its own `backup.json`."""
 
     backup_id: str = column(36, key=True)
@@ -161,7 +165,7 @@ class Backup(Row, table="backups", indexes=(Index("ix_backups_begun_at", ("begun
     begun_at: str = moment("It holds nothing that was written later than it ended.")
 
 
-class Installation(Row, table="installation", checks={"number": "number = 1"}):
+class Installation(LedgerRow, table="installation", checks={"number": "number = 1"}):
     """The installation that a ledger's file belongs to, and how many commits it has counted."""
 
     number: int = column(about="Always 1: there is one row.", key=True, is_counted=False)
@@ -177,7 +181,7 @@ class ExamInstallation(Installation, table="exam_installation", checks={"number"
 
 
 # On the exam's side: the exam API, too, must have the keys of its installation.
-class NotedFile(Row, table="shared_files"):
+class NotedFile(LedgerRow, table="shared_files"):
     """A file that all hosts share, as it was noted: its fingerprint, never its content."""
 
     name: str = column(40, "`exam-keys.json`, `models.yaml`, `archive` …", key=True)
@@ -187,7 +191,7 @@ class NotedFile(Row, table="shared_files"):
 
 
 # On the exam's side: the exam API decides on deadlines, too.
-class ClockMark(Row, table="clock_marks"):
+class ClockMark(LedgerRow, table="clock_marks"):
     """The clock and the uptime of a host when they were last looked at."""
 
     boot_id: str = column(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.ledger.row import Index, Row, column, moment
+from schemas.ledger.row import Index, LedgerRow, column, moment
 
 
-class EndedToken(Row, table="ended_tokens"):
+class EndedToken(LedgerRow, table="ended_tokens"):
     """A token that is worth nothing before its time, or all that a user had."""
 
     kind: str = column(5, "token: one; user: all that a user had.", key=True, allowed=("token", "user"))
@@ -17,7 +17,7 @@ class EndedToken(Row, table="ended_tokens"):
 
 
 class Run(
-    Row,
+    LedgerRow,
     table="runs",
     indexes=(Index("uq_runs_month_repetition", ("month", "is_simulated", "repetition"), is_unique=True),),
 ):
@@ -41,7 +41,7 @@ class Run(
     closed_at: str | None = moment()
 
 
-class RunPlan(Row, table="run_plans"):
+class StoredRunPlan(LedgerRow, table="run_plans"):
     """What a run is planned as: on the ledger's own side, the exam API never sees it."""
 
     run_id: str = column(80, key=True)
@@ -49,7 +49,7 @@ class RunPlan(Row, table="run_plans"):
     plan: dict[str, Any] = column(about="Candidates, styles, repeats, disciplines, models as registered.")
 
 
-class SetNumber(Row, table="set_numbers", unique={"uq_sets_season_number": ("season", "set_number")}):
+class SetNumber(LedgerRow, table="set_numbers", unique={"uq_sets_season_number": ("season", "set_number")}):
     """A set of questions of a season, by its number there."""
 
     set_id: str = column(100, key=True)
@@ -61,7 +61,7 @@ class SetNumber(Row, table="set_numbers", unique={"uq_sets_season_number": ("sea
     created_at: str = moment()
 
 
-class SetKey(Row, table="set_keys"):
+class SetKey(LedgerRow, table="set_keys"):
     """The key that a set's draw follows from."""
 
     set_id: str = column(100, key=True)
@@ -70,7 +70,7 @@ class SetKey(Row, table="set_keys"):
     )
 
 
-class RunSeal(Row, table="run_seals"):
+class RunSeal(LedgerRow, table="run_seals"):
     """What was committed to for a run before it began."""
 
     run_id: str = column(80, key=True)
@@ -82,7 +82,7 @@ class RunSeal(Row, table="run_seals"):
     )
 
 
-class SetProof(Row, table="set_proofs"):
+class SetProof(LedgerRow, table="set_proofs"):
     """What is published of a set, so that its draw can be checked."""
 
     set_id: str = column(100, key=True)
@@ -91,7 +91,7 @@ class SetProof(Row, table="set_proofs"):
     revisions: dict[str, int] = column(about="Question to its revision.")
 
 
-class Set(Row, table="sets"):
+class Set(LedgerRow, table="sets"):
     """A question of a set, as candidates are shown it."""
 
     set_id: str = column(refers_to="set_numbers.set_id", key=True)
@@ -102,7 +102,7 @@ class Set(Row, table="sets"):
     content: dict[str, Any] = column(about="Bare content: what a candidate may see, nothing else.")
 
 
-class Exposure(Row, table="exposures"):
+class Exposure(LedgerRow, table="exposures"):
     """A lineage that an organisation's candidates were shown, and in which set first."""
 
     organisation: str = column(120, key=True)
@@ -111,7 +111,7 @@ class Exposure(Row, table="exposures"):
     exposed_at: str = moment()
 
 
-class SetClaim(Row, table="set_claims"):
+class SetClaim(LedgerRow, table="set_claims"):
     """A set that an organisation has met or is to meet."""
 
     organisation: str = column(120, key=True)
@@ -122,7 +122,7 @@ class SetClaim(Row, table="set_claims"):
 
 
 class Session(
-    Row,
+    LedgerRow,
     table="sessions",
     indexes=(
         Index("ix_sessions_run", ("run_id",)),
@@ -164,7 +164,7 @@ class Session(
     close_reason: str | None = column(200, "Why it was closed unfinished; null where it was not.")
 
 
-class Allocation(Row, table="allocations"):
+class Allocation(LedgerRow, table="allocations"):
     """A question handed out, at its position in a session."""
 
     session_id: str = column(refers_to="sessions.session_id", key=True)
@@ -175,7 +175,7 @@ class Allocation(Row, table="allocations"):
     error: str | None = column(200, "Error class of the last call that failed for good; null for none.")
 
 
-class Response(Row, table="responses"):
+class Response(LedgerRow, table="responses"):
     """What a candidate gave for the question at a position."""
 
     session_id: str = column(80, key=True)

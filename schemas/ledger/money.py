@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from schemas.ledger.row import Index, Row, column, moment
+from schemas.ledger.row import Index, LedgerRow, column, moment
 
 # Calls of the exam land with their sessions; only the others are looked for by their time.
 NOT_EXAM: Final = "purpose <> 'exam'"
 
 
 class LlmCall(
-    Row,
+    LedgerRow,
     table="llm_calls",
     indexes=(
         Index("ix_llm_calls_run", ("run_id",)),
@@ -47,7 +47,7 @@ class LlmCall(
     )
 
 
-class CallBatch(Row, table="call_batches", indexes=(Index("ix_call_batches_state", ("state",)),)):
+class CallBatch(LedgerRow, table="call_batches", indexes=(Index("ix_call_batches_state", ("state",)),)):
     """A batch of calls at a provider; the last three of its states are final."""
 
     batch_id: str = column(40, "Ours; the provider has it as metadata.", key=True)
@@ -70,7 +70,7 @@ class CallBatch(Row, table="call_batches", indexes=(Index("ix_call_batches_state
     changed_at: str = moment("When it came into its state.")
 
 
-class BatchCall(Row, table="batch_calls", indexes=(Index("ix_batch_calls_call", ("call_key",)),)):
+class BatchCall(LedgerRow, table="batch_calls", indexes=(Index("ix_batch_calls_call", ("call_key",)),)):
     """A call in a batch."""
 
     batch_id: str = column(40, key=True)
@@ -80,7 +80,7 @@ class BatchCall(Row, table="batch_calls", indexes=(Index("ix_batch_calls_call", 
     error: str | None = column(60, "`batch_…` where the whole batch failed, else its own.")
 
 
-class ProcessLease(Row, table="process_leases"):
+class StoredLease(LedgerRow, table="process_leases"):
     """A process that makes calls, and until when unless it renews."""
 
     holder: str = column(40, "Drawn for each client of models.", key=True)
@@ -89,7 +89,7 @@ class ProcessLease(Row, table="process_leases"):
     expires_at: str = moment("Renewed while the process works.")
 
 
-class ProviderPace(Row, table="provider_paces"):
+class ProviderPace(LedgerRow, table="provider_paces"):
     """How fast a provider is called, over all processes."""
 
     name: str = column(300, "A provider, or a model with limits of its own.", key=True)
@@ -97,14 +97,14 @@ class ProviderPace(Row, table="provider_paces"):
     paused_until: float = column(about="Unix time; nobody sends before it.")
 
 
-class RunBudget(Row, table="run_budgets"):
+class RunBudget(LedgerRow, table="run_budgets"):
     """What a run has spent."""
 
     run_id: str = column(200, "The run, or what stands for one.", key=True)
     spent_usd: float = column(about="Unknown bills at the most they could be.")
 
 
-class BudgetLimit(Row, table="budget_limits", indexes=(Index("ix_budget_limits_run_id", ("run_id",)),)):
+class BudgetLimit(LedgerRow, table="budget_limits", indexes=(Index("ix_budget_limits_run_id", ("run_id",)),)):
     """What a run may spend from a moment on, and why."""
 
     number: int = column(key=True, is_counted=True)
@@ -115,7 +115,7 @@ class BudgetLimit(Row, table="budget_limits", indexes=(Index("ix_budget_limits_r
     set_at: str = moment()
 
 
-class BudgetShare(Row, table="budget_shares"):
+class BudgetShare(LedgerRow, table="budget_shares"):
     """What a process has set aside of a run's budget."""
 
     run_id: str = column(200, key=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.ledger.row import Index, Row, column, moment
+from schemas.ledger.row import Index, LedgerRow, column, moment
 
 
 # No foreign keys to `users` on this side: embedded, it lies in the exam's file (warehouse/ledger/engine/sides.py).
-class AnnotatorProfile(Row, table="annotator_profiles"):
+class AnnotatorProfile(LedgerRow, table="annotator_profiles"):
     """What is known of an annotator besides the user."""
 
     user_id: str = column(120, key=True)
@@ -21,7 +21,7 @@ class AnnotatorProfile(Row, table="annotator_profiles"):
     )
 
 
-class ReviewBatch(Row, table="review_batches"):
+class ReviewBatch(LedgerRow, table="review_batches"):
     """A batch of questions that annotators review together."""
 
     batch_id: str = column(80, key=True)
@@ -38,7 +38,9 @@ class ReviewBatch(Row, table="review_batches"):
 
 
 class ReviewQuestion(
-    Row, table="review_questions", indexes=(Index("ix_review_questions_question_uuid", ("question_uuid",)),)
+    LedgerRow,
+    table="review_questions",
+    indexes=(Index("ix_review_questions_question_uuid", ("question_uuid",)),),
 ):
     """A question in a batch."""
 
@@ -51,7 +53,7 @@ class ReviewQuestion(
     content: dict[str, Any] = column(about="The question as it is shown to annotators.")
 
 
-class ReviewGold(Row, table="review_gold"):
+class ReviewGold(LedgerRow, table="review_gold"):
     """A question of a batch whose decision is known."""
 
     batch_id: str = column(80, key=True)
@@ -66,7 +68,7 @@ class ReviewGold(Row, table="review_gold"):
 
 
 class ReviewAssignment(
-    Row,
+    LedgerRow,
     table="review_assignments",
     indexes=(Index("ix_review_assignments_queue", ("annotator", "batch_id", "due_at", "place")),),
 ):
@@ -85,7 +87,7 @@ class ReviewAssignment(
 
 
 class Review(
-    Row,
+    LedgerRow,
     table="reviews",
     indexes=(
         Index("ix_reviews_annotator", ("annotator", "batch_id", "decided_at")),
@@ -105,7 +107,7 @@ class Review(
     decided_at: str = moment()
 
 
-class ReviewDraft(Row, table="review_drafts"):
+class ReviewDraft(LedgerRow, table="review_drafts"):
     """What an annotator has begun on a question of a batch."""
 
     batch_id: str = column(80, key=True)
@@ -115,7 +117,7 @@ class ReviewDraft(Row, table="review_drafts"):
     saved_at: str = moment()
 
 
-class DeskMark(Row, table="desk_marks", indexes=(Index("ix_desk_marks_landed", ("landed_at",)),)):
+class DeskMark(LedgerRow, table="desk_marks", indexes=(Index("ix_desk_marks_landed", ("landed_at",)),)):
     """A person's mark on one item of a work on the web."""
 
     kind: str = column(20, "rating, label or league.", key=True)

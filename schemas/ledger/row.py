@@ -1,4 +1,6 @@
-"""What a ledger table is: a class with one annotated field per column. Its instances are the table's rows.
+"""What a ledger table is: a class with one annotated field per column.
+
+Its instances are the table's rows.
 
 From the class come the SQLAlchemy table (`warehouse.ledger.engine.tables`), the typed row that is read and written, and what type
 checkers know of its fields. No IO, and no SQLAlchemy: whoever needs a row alone does not pay for a database.
@@ -95,7 +97,9 @@ def column(
     stored_default: str | bool | None = None,
     is_counted: bool | None = None,
 ) -> Any:
-    """What a column is besides its name, type and whether it may be null, which its annotation says; see `StoredColumn`.
+    """What a column is besides its name, its type and whether it may be null.
+
+    Those are said by its annotation; see `StoredColumn`.
 
     `about` is the column's comment in the database: changing it needs a migration.
     """
@@ -118,8 +122,10 @@ def moment(about: str = "") -> Any:
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(column, moment))
-class Row:
-    """A row, frozen, made from its values by name; equal to another of its class with equal values.
+class LedgerRow:
+    """A row, frozen, made from its values by name.
+
+    It equals another of its class with equal values.
 
     A subclass with `table` declares that table, its docstring's first line being the grain; one without adds what is known of a row
     besides its columns. Dataclasses would do the same, and take a millisecond for each class wherever the ledger is opened.
@@ -163,7 +169,10 @@ class Row:
         return type(self)(**{**self.__dict__, **changes})
 
     def _complete(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The values with those that have a default; raises TypeError for one that is missing or unknown."""
+        """The values, with those that have a default added.
+
+        Raises TypeError for a value that is missing or unknown.
+        """
         given = {name: field.default for name, field in self._fields.items() if field.has_default} | values
         if given.keys() != self._fields.keys():
             missing, unknown = self._fields.keys() - given.keys(), given.keys() - self._fields.keys()

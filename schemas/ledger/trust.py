@@ -1,14 +1,17 @@
-"""The tables of who may do what, and of what proves it: users, keys, approvals, editions, erasures."""
+"""The tables of who may do what, and of what proves it.
+
+Users, keys, approvals, editions, erasures.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from schemas.ledger.row import Index, Row, column, moment
+from schemas.ledger.row import Index, LedgerRow, column, moment
 from schemas.vocabulary import ERASURE_CAUSES, ROLES
 
 
-class StoredUser(Row, table="users"):
+class StoredUser(LedgerRow, table="users"):
     """A user with all that is kept, the password's hash too."""
 
     user_id: str = column(120, key=True)
@@ -25,7 +28,7 @@ class StoredUser(Row, table="users"):
     created_at: str = moment()
 
 
-class Organisation(Row, table="organisations"):
+class Organisation(LedgerRow, table="organisations"):
     """An organisation that owns candidates, or another name of one."""
 
     organisation: str = column(
@@ -39,7 +42,7 @@ class Organisation(Row, table="organisations"):
     created_at: str = moment()
 
 
-class WebSession(Row, table="web_sessions", indexes=(Index("ix_web_sessions_user", ("user_id",)),)):
+class WebSession(LedgerRow, table="web_sessions", indexes=(Index("ix_web_sessions_user", ("user_id",)),)):
     """Somebody who has logged in on the web."""
 
     session_hash: str = column(64, "SHA-256 of what the cookie names.", key=True)
@@ -48,7 +51,7 @@ class WebSession(Row, table="web_sessions", indexes=(Index("ix_web_sessions_user
     expires_at: str = moment()
 
 
-class AccessHead(Row, table="access_heads"):
+class AccessHead(LedgerRow, table="access_heads"):
     """The last entry of a session's chain at the end of a day."""
 
     day: str = column(10, key=True)
@@ -57,7 +60,7 @@ class AccessHead(Row, table="access_heads"):
     kept_at: str = moment()
 
 
-class LogKey(Row, table="log_keys"):
+class LogKey(LedgerRow, table="log_keys"):
     """A key that heads and receipts are signed with."""
 
     key_id: str = column(16, "First half of the SHA-256 of the public key.", key=True)
@@ -66,7 +69,7 @@ class LogKey(Row, table="log_keys"):
     added_at: str = moment()
 
 
-class SignedHead(Row, table="signed_heads"):
+class SignedHead(LedgerRow, table="signed_heads"):
     """A head of the audit log, and its signature."""
 
     number: int = column(about="Number of the entry that was the last one.", key=True)
@@ -77,7 +80,7 @@ class SignedHead(Row, table="signed_heads"):
 
 
 class Approval(
-    Row,
+    LedgerRow,
     table="approvals",
     indexes=(Index("ix_approvals_digest", ("digest",)),),
     unique={"uq_approvals_open_digest": ("open_digest",)},
@@ -102,7 +105,7 @@ class Approval(
     open_digest: str | None = column(64, "The digest while it is open: what is asked twice is one request.")
 
 
-class EditionRoot(Row, table="edition_roots"):
+class EditionRoot(LedgerRow, table="edition_roots"):
     """The hash of an edition as it was published."""
 
     edition_id: str = column(key=True)
@@ -110,7 +113,7 @@ class EditionRoot(Row, table="edition_roots"):
     kept_at: str = column()
 
 
-class Erasure(Row, table="erasures"):
+class Erasure(LedgerRow, table="erasures"):
     """One erasure of answers of a run."""
 
     erasure_id: str = column(120, "The run, and the number of its erasure.", key=True)
@@ -126,7 +129,7 @@ class Erasure(Row, table="erasures"):
 
 
 class ErasedAnswer(
-    Row, table="erased_answers", indexes=(Index("ix_erased_answers_erasure", ("erasure_id",)),)
+    LedgerRow, table="erased_answers", indexes=(Index("ix_erased_answers_erasure", ("erasure_id",)),)
 ):
     """The hash of a text that was erased, and the digest of what is kept beside it."""
 

@@ -83,7 +83,10 @@ class SessionSitter:
         session: Mapping[str, Any],
         is_ours: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`is_ours` says whether no other process has taken the session over; then this one leaves it."""
+        """`is_ours` says whether the session is still this process's own.
+
+        When another process has taken it over, this one leaves it.
+        """
         self._door = room.door
         self._client = room.client
         self._settings = room.settings

@@ -48,8 +48,9 @@ def find_document(lake: Lake, name: str) -> dict[str, Any]:
 def remove_document(
     lake: Lake, ledger: Ledger, folders: Sequence[Path], name: str, reason: str, *, purge: bool = False
 ) -> Removal:
-    """Empty the document's unit and record why; with `purge` its files in `folders` are deleted too: the archive's, and the
-    pictures of its pages.
+    """Empty the document's unit and record why.
+
+    With `purge` its files in `folders` are deleted too: the archive's, and the pictures of its pages.
 
     Doing it twice changes nothing. Raises GateError once the bank holds a question of it, an accepted decision makes one
     ready for the bank, or an annotator of an open batch has decided on one.

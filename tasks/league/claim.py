@@ -76,7 +76,10 @@ class LeagueRules:
 
 @dataclass(frozen=True)
 class ClaimedLeague:
-    """A league that is claimed: its rules, its domains by name, and the key that letters and orders are drawn with."""
+    """A league that is claimed.
+
+    Its rules, its domains by name, and the key that letters and orders are drawn with.
+    """
 
     league_id: str
     rules: LeagueRules
@@ -158,7 +161,10 @@ def claim_league(
 
 
 def find_league(lake: Lake, settings: Settings, league_id: str) -> ClaimedLeague | None:
-    """The claim of an id; null when it is free. Raises StoreError when its key is not the one that it was made with."""
+    """The claim of an id, or None when it is free.
+
+    Raises StoreError when its key is not the one that it was made with.
+    """
     rows = lake.read("leagues_named", {"league_id": league_id}).to_dicts()
     if not rows:
         return None

@@ -76,7 +76,10 @@ class ImportedDecisions:
 
 @dataclass(frozen=True)
 class PersonVerdict:
-    """What a person says of a question or a flagged answer, by its key: it may stand, or it is memorised."""
+    """What a person says of a question or a flagged answer, by its key.
+
+    It may stand, or it is memorised.
+    """
 
     key: str
     is_agreed: bool

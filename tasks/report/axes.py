@@ -1,4 +1,7 @@
-"""What a figure of a panel is drawn along: an axis with its title, and groups of rows with the words that stand for them."""
+"""What a figure of a panel is drawn along.
+
+An axis with its title, and groups of rows with the words that stand for them.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Group:
-    """A column whose values name rows, or part them into series, and what stands for each value; others stand as they are."""
+    """A column whose values name rows or divide them into series.
+
+    With what stands for each value; other values stand as they are.
+    """
 
     column: str
     words: Mapping[str, Words] = field(default_factory=dict)

@@ -1,4 +1,7 @@
-"""A page's panels as data (pages/<page>.yaml): titles, columns, figures and words; a page's code reads rows and says what they show."""
+"""A page's panels as data (pages/<page>.yaml): titles, columns, figures and words.
+
+A page's code reads rows and says what they show.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,9 @@ class PageData:
     def panel(
         self, name: str, frame: pl.DataFrame, /, *, drawn: pl.DataFrame | None = None, **read: Any
     ) -> Panel:
-        """The panel of that name over the rows of a query; its figure, where it has one, over `drawn`, if that has rows.
+        """The panel of that name over the rows of a query.
+
+        Its figure, where it has one, is drawn over `drawn`, if that has rows.
 
         `read`: what else the code gives of a Panel, in place of what the file says.
         """

@@ -203,7 +203,11 @@ def cells(frame: pl.DataFrame, *, across: Axis, down: Axis, value: Axis, facet: 
 
 
 def scatter(frame: pl.DataFrame, *, across: Axis, up: Axis, name: str, flag: Group) -> Draw:
-    """A point for each row; those with the flag (words of `true` and `false`) have the first colour, and their names where they do not touch; others the second."""
+    """A point for each row.
+
+    Rows with the flag (words of `true` and `false`) have the first colour, and their names where they do not touch;
+    others have the second.
+    """
     known = frame.filter(pl.col(across.column).is_not_null() & pl.col(up.column).is_not_null())
     known = known.filter(pl.col(across.column) > 0) if across.is_log else known
     place = _place_between(known[across.column], is_log=across.is_log)

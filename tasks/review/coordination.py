@@ -37,7 +37,10 @@ class BatchSummary:
 
 @dataclass(frozen=True, slots=True)
 class WorkShare:
-    """Part of a batch's work: that of a discipline, or of an annotator in a role; `due_at` null when none waits."""
+    """Part of a batch's work: that of a discipline, or of an annotator in a role.
+
+    `due_at` is None when none waits.
+    """
 
     name: str
     role: str

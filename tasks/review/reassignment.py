@@ -98,7 +98,10 @@ def reassign(
 
 @dataclass(frozen=True)
 class _Takers:
-    """Who can take the work: who may, everybody by name, and how much each has (counted on as work is moved)."""
+    """Who can take the work.
+
+    Who may, everybody by name, and how much each has (counted on as work is moved).
+    """
 
     others: Sequence[Annotator]
     everybody: Mapping[str, Annotator]

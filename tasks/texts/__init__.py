@@ -1,4 +1,7 @@
-"""Texts in two languages; and texts at their limits: cut with a mark, erased, or written where a spreadsheet could run them."""
+"""Texts in two languages, and texts at their limits.
+
+Those are cut with a mark, erased, or written where a spreadsheet could run them.
+"""
 
 from lazy_loader import attach_stub
 

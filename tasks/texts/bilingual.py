@@ -1,4 +1,7 @@
-"""Texts in Chinese and English from a YAML file beside the module that shows them: a pair is `{zh: …, en: …}`, at any depth."""
+"""Texts in Chinese and English from a YAML file beside the module that shows them.
+
+A pair is `{zh: …, en: …}`, at any depth.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fas
 
 
 def read_bilingual(package: str, name: str) -> dict[str, Any]:
-    """The content of a YAML file of a package, every `{zh: …, en: …}` in it as a pair of texts, Chinese first.
+    """The content of a YAML file of a package.
+
+    Every `{zh: …, en: …}` in it is a pair of texts, Chinese first.
 
     Raises ValueError for a key that is given twice, and for a pair that lacks a language or has more than the two.
     """

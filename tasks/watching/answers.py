@@ -24,7 +24,10 @@ _EXCERPT = 240
 
 @dataclass(frozen=True, slots=True)
 class AnswerExcerpt:
-    """How a question and the answer to it begin; null where there is none. `erased_at`: when the answer's text was erased."""
+    """How a question and the answer to it begin; None where there is none.
+
+    `erased_at`: when the answer's text was erased.
+    """
 
     question: str | None
     answer: str | None

@@ -1,4 +1,6 @@
-"""What does a backup of a year cost, first, whole again, checked and restored; and restic's, of the same folders?
+"""The cost of backing up a year, compared with restic on the same folders.
+
+Measured are the first backup, a second full one, a check and a restore.
 
 A home of twelve months: 60 candidates sit 300 questions in three styles every month, judged by two judges (1.3 million judged rows), a
 ledger with a call of half a kilobyte for every answer, and a thousand originals of 200 kB. The first backup is made after eleven

@@ -263,7 +263,10 @@ def test_what_an_earlier_version_encrypted_by_itself_is_refused_in_one_sentence(
 def test_files_of_an_object_store_are_copied_and_restored_there_and_embedded(
     settings: Settings, tmp_path: Path
 ) -> None:
-    """A catalog in SQLite and files in a store; with a catalog in PostgreSQL: tests/e2e/test_server_backup.py."""
+    """A catalog in SQLite and files in a store.
+
+    The case of a catalog in PostgreSQL is in tests/e2e/test_server_backup.py.
+    """
     backup_home(settings, tmp_path / "embedded")
     with start_object_store() as store:
         served = settings.model_copy(

@@ -1,4 +1,7 @@
-"""The way of docs/encryption.md with the real program: a backup in an encrypted repository, out of it, and restored."""
+"""The procedure of docs/encryption.md with the real program.
+
+A backup is put into an encrypted repository, taken out of it, and restored.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,10 @@ from schemas.errors import is_interruption
 
 
 class Ended(BaseException):
-    """A signal as Prefect raises it within a flow: no KeyboardInterrupt, and no Exception either."""
+    """A signal as Prefect raises it within a flow.
+
+    It is neither a KeyboardInterrupt nor an Exception.
+    """
 
 
 @pytest.mark.parametrize("signal", [KeyboardInterrupt(), Ended()])

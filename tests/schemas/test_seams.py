@@ -1,4 +1,7 @@
-"""The seams: what is ours costs nothing to find, and what others bring is named with its package when it is wrong."""
+"""The seams, where our own kinds and those of others are found.
+
+What is ours costs nothing to find; what others bring is named with its package when it is wrong.
+"""
 
 from __future__ import annotations
 

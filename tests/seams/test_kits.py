@@ -1,4 +1,7 @@
-"""The kits by which others hold their own kinds to our rules: ours pass them, what breaks a rule does not."""
+"""The kits by which others hold their own kinds to our rules.
+
+Our own kinds pass them; a kind that breaks a rule does not.
+"""
 
 from __future__ import annotations
 

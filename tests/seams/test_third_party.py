@@ -1,4 +1,7 @@
-"""A package of somebody else's, installed beside Proctor, brings a reader, a metric and an analysis: nothing of ours is touched."""
+"""A third-party package, installed beside Proctor, that touches nothing of ours.
+
+It brings a reader, a metric and an analysis.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ PAPER = r"""
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with nothing but the package, built and installed from its source tree without any network."""
+    """A folder with nothing but the package.
+
+    The package is built and installed from its source tree without any network.
+    """
     folder = tmp_path_factory.mktemp("third-party")
     # A build leaves folders beside the source.
     shutil.copytree(SOURCE, folder / "source")

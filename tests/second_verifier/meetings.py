@@ -60,7 +60,10 @@ def is_simulated(run: Run) -> bool:
 
 
 def _has_rested(world: World, run: Run, earlier: Run) -> bool:
-    """Whether the earlier run was drawn before the day from which the later one still counts what was met."""
+    """Whether the lineages met in the earlier run have rested when the later one is drawn.
+
+    They have if the earlier run was drawn before the day from which the later one still counts what was met.
+    """
     rest = run.plan.get("rest_months")
     if rest is None or earlier is run:
         return False

@@ -1,4 +1,7 @@
-"""Reads a public folder whole, as docs/verify.md describes it: hashes, trees, the log and its files."""
+"""Reads a whole public folder, as docs/verify.md describes it.
+
+It reads hashes, trees, the log and its files.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ def tree(leaves: Sequence[bytes]) -> str:
 
 
 def climb(leaf: bytes, place: int, count: int, path: Sequence[str]) -> str | None:
-    """The root to which a path leads, level by level; None when the path is too short or too long."""
+    """The root to which a path leads, level by level.
+
+    None when the path is too short or too long.
+    """
     if not 0 <= place < count:
         return None
     node, siblings = hashlib.sha256(b"\0" + leaf).digest(), [bytes.fromhex(step) for step in path]
@@ -81,7 +87,10 @@ def signed_by(public_key: bytes, signature: Any, fields: dict[str, Any]) -> bool
 
 @dataclass
 class Bank:
-    """A bank file: lineage → (position, discipline, slots, slots_root), in the order of positions."""
+    """A bank file, in the order of positions.
+
+    It maps lineage → (position, discipline, slots, slots_root).
+    """
 
     rows: dict[str, tuple[int, str, int, str]] = field(default_factory=dict)
 
@@ -251,7 +260,10 @@ def _has(value: Any, kind: str) -> bool:
 
 
 def is_whole(kind: str, body: Any) -> bool:
-    """Whether the body of an entry has the fields of its kind; an entry of another kind has what it likes."""
+    """Whether the body of an entry has the fields of its kind.
+
+    An entry of another kind may have any fields.
+    """
     if not isinstance(body, dict):
         return False
     if not all(_has(body.get(name), wanted) for name, wanted in _FIELDS.get(kind, {}).items()):

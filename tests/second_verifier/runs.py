@@ -29,7 +29,10 @@ FILES = ("plan.json", "exclusions.json", "sets.jsonl", "orders.jsonl", "seed.jso
 
 
 def gather_runs(world: World) -> None:
-    """Sort the log's entries to their runs; commits, draws and shares that may not follow one another are faults."""
+    """Sort the log's entries by their runs.
+
+    Commits, draws and shares that may not follow one another are faults.
+    """
     for number, entry in enumerate(world.entries, 1):
         kind, body = entry["kind"], entry["body"]
         if kind not in ("commit", "draw", "share", "open", "close", "disclose"):

@@ -1,4 +1,6 @@
-"""A small public folder, written as docs/verify.md says: two runs, three candidates and a reference.
+"""A small public folder, written as docs/verify.md describes.
+
+It has two runs, three candidates and a reference.
 
 Its hashes are those of `tasks.exam.public.hashing`, so that two sets of them meet. A `Lie` is what an operator with all keys
 in hand could write instead; the log is chained and signed over it.
@@ -71,7 +73,10 @@ def draw_items(
     avoided: set[str],
     asked: dict[str, int],
 ) -> list[Item]:
-    """The items of a new set: anchors first, then what is left by its tickets, avoided lineages last."""
+    """The items of a new set.
+
+    Anchors come first, then what is left in the order of its tickets, with avoided lineages last.
+    """
 
     def ticket(kind: str, lineage: str) -> bytes:
         return hashlib.sha256(digest(f"proctor {kind}", seed, name) + bytes.fromhex(lineage)).digest()

@@ -1,4 +1,7 @@
-"""The sessions of a sample run and its edition; scores in sums over rows, not as the verifier counts them."""
+"""The sessions of a sample run and its edition.
+
+Scores are computed as sums over rows, not in the way the verifier counts them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ def sit(
     orders: list[dict[str, Any]],
     at: str,
 ) -> list[dict[str, Any]]:
-    """Sessions with their answers; the first question of each is not answered, one judgement in ten is not read."""
+    """Sessions with their answers.
+
+    The first question of each is not answered, and one judgement in ten is not read.
+    """
     printed = []
     for line, numbers in zip(orders, count(1), strict=False):
         session, order = line["session"], line["order"]
@@ -100,7 +106,11 @@ def publish(
 
 
 def erase(folder: Folder, lie: Lie, first: str, second: str) -> None:
-    """The texts of one session of the first run are erased, then those of all others; of the second run those of one."""
+    """Erase the texts of sessions in two runs.
+
+    In the first run, the texts of one session are erased, then those of all others; in the second run, those of one
+    session.
+    """
     closed: dict[str, list[dict[str, Any]]] = {first: [], second: []}
     for line in folder.lines:
         entry = json.loads(line)
@@ -133,7 +143,10 @@ def erase(folder: Folder, lie: Lie, first: str, second: str) -> None:
 def _score(
     model: str, sets: dict[str, list[Item]], sessions: list[dict[str, Any]], lie: Lie
 ) -> dict[str, Any]:
-    """S and R of a model that sits one set, and of the reference that sits all, in sums over rows of stars."""
+    """S and R of a model that sits one set, and of the reference, which sits all sets.
+
+    They are computed in sums over rows of stars.
+    """
     weights = lie.weights or WEIGHTS
     rows = [
         (one["model"], i[1], i[0], star)

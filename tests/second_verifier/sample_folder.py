@@ -1,4 +1,7 @@
-"""A folder that is written entry by entry, and what could be written in it instead of the truth."""
+"""A folder that is written entry by entry.
+
+It also holds what could be written in the folder instead of the truth.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ Item = list[Any]
 
 @dataclass
 class Lie:
-    """What is written instead of the truth; each a name of what `make_folder` would have written."""
+    """What is written instead of the truth.
+
+    Each field is named after what `make_folder` would have written.
+    """
 
     weights: dict[str, float] | None = None
     swapped_set: bool = False

@@ -37,7 +37,10 @@ def make_validator(name: str) -> Draft202012Validator:
 
 
 def list_misfits(folder: Path) -> list[str]:
-    """What of a public folder is not as the schemas say: the file, its line and why; and files that no schema describes."""
+    """The places where a public folder does not match the schemas.
+
+    Each is given as the file, its line and the reason. Files that no schema describes are listed as well.
+    """
     misfits, seen = [], set()
     for pattern, name in FILES.items():
         validator = make_validator(name)

@@ -1,4 +1,6 @@
-"""Two verifiers that share no line say the same of honest folders and of lies that are signed over.
+"""Two verifiers that share no line of code agree.
+
+They report the same for honest folders and for lies that have been signed over.
 
 For tests/second_verifier/, once tasks/exam/public/verifier.py is there.
 """

@@ -1,4 +1,6 @@
-"""A second verifier of the public folder, written from docs/verify.md alone: no line of Proctor is imported.
+"""A second verifier of the public folder, written from docs/verify.md alone.
+
+No line of Proctor is imported.
 
 `python -m tests.second_verifier.verify FOLDER` prints `statement: what` for every fault.
 """
@@ -198,7 +200,10 @@ def _check_erasures(world: World) -> None:
 
 
 def _check_names(world: World, sessions: list[dict[str, Any]]) -> None:
-    """An organisation is printed by its key or by a name of its own: one name a key, and one key a name."""
+    """Check the names by which organisations are printed.
+
+    An organisation is printed by its key or by a name of its own: one name for each key, and one key for each name.
+    """
     pairs = set()
     for session in sessions:
         run = world.runs.get(session["sat_in_run"])
@@ -260,7 +265,10 @@ def _agree(printed: Any, value: float | None) -> bool:
 
 
 def _weigh(weights: Mapping[str, float], stars: Mapping[tuple[str, str, str], list[str]]) -> float | None:
-    """The weighted mean over disciplines of the means over questions of the means over sessions, in stars."""
+    """The weighted mean over disciplines, in stars.
+
+    It is taken of the means over questions of the means over sessions.
+    """
     means: dict[str, list[float]] = defaultdict(list)
     for (discipline, _, _), found in stars.items():
         means[discipline].append(sum(int(star) if star.isdigit() else 0 for star in found) / len(found))
@@ -296,7 +304,10 @@ def _check_questions(world: World) -> None:
 
 
 def _names_its_sets(world: World, number: int, question: Mapping[str, Any]) -> bool:
-    """Whether its `sets` are, of those that are disclosed and were drawn before, all that put the question."""
+    """Whether the question's `sets` are all those that put the question.
+
+    Only sets that are disclosed and were drawn before count.
+    """
     named, disclosed, holding = set(question["sets"]), set(), set()
     for run in world.runs.values():
         for name, line in run.sets.items():

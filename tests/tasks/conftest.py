@@ -9,6 +9,9 @@ from tests.fresh import copying_new_lakes
 
 @pytest.fixture(scope="package", autouse=True)
 def _new_lakes_are_copies() -> Iterator[None]:
-    """The stages open lakes by the hundred; that a new one is made rightly is for the tests of the warehouse."""
+    """Make new lakes by copying, since the stages open lakes by the hundred.
+
+    The tests of the warehouse check that a new lake is made correctly.
+    """
     with copying_new_lakes():
         yield

@@ -1,4 +1,6 @@
-"""Run as a process by test_paid_kills.py: `python -m tests.tasks.killed_payer prelabel|replay|judge HOME [SOURCE]`.
+"""Run as a process by test_paid_kills.py.
+
+The command is `python -m tests.tasks.killed_payer prelabel|replay|judge HOME [SOURCE]`.
 
 It does the paid work of a command without the flow around it, on the ledger and lake of HOME, and prints what it counted.
 """

@@ -1,4 +1,6 @@
-"""A process that sits and judges a run as the commands do, without the flow around them, and a run to be shared by several.
+"""A process that sits and judges a run as the commands do, without the flow around them.
+
+There is also a run to be shared by several such processes.
 
 Imported once by a fork server, so that a further process costs a fork and not the imports. It is a real process all the
 same: it can be killed, and shares nothing with the others but ledger, lake, keys and models.
@@ -65,14 +67,20 @@ def fork_context() -> ForkServerContext:
 
 
 def start_worker(values: dict[str, Any], what: str, notes: Path) -> ForkServerProcess:
-    """Start a process that does its part (`sit`, `judge` or `both`) and notes what it counted, as JSON."""
+    """Start a process that does its part (`sit`, `judge` or `both`).
+
+    It notes what it counted, as JSON.
+    """
     process = fork_context().Process(target=run_worker, args=(values, what, str(notes)))
     process.start()
     return process
 
 
 def run_worker(values: dict[str, Any], what: str, notes: str) -> None:
-    """In the process: `simulated_url` is where the models are, `backoff_s` the first pause after a failed attempt."""
+    """Do the part of one worker, in its process.
+
+    `simulated_url` is where the models are, and `backoff_s` is the first pause after a failed attempt.
+    """
     values = dict(values)
     os.environ["PROCTOR_SIMULATED_URL"] = values.pop("simulated_url")
     os.environ["PROCTOR_QUIET"] = "1"

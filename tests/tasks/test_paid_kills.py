@@ -1,4 +1,7 @@
-"""`kill -9` in the middle of judging, labelling and replaying, and two that judge at once: no call is paid for twice."""
+"""`kill -9` in the middle of judging, labelling and replaying: no call is paid for twice.
+
+The same holds for two processes that judge at once.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +91,10 @@ def kill_after(process: subprocess.Popen[str], server: RunningServer, model: str
 def check_nothing_paid_twice(
     server: RunningServer, settings: Settings, run_id: str, model: str, calls: int, words: tuple[str, ...]
 ) -> None:
-    """Kill the work after some replies, do it again, and compare what the model was asked with what is in the ledger."""
+    """Kill the work after some replies, and do it again.
+
+    What the model was asked is then compared with what is in the ledger.
+    """
     kill_after(start(server, settings, *words), server, model, 9)
     asked = server.state.requests[model]
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:

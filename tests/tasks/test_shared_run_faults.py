@@ -1,4 +1,7 @@
-"""`kill -9` of those who sit and judge, and what providers do wrong: nothing lost, nothing asked twice once answered, every cent booked."""
+"""`kill -9` of those who sit and judge, and what providers do wrong.
+
+Nothing is lost, nothing is asked twice once answered, and every cent is booked.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ FAULTS = {
 
 @dataclass
 class Fire:
-    """A run whose workers are killed: the settings of its home, the models, and what was in flight at the kills."""
+    """A run whose workers are killed.
+
+    It has the settings of its home, the models, and what was in flight at the kills.
+    """
 
     values: dict[str, Any]
     server: RunningServer
@@ -126,7 +132,10 @@ def check_all_is_there(settings: Settings, size: int) -> None:
 
 
 def read_money(settings: Settings) -> tuple[float, float, float]:
-    """What the run has spent, what its replies cost, and more than any of its attempts could have cost."""
+    """The money of the run, as three sums.
+
+    They are what it has spent, what its replies cost, and more than any of its attempts could have cost.
+    """
     model = read_registry(settings.registry_path).get(CANDIDATES[0])
     worst_usd = compute_worst_cost(model, [{"role": "user", "content": "x" * 20_000}], model.parameters)
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:

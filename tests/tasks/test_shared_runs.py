@@ -1,4 +1,7 @@
-"""Five processes sit and judge one run: no call is made twice, no cent is spent over budget, nothing differs from one process."""
+"""Five processes sit and judge one run.
+
+No call is made twice, no cent is spent over budget, and nothing differs from what one process does.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +96,10 @@ def large_run(tmp_path_factory: pytest.TempPathFactory) -> Alone:
 
 
 def check_shared_run(alone: Alone, homes: list[dict[str, Any]], tmp_path: Path) -> None:
-    """Do the same together, with a budget that leaves hardly anything, and compare what came of it."""
+    """Do the same together, and compare the results.
+
+    The budget leaves hardly anything.
+    """
     # A quarter more than it costs: far less than all that could be in flight would need at its worst.
     limit = alone.price_usd * 1.25
     first = Settings(**homes[0])

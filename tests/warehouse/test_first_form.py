@@ -1,4 +1,7 @@
-"""A lake that version 0.1.0 wrote is opened by this one: nothing is lost, and nothing is said differently."""
+"""A lake that version 0.1.0 wrote is opened by this version.
+
+Nothing is lost, and nothing is reported differently.
+"""
 
 from __future__ import annotations
 

@@ -38,7 +38,10 @@ def write_whole(target: Path, blocks: Iterable[bytes]) -> None:
 
 
 def copy_whole(source: Path, target: Path) -> tuple[int, str]:
-    """Copy a file with its mode and times, as `write_whole` does; answers with its bytes and SHA-256."""
+    """Copy a file with its mode and times, as `write_whole` does.
+
+    Returns its bytes and SHA-256.
+    """
     digest, size = hashlib.sha256(), 0
 
     def read(file: BinaryIO) -> Iterator[bytes]:

@@ -17,7 +17,9 @@ _PASSING: Final = ".spool"
 
 
 class BackupTarget:
-    """A folder into which everything is copied as it is; what is made there by others is listed at the end.
+    """A folder into which everything is copied as it is.
+
+    What others make there is listed at the end.
 
     Args:
         folder: of the backup.
@@ -56,7 +58,10 @@ class BackupTarget:
         self._advance()
 
     def add_fetched(self, name: str, size: int, fetch: Callable[[Path], None]) -> None:
-        """Take in a file of `size` bytes that lies elsewhere; `fetch` writes it to the path it is given."""
+        """Take in a file of `size` bytes that lies elsewhere.
+
+        `fetch` writes it to the path it is given.
+        """
         target = self._make_room(name)
         fetch(target)
         flush_path(target)

@@ -203,7 +203,10 @@ def read_stored_comment(settings: Settings, table: str) -> str | None:
 
 
 def read_definition_digest(settings: Settings) -> str | None:
-    """What `write_definition_digest` noted in a SQLite catalog; null as soon as anything was defined, altered or dropped after it."""
+    """What `write_definition_digest` noted in a SQLite catalog.
+
+    None as soon as anything was defined, altered or dropped after it.
+    """
     return _read_catalog(
         settings.catalog_address,
         f"""
@@ -218,7 +221,10 @@ def read_definition_digest(settings: Settings) -> str | None:
 
 
 def write_definition_digest(settings: Settings, mark: str) -> None:
-    """Note something about the tables and views of a SQLite catalog as they are now; not noted where it cannot be."""
+    """Note something about the tables and views of a SQLite catalog as they are now.
+
+    It is not noted where it cannot be.
+    """
     with suppress(sqlite3.Error):
         change_catalog(
             catalog_path(settings.catalog_address),

@@ -1,4 +1,6 @@
-"""The form of a lake's rows: kept in the comment of `landings`, and checked before anything is read or written.
+"""The form of a lake's rows: kept in the comment of `landings`.
+
+It is checked before anything is read or written.
 
 What the contract adds (tables, columns, comments, views) comes from `definitions` and needs no new form. A change that rows have
 to follow, such as a renamed column or other units, raises FORM; what became of the rows of the form before is then written in
@@ -28,7 +30,9 @@ def describe_form() -> str:
 
 
 def check_form(settings: Settings, connection: duckdb.DuckDBPyConnection) -> None:
-    """Pass if the rows of the attached lake have this version's form, or if it has no tables yet.
+    """Pass if the rows of the attached lake have this version's form.
+
+    A lake without tables passes, too.
 
     Raises StoreError for the form of a newer version, and for what was written before the first release.
     """

@@ -17,7 +17,10 @@ MONTH = "month"
 
 @dataclass(frozen=True)
 class UnitStretch:
-    """Neighbouring units of a table: of one month where the table has months, else `month` is None."""
+    """Neighbouring units of a table.
+
+    They are of one month where the table has months, else `month` is None.
+    """
 
     month: str | None
     first_unit: str
@@ -33,7 +36,9 @@ def has_months(table: Table) -> bool:
 def list_stretches(
     lake: Lake, table: Table, month: str | None = None, rows: int = ROWS_PER_STRETCH
 ) -> list[UnitStretch]:
-    """Stretches that cover the table (or one month of it) once, of about `rows` rows; a larger unit is one by itself.
+    """Stretches that cover the table, or one month of it, once.
+
+    Each has about `rows` rows; a larger unit is one by itself.
 
     A unit stays whole within a month, so that its key can be checked: one unit's rows are of one month.
     """

@@ -229,7 +229,10 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
 
 
 def read_acknowledged_commit(path: Path) -> int | None:
-    """The number of the last commit of the file `path` that was acknowledged; null where none was noted."""
+    """The number of the last commit of the file `path` that was acknowledged.
+
+    None where none was noted.
+    """
     try:
         return int(_mark_path(path).read_text())
     except (OSError, ValueError):
@@ -237,7 +240,10 @@ def read_acknowledged_commit(path: Path) -> int | None:
 
 
 def write_acknowledged_commit(path: Path, count: int) -> None:
-    """Note a commit of the file `path` as acknowledged; a mark that cannot be written only guards less."""
+    """Note a commit of the file `path` as acknowledged.
+
+    A mark that cannot be written only guards less.
+    """
     if path in _PARDONED:
         return
     try:

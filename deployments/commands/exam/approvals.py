@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -132,4 +131,4 @@ def _decide(request: int, user_id: str, *, is_approved: bool, as_json: bool) -> 
 
 
 def _describe(approval: Approval) -> dict[str, object]:
-    return asdict(approval) | {"state": name_state(approval)}
+    return approval.as_values() | {"state": name_state(approval)}

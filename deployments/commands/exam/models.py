@@ -168,7 +168,7 @@ def batches(
             if collect:
                 problems = asyncio.run(collect_batches(ledger, settings, registry)).problems
         with ledger.read() as connection:
-            rows = [asdict(batch) for batch in reversed(list_call_batches(connection))]
+            rows = [batch.as_values() for batch in reversed(list_call_batches(connection))]
     print_records(_BATCH_COLUMNS, rows, as_json=as_json)
     for problem in problems:
         print_note(problem)

@@ -1,4 +1,7 @@
-"""The options that say which run of the exam is meant, and what it is to be: those of plan, evaluate and commit alike."""
+"""The options that say which run of the exam is meant, and what it is to be.
+
+Those of plan, evaluate and commit alike.
+"""
 
 from __future__ import annotations
 

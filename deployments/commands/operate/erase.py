@@ -196,4 +196,9 @@ def _print(done: Any, *, as_json: bool) -> None:
     lines.append(
         f"{sum(done.rewritten.values())} units were landed again without texts, and {done.deleted_files} files of the lake deleted."
     )
-    print_result(asdict(done), as_json=as_json, lines=lines)
+    result = {
+        "erasures": [one.as_values() for one in done.erasures],
+        "rewritten": done.rewritten,
+        "deleted_files": done.deleted_files,
+    }
+    print_result(result, as_json=as_json, lines=lines)

@@ -202,7 +202,9 @@ def restore(
     folder: Annotated[Path, typer.Argument(help="Folder that `proctor backup` wrote.")],
     as_json: AsJson = False,
 ) -> None:
-    """Put a backup into an empty PROCTOR_HOME, checked whole before anything of it is put in place.
+    """Put a backup into an empty PROCTOR_HOME.
+
+    The whole of it is checked before anything is put in place.
 
     Example: PROCTOR_HOME=/srv/proctor proctor restore /backups/2026-11-21
     """

@@ -39,7 +39,9 @@ class WritingTask:
 def list_writing_tasks(
     questions: pl.DataFrame, method: str, statement_count: int = STATEMENTS_PER_MATERIAL
 ) -> list[WritingTask]:
-    """What one method of `MODEL_METHODS` asks about rows of `review_decisions`: the well-formed originals among them.
+    """What one method of `MODEL_METHODS` asks about rows of `review_decisions`.
+
+    Only the well-formed originals among them are asked about.
 
     `declarative_rewrite`: each option of a choice. `material_to_true_false`: each material once, whoever shares it.
     `paraphrase`: each question that has other words.

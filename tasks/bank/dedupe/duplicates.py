@@ -78,7 +78,10 @@ class Duplicate:
 
 @dataclass(frozen=True)
 class DedupeOutcome:
-    """What becomes of arrivals, by place: which are kept, which duplicates were found, and which lineages go as a whole."""
+    """What becomes of arrivals, by place.
+
+    Which are kept, which duplicates were found, and which lineages go as a whole.
+    """
 
     kept: NDArray[np.int64]
     found: Sequence[Duplicate]

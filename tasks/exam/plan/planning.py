@@ -178,7 +178,9 @@ def plan_run(
 
 
 def choose_kind(registry: Registry, wishes: RunWishes) -> bool:
-    """Whether a run is one of simulated candidates: as wished, as those named are, else only where there are no real ones.
+    """Whether a run is one of simulated candidates.
+
+    As wished; else as the candidates named are; else only where there are no real ones.
 
     Raises RegistryError where real and simulated candidates are named together.
     """

@@ -80,7 +80,10 @@ def read_readable_seat(
 
 
 def log_use(connection: Connection, claims: Claims, seat: seats.Seat, entry: Entry) -> Entry:
-    """Write an allowed use of a session into the log: the entry, with whose it is and the session."""
+    """Write an allowed use of a session into the log.
+
+    Returns the entry, with whose it is and the session.
+    """
     return add_entry(connection, replace(entry, user_id=claims.user_id, session_id=seat.session_id))
 
 

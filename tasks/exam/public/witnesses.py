@@ -53,7 +53,10 @@ class Witness:
 
 @dataclass(frozen=True)
 class WitnessedHead:
-    """What became of a head with a witness: given now, known to it already, or failed for a reason."""
+    """What became of a head with a witness: given now, known to it already, or failed.
+
+    A failure has its reason.
+    """
 
     witness: str
     outcome: Literal["given", "known", "failed"]

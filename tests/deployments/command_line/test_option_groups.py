@@ -1,4 +1,7 @@
-"""Options that travel together reach a command as one value, and are typed and explained like any others."""
+"""Options that travel together reach a command as one value.
+
+They are typed and explained like any others.
+"""
 
 from __future__ import annotations
 

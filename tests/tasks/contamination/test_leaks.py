@@ -1,4 +1,7 @@
-"""The leak watch on a published run: who had met what, and where there is nothing to compare."""
+"""The leak watch on a published run.
+
+It reports who had met what, and where there is nothing to compare.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A planted memory is found in its share, a clean candidate is not accused, and no completion is paid for twice."""
+"""A planted memory is found in its share, and a clean candidate is not accused.
+
+No completion is paid for twice.
+"""
 
 from __future__ import annotations
 

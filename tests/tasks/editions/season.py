@@ -1,4 +1,7 @@
-"""The small season of the report's tests, landed in a real lake, session by session as the stages do it."""
+"""The small season of the report's tests.
+
+It is landed in a real lake, session by session, as the stages do it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A publication that is killed has published all of an edition or nothing, and is finished by publishing again."""
+"""A publication that is killed has published all of an edition or nothing.
+
+It is finished by publishing again.
+"""
 
 from __future__ import annotations
 

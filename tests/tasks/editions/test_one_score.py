@@ -1,4 +1,7 @@
-"""S is one number: whoever computes it, in Python or in SQL, has the same one for the same stars."""
+"""S is one number, the same for the same stars.
+
+It does not depend on who computes it, or on whether that is done in Python or in SQL.
+"""
 
 from __future__ import annotations
 

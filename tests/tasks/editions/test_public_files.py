@@ -1,4 +1,7 @@
-"""What an edition publishes is enough to compute every S and R again, by the formula of docs/verify.md and nothing else."""
+"""What an edition publishes is enough to compute every S and R again.
+
+This needs the formula of docs/verify.md and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ def read_folder(settings: Settings, name: str) -> tuple[dict[str, Any], list[dic
 
 
 def read_items(settings: Settings, frames: Mapping[str, pl.DataFrame]) -> dict[str, list[tuple[str, str]]]:
-    """Set → its (lineage, discipline) in the order of the stars, as `sets.jsonl` of a sealed run has them."""
+    """Set → its (lineage, discipline) pairs in the order of the stars.
+
+    This is the order in which `sets.jsonl` of a sealed run has them.
+    """
     secret = read_blinding_secret(settings)
     sets = dict(frames["sessions"].select("session_id", "set_id").iter_rows())
     found: dict[str, set[tuple[str, str]]] = defaultdict(set)

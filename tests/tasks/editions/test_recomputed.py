@@ -1,4 +1,7 @@
-"""Every value of the leaderboard, computed again from the raw rows by other means: dictionaries and sums, no estimator."""
+"""Every value of the leaderboard, computed again from the raw rows by other means.
+
+It uses dictionaries and sums, and no estimator.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ STYLES = ("zero_shot", "few_shot", "chain_of_thought")
 
 
 def recompute(frames: dict[str, Any]) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """(month, style, model) → what the leaderboard must say; every discipline has the same number of questions."""
+    """(month, style, model) → what the leaderboard must say.
+
+    Every discipline has the same number of questions.
+    """
     stars: dict[tuple[str, int], int] = {}
     # judge-a counts where it could be read, else judge-b.
     for row in frames["judgements"].sort("judge", descending=True).iter_rows(named=True):

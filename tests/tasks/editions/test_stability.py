@@ -1,4 +1,7 @@
-"""Resamples and ratings of a published edition: from its frozen stars, the same for the same seed."""
+"""Resamples and ratings of a published edition.
+
+They are made from its frozen stars, and are the same for the same seed.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ def test_another_seed_takes_the_place_of_the_rows_and_leaves_the_edition_alone(p
 
 
 def read_set_scores(lake: Lake) -> pl.DataFrame:
-    """S of every candidate on every set of the edition, as published: the season sits each set once."""
+    """S of every candidate on every set of the edition, as published.
+
+    The season sits each set once.
+    """
     return lake.query(
         "select set_id, model, score as set_score from edition_sessions "
         "where prompt_style = 'zero_shot' and is_complete"

@@ -1,4 +1,7 @@
-"""A gate is overridden, and a question retired, only once two people have agreed to exactly that."""
+"""Overriding a gate or retiring a question needs two people.
+
+It happens only once both have agreed to exactly that.
+"""
 
 from __future__ import annotations
 

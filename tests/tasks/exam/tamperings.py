@@ -1,4 +1,6 @@
-"""Tamperings with a ledger, done in its tables by who may write to it, and the finding that each must leave.
+"""Tamperings with a ledger, and the finding that each must leave.
+
+They are done in its tables by somebody who may write to it.
 
 Every one is a function of a connection and a `Victim`; those that rewrite the log hash it again as well as anybody could who has
 the database and not the keys.

@@ -1,4 +1,7 @@
-"""In-house candidates asked in their provider's batches: the exam hands out as it always does, and every answer counts once."""
+"""In-house candidates asked in their provider's batches.
+
+The exam hands out questions as it always does, and every answer counts once.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,10 @@ PROFILE = {"seed": "test", "models": {"alpha": {}, "rho": {}}}
 
 
 class Hall:
-    """A planned run of six questions for one candidate and the reference, whose models take batches."""
+    """A planned run of six questions for one candidate and the reference.
+
+    The models of both take batches.
+    """
 
     def __init__(self, folder: Path, ledger: Ledger, server: RunningServer, window: int) -> None:
         self.settings: Settings = make_settings(folder / "home", pending_window=window)

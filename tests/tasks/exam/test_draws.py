@@ -40,7 +40,10 @@ def draw(index: BankIndex, key: str, shares: dict[str, int]) -> list[DrawnQuesti
 
 
 def compute_p(counts: Sequence[int]) -> float:
-    """Probability of a χ² at least as large, for equal frequencies and an even number of degrees of freedom."""
+    """Probability of a χ² at least as large.
+
+    It is for equal frequencies and an even number of degrees of freedom.
+    """
     expected = sum(counts) / len(counts)
     half = sum((count - expected) ** 2 / expected for count in counts) / 2
     return math.exp(-half) * sum(half**i / math.factorial(i) for i in range((len(counts) - 1) // 2))
@@ -63,7 +66,10 @@ def test_every_lineage_is_drawn_as_often_as_any_other_and_every_order_begins_wit
 
 
 def test_statements_made_from_choices_are_as_often_true_as_false() -> None:
-    """One statement in four is true in the bank; drawn as they come, three of four keys would be false."""
+    """One statement in four is true in the bank.
+
+    If they were drawn as they come, three of four keys would be false.
+    """
     index = index_bank(make_bank(40, variants=4, has_keys=True), DISCIPLINES, SECRET)
     truths = dict(
         pair
@@ -184,7 +190,10 @@ def test_groups_of_organisations_give_each_other_anchors_where_all_sit_in_the_sa
 
 
 def compute_chances(truths: Sequence[str | None]) -> list[Fraction]:
-    """The probability of each question by the rule in words: any question; for a statement, true or false first, then any of these."""
+    """The probability of each question by the rule in words.
+
+    Any question is drawn; if it is a statement, true or false is drawn first, then any of these.
+    """
     chances = [Fraction(0)] * len(truths)
     for truth in truths:
         # One question is met with the probability 1/n; where it is a statement, which one is put is decided anew.

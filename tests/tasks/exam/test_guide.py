@@ -1,4 +1,7 @@
-"""Candidates are told how a session is put and graded: for every type, in both languages, and nothing of a key."""
+"""Candidates are told how a session is put and graded.
+
+They are told for every type and in both languages, and learn nothing of a key.
+"""
 
 from __future__ import annotations
 

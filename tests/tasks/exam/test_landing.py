@@ -1,4 +1,7 @@
-"""What the ledger has closed reaches the lake: once, whole, and without what must stay behind."""
+"""What the ledger has closed reaches the lake.
+
+It arrives once, whole, and without what must stay behind.
+"""
 
 from __future__ import annotations
 

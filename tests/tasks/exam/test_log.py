@@ -1,4 +1,8 @@
-"""Who did what: signed answers, receipts, tokens that name who issued them, keys that the log names, and a run's story."""
+"""Who did what.
+
+The records are signed answers, receipts, tokens that name who issued them, keys that the log names, and a run's
+story.
+"""
 
 from __future__ import annotations
 

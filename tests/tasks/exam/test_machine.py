@@ -1,4 +1,6 @@
-"""Random walks through the state machine, against a model that fits on a page; each step through a door drawn at random.
+"""Random walks through the state machine, against a model that fits on a page.
+
+Each step goes through a door drawn at random.
 
 In process and over HTTP are two doors to one protocol: whichever a step goes through, the model tells what is answered.
 """
@@ -66,7 +68,10 @@ def template() -> Path:
 
 
 class BothDoors:
-    """One server for all walks, and a loop to call either door from; the ledger is each walk's own."""
+    """One server for all walks, and a loop to call either door from.
+
+    Each walk has a ledger of its own.
+    """
 
     def __init__(self) -> None:
         folder = template()
@@ -109,7 +114,10 @@ ANY_DOOR = st.sampled_from(["direct", "http"])
 
 
 class ExamMachine(RuleBasedStateMachine):
-    """One candidate's session; `self.leases` are all leases ever given, the last one being the live one."""
+    """One candidate's session.
+
+    `self.leases` are all leases ever given, of which the last is the live one.
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,7 @@
-"""A candidate whose provider speaks the messages API sits a whole small run, with its thinking, its refusals and its bill."""
+"""A candidate whose provider speaks the messages API sits a whole small run.
+
+Its thinking, its refusals and its bill are part of it.
+"""
 
 from __future__ import annotations
 

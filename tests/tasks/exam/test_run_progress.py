@@ -45,7 +45,10 @@ class Gone(ProctorError):
 
 @pytest.fixture
 def crowd(ledger: Ledger, tmp_path: Path) -> World:
-    """Candidates alpha (in house) and omega (outside), each with a set of six questions, and the reference rho on both."""
+    """Candidates alpha (in house) and omega (outside), and the reference rho.
+
+    Each candidate has a set of six questions; the reference sits both.
+    """
     settings = make_settings(tmp_path / "home")
     settings.home.mkdir()
     registry = make_registry(

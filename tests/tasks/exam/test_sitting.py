@@ -1,4 +1,7 @@
-"""In-house candidates sit a run: all sessions, through either door, whatever stops them on the way."""
+"""In-house candidates sit a run.
+
+They sit all sessions, through either door, whatever stops them on the way.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -56,7 +60,10 @@ class Unreachable(ProctorError):
 
 @pytest.fixture
 def crowd(ledger: Ledger, tmp_path: Path) -> World:
-    """Three candidates (one is the reference), two repeats, two styles: twelve sessions of six questions."""
+    """Twelve sessions of six questions.
+
+    There are three candidates (one is the reference), two repeats and two styles.
+    """
     settings = make_settings(tmp_path / "home", repeats=2, prompt_styles=("zero_shot", "chain_of_thought"))
     rho = make_model("rho", roles=("candidate", "reference"))
     registry = make_registry(make_model("alpha"), make_model("beta"), rho)
@@ -121,7 +128,10 @@ def test_all_sessions_are_sat_and_the_run_is_closed(crowd: World, door: str) -> 
 def test_where_several_share_a_run_each_holds_its_part_of_the_sessions(
     crowd: World, sharers: int, most: int
 ) -> None:
-    """A worker that begins a few seconds later finds some of them free; alone, a process takes all."""
+    """A worker that begins a few seconds later finds some of the sessions free.
+
+    A process that is alone takes all of them.
+    """
     held: list[int] = []
 
     class Watching(AnsweringClient):
@@ -213,19 +223,24 @@ def test_a_session_that_another_process_sits_is_left_to_it_and_waited_for(crowd:
     held = crowd.sessions()[0]["session_id"]
     client = AnsweringClient()
     seen: list[int] = []
+    is_held = Event()
 
     def sit_slowly() -> None:
         with (
             open_ledger(crowd.ledger.engine.url.render_as_string()) as other,
             claim_work(other, "sit", held, what="sitting"),
         ):
-            time.sleep(1.0)
-            # Everything else was sat meanwhile, and nothing of this one.
+            is_held.set()
+            deadline = time.monotonic() + 120
+            while len(client.requests) < 66 and time.monotonic() < deadline:
+                time.sleep(0.02)
+            # Everything else is sat, and time for one of this session passes: nothing of it is.
+            time.sleep(0.3)
             seen.extend([len(client.requests), len(crowd.answers(held))])
 
     with ThreadPoolExecutor(1) as pool:
         sitting_elsewhere = pool.submit(sit_slowly)
-        time.sleep(0.2)
+        assert is_held.wait(120)
         report = sit(crowd, client)
         sitting_elsewhere.result()
     assert seen == [66, 0]
@@ -366,7 +381,10 @@ def test_a_window_is_honoured_in_house_only(ledger: Ledger, tmp_path: Path) -> N
 
 
 def test_an_acknowledgement_lost_on_the_way_is_not_an_answer_lost_or_given_twice(world: World) -> None:
-    """The server commits and then its reply is cut off: the door asks again, is refused, and goes on."""
+    """The server commits and then its reply is cut off.
+
+    The door asks again, is refused, and continues.
+    """
     app = create_app(world.settings, ledger=world.ledger)
     cut: list[str] = []
 
@@ -498,7 +516,10 @@ def test_an_exam_api_that_does_not_answer_is_waited_for_as_any_store_is(
 
 
 def test_settings_choose_the_door(world: World) -> None:
-    """With the http door set and no server there, the sessions stay open and the reason names the address."""
+    """With the http door set and no server there, the sessions stay open.
+
+    The reason given names the address.
+    """
     world.settings = world.settings.model_copy(update={"exam_door": "http", "exam_url": "http://127.0.0.1:1"})
     assert isinstance(world.settings, Settings)
 

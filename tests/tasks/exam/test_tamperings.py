@@ -1,4 +1,7 @@
-"""Who changes the ledger in its tables leaves a finding of a name of its own; docs/security.md lists them."""
+"""Anybody who changes the ledger in its tables leaves a finding with a name of its own.
+
+docs/security.md lists the findings.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ DOC = ROOT / "docs" / "security.md"
 
 
 def fill(ledger: Ledger, home: Path) -> Victim:
-    """A run with a session that is closed and one under way, a refusal, an examiner, an ended token; heads are signed."""
+    """A run with a closed session and one under way, and with signed heads.
+
+    It also has a refusal, an examiner and an ended token.
+    """
     settings = make_settings(home)
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     plan = publish(ledger, settings, registry, make_bank())
@@ -54,7 +60,10 @@ def fill(ledger: Ledger, home: Path) -> Victim:
 
 @contextmanager
 def tampered(ledger: Ledger, victim: Victim, name: str) -> Iterator[Connection]:
-    """A connection that sees what was done; afterwards it is undone, in the ledger and in the home."""
+    """A connection that sees what was done.
+
+    Afterwards the change is undone, in the ledger and in the home.
+    """
     secrets = victim.settings.home / "secrets"
     kept = {path: path.read_bytes() for path in secrets.iterdir()}
     with ledger.engine.connect() as connection:

@@ -1,4 +1,7 @@
-"""A process whose clock is wrong closes no session, takes no answer away, and publishes nothing."""
+"""A process whose clock is wrong does no harm.
+
+It closes no session, takes no answer away, and publishes nothing.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ LEAPS = [35 * DAY_S, -35 * DAY_S, HOUR_S, -HOUR_S]
 
 @pytest.fixture
 def outside(ledger: Ledger, tmp_path: Path) -> World:
-    """Two sessions of an outside candidate and the reference's, planned and opened by the true clock."""
+    """Two sessions, one of an outside candidate and one of the reference.
+
+    They are planned and opened by the true clock.
+    """
     settings = make_settings(tmp_path / "home")
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     plan = publish(ledger, settings, registry, make_bank(), candidates=[], outside=["alpha"])

@@ -1,4 +1,7 @@
-"""A small exam: a bank with planted markers, a registry, a client that answers, and a ledger to keep it in."""
+"""A small exam.
+
+It has a bank with planted markers, a registry, a client that answers, and a ledger to keep it in.
+"""
 
 from __future__ import annotations
 

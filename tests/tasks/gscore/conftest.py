@@ -13,7 +13,10 @@ VOCABULARY = "的一是在不了有和人这中大为上个国我以要他时来
 
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sentence-transformers model of 30,000 random weights: 30 tokens at most, one token per known character."""
+    """A sentence-transformers model of 30,000 random weights.
+
+    It takes 30 tokens at most, with one token per known character.
+    """
     folder = tmp_path_factory.mktemp("models") / "tiny-zh"
     build_tiny_model(folder, seed=1)
     return folder
@@ -66,7 +69,10 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def real_texts(shared_data: Path) -> list[str]:
-    """Answers that a model gave to real exam questions, some hundred characters long, with digits, Latin and LaTeX."""
+    """Answers that a model gave to real exam questions.
+
+    They are some hundred characters long, with digits, Latin and LaTeX.
+    """
     table = pl.read_parquet(shared_data / "judged" / "gaokao_human_double_marked.parquet")
     texts = [
         text

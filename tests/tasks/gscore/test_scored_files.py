@@ -60,7 +60,7 @@ def test_every_format_in_and_out_gives_the_scores_of_its_pairs(
 KILLED_RUN = """
 import os, signal, sys
 from pathlib import Path
-from tasks.gscore.scored_files import score_file
+from tasks.gscore.scored_files import FileScoring, score_file
 
 def kill_after(done, total):
     if done >= int(sys.argv[3]):

@@ -1,4 +1,7 @@
-"""A small CG-Eval of our own: questions in the published file's form, references, a registry and simulated models."""
+"""A small CG-Eval of our own.
+
+It has questions in the published file's form, references, a registry and simulated models.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ WITH_LATEX = "以下是初中数学科目的问题，请使用latex语法给出�
 
 
 def write_question_file(path: Path, per_subject: int = 4) -> pl.DataFrame:
-    """Write a question file with all six categories and all five kinds; returns it as it is read."""
+    """Write a question file with all six categories and all five kinds.
+
+    Returns it as it is read.
+    """
     rows: list[list[str]] = []
     for category, subject in SUBJECTS:
         for number in range(per_subject):

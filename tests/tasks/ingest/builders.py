@@ -41,7 +41,10 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def make_docx(blocks: Sequence[str], parts: Mapping[str, str] | None = None) -> bytes:
-    """A Word package; strings that are no markup become paragraphs. `parts` adds files below word/."""
+    """A Word package; strings that are not markup become paragraphs.
+
+    `parts` adds files below word/.
+    """
     body = "".join(block if block.startswith("<") else paragraph(block) for block in blocks)
     files = {
         "[Content_Types].xml": (
@@ -71,7 +74,10 @@ def make_zip(files: Mapping[str, str | bytes]) -> bytes:
 
 
 def numbering(levels: Sequence[Sequence[tuple[str, str]]], overrides: str = "") -> str:
-    """`word/numbering.xml` with one list per entry: (number format, level text) for each level; ids from 1."""
+    """`word/numbering.xml` with one list per entry.
+
+    An entry has (number format, level text) for each level; the ids start at 1.
+    """
     abstract = "".join(
         f'<w:abstractNum w:abstractNumId="{index}">'
         + "".join(
@@ -110,7 +116,9 @@ def make_pdf(
     size: float = 11,
     lines: Sequence[Sequence[tuple[float, float, float, float]]] = (),
 ) -> bytes:
-    """A PDF; every page is a list of (x, y, text) in points from the lower left, drawn in this order.
+    """A PDF with the given pages.
+
+    Every page is a list of (x, y, text) in points from the lower left, drawn in this order.
 
     `lines` are the straight lines of every page, (x, y) to (x, y).
     """
@@ -141,7 +149,10 @@ def make_pdf(
 
 
 def make_compound_file(stream_name: str) -> bytes:
-    """A minimal OLE compound file with one stream of 4,608 bytes: enough to be told apart by its directory."""
+    """A minimal OLE compound file with one stream of 4,608 bytes.
+
+    That is enough for it to be recognised by its directory.
+    """
     sector = 512
     free, end, fat_mark = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
     content = b"\x00" * (9 * sector)

@@ -1,4 +1,7 @@
-"""A model's help with splitting, over real HTTP; nothing that the paper does not say gets in."""
+"""A model's help with splitting, over real HTTP.
+
+Nothing that the paper does not say gets in.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,10 @@ def make_reply(
 
 @contextmanager
 def serve(answer: Callable[[str], dict[str, Any] | int]) -> Iterator[str]:
-    """An endpoint that answers every text put to it as `answer` says: a reply, or an HTTP status."""
+    """An endpoint that answers every text put to it as `answer` says.
+
+    The answer is a reply or an HTTP status.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

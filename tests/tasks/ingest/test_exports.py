@@ -1,4 +1,7 @@
-"""Files of question banks and platforms: Moodle XML, web pages, records, Markdown and sheets in their own forms."""
+"""Files of question banks and platforms, in their own forms.
+
+They are Moodle XML, web pages, records, Markdown and sheets.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules go straight to the lines that begin with certain characters: no line that a rule's pattern matches begins with another."""
+"""Rules go straight to the lines that begin with certain characters.
+
+No line that a rule's pattern matches begins with another character.
+"""
 
 from __future__ import annotations
 

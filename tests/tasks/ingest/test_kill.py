@@ -1,4 +1,7 @@
-"""`kill -9` in the middle of an ingest, then the same again: nothing is lost, nothing is there twice."""
+"""`kill -9` in the middle of an ingest, then the same ingest again.
+
+Nothing is lost, and nothing is there twice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Landing: what is read once, what is known by which path, what the summary says, what a map file may hold."""
+"""Landing the documents of an ingest.
+
+The tests cover what is read once, what is known by which path, what the summary says, and what a map file may hold.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Layouts of papers: every case of layouts/*.yaml is a paper and the questions that it holds."""
+"""Layouts of papers.
+
+Every case of layouts/*.yaml is a paper and the questions that it holds.
+"""
 
 from __future__ import annotations
 

@@ -32,7 +32,10 @@ def measure(lines: list[str]) -> float:
 
 @pytest.mark.parametrize("name", MADE)
 def test_time_does_not_grow_with_the_square_of_the_text(name: str) -> None:
-    """Eight times the text would take 64 times as long. Other work on the machine can only slow it down, so the best of three counts."""
+    """Eight times the text would take 64 times as long.
+
+    Other work on the machine can only slow it down, so the best of three counts.
+    """
     read_lines(MADE[name](2_000))
     tries = [(measure(MADE[name](12_500)), measure(MADE[name](100_000)))]
     while tries[-1][1] > 24 * tries[-1][0] + 0.3 and len(tries) < 3:

@@ -1,4 +1,7 @@
-"""Inputs that once stopped a batch or lost an original: every file ends as a row, and its bytes stay what they were."""
+"""Inputs that once stopped a batch or lost an original.
+
+Every file ends as a row, and its bytes stay what they were.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""PDF pages: reading order, furniture, scripts and wrapped lines; scans through OCR; old formats through LibreOffice."""
+"""PDF pages: reading order, furniture, scripts and wrapped lines.
+
+Scans are read through OCR, and old formats through LibreOffice.
+"""
 
 from __future__ import annotations
 

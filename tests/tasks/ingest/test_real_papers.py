@@ -1,4 +1,7 @@
-"""Real exam papers with truth files read by eye; floors, not exact counts, so that better reading never fails."""
+"""Real exam papers with truth files read by eye.
+
+The tests set floors, not exact counts, so that better reading never fails.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ Landed = tuple[IngestSummary, list[dict[str, Any]], list[dict[str, Any]]]
 
 @pytest.fixture(scope="module")
 def landed(tmp_path_factory: pytest.TempPathFactory) -> Landed:
-    """What an ingest of all papers said, how the rows that it landed compare with the truth, and the rows themselves."""
+    """The result of an ingest of all papers.
+
+    It has what the ingest reported, how the rows that it landed compare with the truth, and the rows themselves.
+    """
     settings = Settings(home=tmp_path_factory.mktemp("home"))
     truths = read_truths(EXAMS)
     with open_lake(settings) as lake:
@@ -68,7 +74,10 @@ def rows(landed: Landed) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def more() -> dict[str, dict[str, Any]]:
-    """What would be landed of the further papers, by name; conversions and OCR come from the benchmark's cache."""
+    """What would be landed of the further papers, by name.
+
+    Conversions and OCR come from the benchmark's cache.
+    """
     folder = SHARED / "exams_more"
     if not folder.is_dir():
         pytest.skip("the further exam papers are absent; set PROCTOR_SHARED_DATA")
@@ -127,7 +136,10 @@ def test_at_least_80_of_100_listed_questions_are_fully_right_on_the_scan(rows: l
 
 @pytest.mark.long
 def test_more_real_papers_with_text_are_read_as_well_as_is_said(more: dict[str, dict[str, Any]]) -> None:
-    """Floors a little below docs/ingest.md: of listed questions, of numbers of questions, of sure and wrong ones."""
+    """Floors a little below the figures of docs/ingest.md.
+
+    They are for listed questions, for numbers of questions, and for sure and wrong ones.
+    """
     compared = [
         compare(more[name]["document"], more[name]["questions"], truth)
         for name, truth in read_truths(SHARED / "exams_more").items()
@@ -164,7 +176,10 @@ def test_more_real_scans_and_photographs_are_read_as_well_as_is_said(more: dict[
 def test_a_paper_with_numbered_lines_that_nothing_claims_is_never_silent(
     landed: Landed, more: dict[str, dict[str, Any]]
 ) -> None:
-    """Read from the rows alone: a line that begins with a number is in a question, in an answer, or warned of."""
+    """A line that begins with a number is in a question, in an answer, or warned of.
+
+    This is read from the rows alone.
+    """
     papers = [*landed[2], *more.values()]
     assert sum(paper["text"] is not None for paper in papers) >= 40
     silent = {
@@ -195,7 +210,10 @@ _TELLS = re.compile(
 
 
 def find_unclaimed(text: str, questions: Sequence[dict[str, Any]]) -> list[str]:
-    """The lines that begin with a number and lie neither in a question's place nor, as text, in an answer."""
+    """The lines that begin with a number and are in no question and no answer.
+
+    They lie neither in a question's place nor, as text, in an answer.
+    """
     spans = [(question["text_start"], question["text_end"]) for question in questions]
     told = fold(" ".join(part for one in questions for part in (*one["answer"], one["explanation"] or "")))
     found: list[str] = []

@@ -1,4 +1,7 @@
-"""Scans and photographs: bent pages, what is drawn over them, figures beside the text, and marks that a pen covers."""
+"""Scans and photographs.
+
+The tests cover bent pages, what is drawn over them, figures beside the text, and marks that a pen covers.
+"""
 
 from __future__ import annotations
 

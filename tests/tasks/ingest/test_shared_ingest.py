@@ -1,4 +1,7 @@
-"""Two processes ingest one folder at once: every document is read once, and what one that was killed had begun is read by the other."""
+"""Two processes ingest one folder at once, and every document is read once.
+
+What a killed process had begun is read by the other one.
+"""
 
 from __future__ import annotations
 

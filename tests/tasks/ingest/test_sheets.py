@@ -420,7 +420,10 @@ def test_the_ministrys_own_names_of_the_disciplines_are_known_whole(name: str, d
 def read_workbook_rows(
     rows: Sequence[Sequence[object]], change: Callable[[Any], None] | None = None
 ) -> list[tuple[str, str, list[str], list[str]]]:
-    """Write one sheet, let `change` format it, and return (type, stem, options, answer) of its questions."""
+    """Write one sheet and return (type, stem, options, answer) of its questions.
+
+    `change` formats the sheet before it is read.
+    """
     import openpyxl
 
     book = openpyxl.Workbook()

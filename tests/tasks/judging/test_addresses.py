@@ -1,4 +1,7 @@
-"""Responses that speak to their judge: recognised, and a judge that listens to them is found out."""
+"""Responses that speak to their judge are recognised.
+
+A judge that listens to them is found out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Judges asked in batches: the same judgements as by single calls, and the same way on for what cannot be read."""
+"""Judges asked in batches give the same judgements as by single calls.
+
+What cannot be read is passed on in the same way, too.
+"""
 
 from __future__ import annotations
 

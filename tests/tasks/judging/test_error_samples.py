@@ -1,4 +1,7 @@
-"""Failures drawn, pre-labelled, labelled by a person: nothing is paid for twice, nothing is lost, and shares have intervals."""
+"""Failures are drawn, pre-labelled, and labelled by a person.
+
+Nothing is paid for twice, nothing is lost, and shares have intervals.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A judgement that cannot be read goes to the next judge, then to a person, and never leaves N."""
+"""A judgement that cannot be read goes to the next judge, then to a person.
+
+It never leaves N.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,10 @@ TABLES = ("questions", "answers", "evaluations", "rankings", "originality", "fla
 
 
 def check_whole_rounds(world: World, domains: int) -> int:
-    """Every row of a round belongs to a finished one, and a finished one has all of its rows; returns how many there are."""
+    """Check that rounds are whole; returns how many there are.
+
+    Every row of a round belongs to a finished one, and a finished one has all of its rows.
+    """
     rounds = set(world.lake.query("SELECT landing_unit FROM league_rounds")["landing_unit"])
     for name in TABLES:
         units = set(world.lake.query(f"SELECT landing_unit FROM league_{name}")["landing_unit"])

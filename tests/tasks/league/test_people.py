@@ -28,7 +28,10 @@ def world(make_world: MakeWorld) -> World:
 
 
 def fill(path: Path, verdicts: Fill) -> None:
-    """Fill in cells by sheet, number of the row and its cells; what it returns is written by header."""
+    """Fill in the cells of a workbook by sheet and by number of the row.
+
+    What `verdicts` returns for a row and its cells is written by header.
+    """
     workbook = load_workbook(path)
     for name in ("questions", "memorised"):
         sheet = workbook[name]

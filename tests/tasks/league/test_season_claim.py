@@ -1,4 +1,7 @@
-"""The season's league: claimed by its first run with every candidate that can play, and the same one by the next."""
+"""The season's league, claimed by its first run with every candidate that can play.
+
+The next run claims the same one.
+"""
 
 from __future__ import annotations
 

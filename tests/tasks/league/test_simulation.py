@@ -1,4 +1,7 @@
-"""A smaller form of the benchmark `league_simulation`: what is planted comes out, and nothing else does."""
+"""A smaller form of the benchmark `league_simulation`.
+
+What is planted comes out, and nothing else does.
+"""
 
 from __future__ import annotations
 

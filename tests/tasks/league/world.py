@@ -38,7 +38,10 @@ ENTRANT = "sim-e1"
 def build_profile(
     names: Sequence[str] = tuple(ABILITIES), *, entrant: float = 0.6, **traits: Any
 ) -> dict[str, Any]:
-    """A profile as plain data; `traits` are those of all candidates in a league, over their abilities."""
+    """A profile as plain data.
+
+    `traits` are those of all candidates in a league, and override their abilities.
+    """
     models = {
         name: {
             "owned_by": family,

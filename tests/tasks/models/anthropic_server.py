@@ -1,4 +1,7 @@
-"""A local server that speaks the form of Anthropic's messages API: what it refuses, how it answers, whole or as a stream."""
+"""A local server that speaks the form of Anthropic's messages API.
+
+It covers what the API refuses, and how it answers, whole or as a stream.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Calls through a provider's batches, for tests; as a process of its own it can be killed at a moment that is named.
+"""Calls through a provider's batches, for tests.
+
+As a process of its own, it can be killed at a named moment.
 
 `python -m tests.tasks.models.batch_work ADDRESS URL MOMENT` submits, or collects, and dies there.
 """

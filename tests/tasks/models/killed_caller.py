@@ -1,4 +1,7 @@
-"""Run as a process by test_kill.py: `python -m tests.tasks.models.killed_caller LEDGER_URL SERVER_URL COUNT`."""
+"""Run as a process by test_kill.py.
+
+The command is `python -m tests.tasks.models.killed_caller LEDGER_URL SERVER_URL COUNT`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Simulated models for tests: one helper to start a server, register its models and call them over real HTTP."""
+"""Simulated models for tests.
+
+One helper starts a server, registers its models and calls them over real HTTP.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ def start_server(
     models: Mapping[str, Mapping[str, Any]] | None = None,
     **named: Mapping[str, Any],
 ) -> RunningServer:
-    """A server of these models, by keyword or, where a name is none, in `models`; without any, of one faultless `sim`."""
+    """A server of these models; without any, of one faultless `sim`.
+
+    Models are given by keyword or, where a name cannot be a keyword, in `models`.
+    """
     served = {**(models or {}), **named}
     return start_model_server(parse_profile({"seed": seed, "models": served or {"sim": {}}}), key)
 
@@ -107,7 +113,10 @@ def call_all(
     most_attempts: int = 6,
     backoff_s: float = 0.01,
 ) -> tuple[list[CallReply | BaseException], dict[str, int]]:
-    """Call concurrently through one client; replies or exceptions in order, and the client's counts."""
+    """Call concurrently through one client.
+
+    Returns replies or exceptions in order, and the client's counts.
+    """
 
     async def run() -> tuple[list[CallReply | BaseException], dict[str, int]]:
         async with ModelClient(

@@ -1,4 +1,7 @@
-"""A provider whose API is not OpenAI's: the messages API, through the same door, with the same ledger, budget and retries."""
+"""A provider whose API is not OpenAI's, but the messages API.
+
+It is called through the same door, with the same ledger, budget and retries.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`kill -9` at every moment of a batch's life: the next command finds it again, and pays for nothing twice where it can be found."""
+"""`kill -9` at every moment of a batch's life.
+
+The next command finds the batch again, and pays for nothing twice where it can be found.
+"""
 
 from __future__ import annotations
 

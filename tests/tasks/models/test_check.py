@@ -1,4 +1,7 @@
-"""`models check`: each way in which a model cannot be used has its own finding, and what was asked is in the ledger."""
+"""`models check`: each way in which a model cannot be used has its own finding.
+
+What was asked is in the ledger.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Calls over real HTTP against the simulated server: replies, faults, retries, and what the ledger keeps."""
+"""Calls over real HTTP against the simulated server.
+
+The tests cover replies, faults, retries, and what the ledger keeps.
+"""
 
 from __future__ import annotations
 

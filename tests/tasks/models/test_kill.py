@@ -1,4 +1,7 @@
-"""`kill -9` of a process that calls: what was answered is not paid for again, what was in flight is reported."""
+"""`kill -9` of a process that makes calls.
+
+What was answered is not paid for again, and what was in flight is reported.
+"""
 
 from __future__ import annotations
 

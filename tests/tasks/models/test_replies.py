@@ -192,7 +192,10 @@ def test_a_pause_is_read_in_seconds_milliseconds_or_as_a_date() -> None:
 
 
 def test_one_line_without_an_end_is_not_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library gathers the lines of a stream: what it waits for is limited as whole replies are."""
+    """The library gathers the lines of a stream.
+
+    What it waits for is limited, as whole replies are.
+    """
     monkeypatch.setattr(failures, "MOST_REPLY_BYTES", 3_000_000)
 
     async def ask(port: int) -> ParsedReply | Failure:
@@ -243,7 +246,10 @@ def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_re
 
 @contextmanager
 def serve_pieces(kind: str, head: bytes, pieces: list[bytes]) -> Iterator[tuple[int, list[int]]]:
-    """A server that answers everything with these pieces, until its caller goes away; the list grows with each."""
+    """A server that answers everything with these pieces, until its caller goes away.
+
+    The list grows with each piece.
+    """
     sent: list[int] = []
 
     class Pieces(BaseHTTPRequestHandler):

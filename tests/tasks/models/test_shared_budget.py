@@ -1,4 +1,7 @@
-"""One budget over several processes: together they never spend more, and what a dead one had in flight stays counted."""
+"""One budget over several processes.
+
+Together they never spend more, and what a dead process had in flight stays counted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Two processes that want the same call, and the pace that all of them keep: on SQLite and PostgreSQL."""
+"""Two processes that want the same call, and the pace that all of them keep.
+
+They run on SQLite and on PostgreSQL.
+"""
 
 from __future__ import annotations
 

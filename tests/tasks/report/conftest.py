@@ -52,7 +52,10 @@ def render_leaderboard(
 
 @pytest.fixture(scope="package", autouse=True)
 def _seasons_are_fitted_once() -> Iterator[None]:
-    """The seasons of these tests differ in names and marks, seldom in an answer; the fit is for the statistics' tests."""
+    """Fit the seasons of these tests once.
+
+    They differ in names and marks, seldom in an answer; the fit is a matter for the statistics' tests.
+    """
     with remembering_fits():
         yield
 

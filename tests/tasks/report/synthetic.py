@@ -1,4 +1,6 @@
-"""A small season made by arithmetic: six candidates of four organisations, two months, three styles, two repeats.
+"""A small season made by arithmetic.
+
+It has six candidates of four organisations, two months, three styles and two repeats.
 
 Every candidate has an ability per discipline; stars are drawn from it with a fixed seed. The answers, names and prices
 are inventions. Both months are sat on the same two sets, as an in-house run with the `shared` policy does.

@@ -1,4 +1,7 @@
-"""The page in a real browser, offline: what it asks the network for, what its console says, what its controls do."""
+"""The page in a real browser, offline.
+
+The tests check what it asks the network for, what its console says, and what its controls do.
+"""
 
 from __future__ import annotations
 

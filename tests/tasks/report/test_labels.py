@@ -1,4 +1,7 @@
-"""The words of the report are data: each is shown somewhere, each that is shown is there, in both languages."""
+"""The words of the report are data, in both languages.
+
+Each word in the data is shown somewhere, and each word that is shown is in the data.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ LABEL_IN_CODE = re.compile(r"""(?:\bt|\bplain|\blabel|\bspoken|LABELS|labels)[(\
 
 
 def read_sources(*suffixes: str) -> str:
-    """Every file of the report with one of these suffixes, as one text; without the labels themselves."""
+    """Every file of the report with one of these suffixes, as one text.
+
+    The labels themselves are left out.
+    """
     paths = (path for path in REPORT.rglob("*") if path.suffix in suffixes and path.name != "labels.yaml")
     return "\n".join(path.read_text("utf-8") for path in sorted(paths))
 

@@ -1,4 +1,7 @@
-"""The page of a league, from scores to cells: what it shows, what it keeps to itself, and that it needs no network."""
+"""The page of a league, from scores to cells.
+
+The tests check what it shows, what it keeps to itself, and that it needs no network.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
 
 
 def _sit_exam(lake: Lake) -> None:
-    """An edition of simulated candidates: six of the league's eight, in the order of their names."""
+    """An edition of simulated candidates.
+
+    They are six of the league's eight, in the order of their names.
+    """
     edition = {"edition_id": "r1/1", "run_id": "r1", "month": "2026-01", "revision": 1, "is_simulated": True}
     standings = [
         {"edition_id": "r1/1", "month": "2026-01", "model": name, "is_simulated": True, "sat_month": "2026-01",
@@ -66,7 +72,10 @@ def _sit_exam(lake: Lake) -> None:
 
 @pytest.fixture(scope="module")
 def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page without questions: rendered once for all workers, since the browser's tests may run in another; only read."""
+    """The page without questions, which is only read.
+
+    It is rendered once for all workers, since the browser's tests may run in another worker.
+    """
     shared = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         shared = shared.parent

@@ -40,7 +40,10 @@ def banners(page: html.HtmlElement) -> list[str]:
 
 @pytest.fixture(scope="module")
 def odd_season(open_season: OpenSeason) -> NamedQuery:
-    """A candidate with markup for a name, nobody with a release date, and scores on another benchmark."""
+    """A season with odd rows.
+
+    A candidate has markup for a name, no candidate has a release date, and there are scores on another benchmark.
+    """
     frames = {
         name: frame.with_columns(pl.col("model").replace("south-chat", HOSTILE))
         if "model" in frame.columns

@@ -1,4 +1,7 @@
-"""The pages that are made of panels: what they say of the rows, what they keep to themselves, and what an empty one says."""
+"""The pages that are made of panels.
+
+The tests check what they say of the rows, what they keep to themselves, and what an empty one says.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,10 @@ def panels(season: NamedQuery) -> list[Panel]:
 
 @pytest.fixture(scope="module")
 def spread(open_season: OpenSeason) -> NamedQuery:
-    """A bank of four lineages of law and one of history; East has met three in two months, North one; nobody was judged."""
+    """A bank of four lineages of law and one of history.
+
+    East has met three in two months, North one; nobody was judged.
+    """
     uuids = [f"00000000-0000-4000-8000-{number:012d}" for number in range(1, 6)]
     bank = [
         {"bank_version": 1, "question_uuid": uuid, "lineage_uuid": uuid, "discipline": "Law" if number < 4 else "History",

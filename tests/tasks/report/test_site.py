@@ -1,4 +1,7 @@
-"""The whole site: every page in its frame, its data beside it, nothing from outside; in a browser, and for who reads it otherwise."""
+"""The whole site, in a browser and for those who read it in another way.
+
+Every page is in its frame, its data is beside it, and nothing comes from outside.
+"""
 
 from __future__ import annotations
 

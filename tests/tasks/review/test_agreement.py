@@ -1,4 +1,8 @@
-"""Cohen's table: Cohen's kappa and worked examples. Krippendorff: Computing Krippendorff's Alpha-Reliability (2011)."""
+"""Agreement, checked against published examples.
+
+- Cohen's table: Cohen's kappa and worked examples.
+- Krippendorff: Computing Krippendorff's Alpha-Reliability (2011).
+"""
 
 from __future__ import annotations
 

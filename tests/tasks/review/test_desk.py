@@ -1,4 +1,7 @@
-"""The desk: decisions of any channel are recorded, disputes given out, complete batches named."""
+"""The desk.
+
+Decisions of any channel are recorded, disputes given out, and complete batches named.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Letters, and the mail server that they are handed to: a real one, on a port of this machine."""
+"""Letters, and the mail server that they are handed to.
+
+It is a real server, on a port of this machine.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ class Mailbox:
 
 
 class _Session(socketserver.StreamRequestHandler):
-    """SMTP (RFC 5321) as far as a letter needs it; an address that begins with `refuse` is not known here."""
+    """SMTP (RFC 5321) as far as a letter needs it.
+
+    An address that begins with `refuse` is not known here.
+    """
 
     def handle(self) -> None:
         self._say("220 ready")

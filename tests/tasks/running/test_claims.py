@@ -112,7 +112,10 @@ def test_a_claim_is_renewed_while_the_work_goes_on_and_expires_when_it_is_not(
 
 
 def test_work_is_taken_over_from_whoever_was_killed_and_from_nobody_else(url: str) -> None:
-    """Who conducts a run lets go of it; a helper conducts it only in the place of one that is gone without a word."""
+    """A process that conducts a run lets go of it when it is done.
+
+    A helper conducts the run only in the place of a process that is gone without a word.
+    """
     with open_ledger(url) as ledger, hold_if_orphaned(ledger, "judge", "run-1") as is_left:
         assert not is_left, "nobody had begun it, or whoever had is done"
     child = subprocess.Popen([sys.executable, "-c", HOLDER, url], stdout=subprocess.PIPE, text=True, cwd=ROOT)

@@ -1,4 +1,7 @@
-"""Conversion, near-duplicates and scoring on a Dask cluster: the same results as without, whatever happens to its workers."""
+"""Conversion, near-duplicates and scoring on a Dask cluster.
+
+The results are the same as without one, whatever happens to its workers.
+"""
 
 from __future__ import annotations
 

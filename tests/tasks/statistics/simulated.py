@@ -1,4 +1,7 @@
-"""Exams whose truth is known: drawn with a seed, to see how often estimators are right. Nothing here is a real question."""
+"""Exams whose truth is known, to see how often estimators are right.
+
+They are drawn with a seed. Nothing here is a real question.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,9 @@ class Month:
 
 @dataclass(frozen=True)
 class Season:
-    """Several seasons of one discipline; `score` is the expected score (0 to 10) on the first season's bank.
+    """Several seasons of one discipline.
+
+    `score` is the expected score (0 to 10) on the first season's bank.
 
     `form_score` is that on the first season's questions, `own_bank` on the bank of the entry's own season.
     """
@@ -74,7 +79,9 @@ def draw_month(
     set_count: int = 1,
     month: int = 0,
 ) -> Month:
-    """Candidates sit sets drawn from a bank; `questions` of each discipline, the same for all who share a set.
+    """Candidates sit sets drawn from a bank.
+
+    `questions` are drawn of each discipline, the same for all who share a set.
 
     Candidates have stronger and weaker disciplines (`taste`, logits), `lineage_size` questions of one lineage are equally
     hard. Candidate c sits set c modulo `set_count`; sets have no lineage in common. Months of one seed share bank and
@@ -122,7 +129,9 @@ def draw_seasons(
     spread: float = 1.8,
     first_sets: int = 1,
 ) -> Season:
-    """One discipline over the seasons of `ability` (candidates × seasons; the last candidate is the reference).
+    """One discipline over the seasons of `ability`.
+
+    `ability` is candidates × seasons; the last candidate is the reference.
 
     Each season has one set, the first one `first_sets` of which a candidate sits one: new questions and anchors from earlier
     sets. The reference keeps its ability, answers every new question once, and is one entry; every other candidate is an
@@ -169,7 +178,10 @@ def draw_seasons(
 
 
 def _expect_on_bank(ability: NDArray[np.float64], centre: float, spread: float) -> NDArray[np.float64]:
-    """Expected score (0 to 10) on the whole of what `draw_bank` draws from, by quadrature over both parameters."""
+    """Expected score (0 to 10) on the whole of what `draw_bank` draws from.
+
+    It is computed by quadrature over both parameters.
+    """
     places, shares = np.polynomial.hermite_e.hermegauss(31)
     steep, steep_shares = np.polynomial.hermite_e.hermegauss(5)
     a, b = (

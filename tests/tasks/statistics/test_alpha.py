@@ -1,4 +1,7 @@
-"""Krippendorff's alpha, pinned to its author's examples (Computing Krippendorff's Alpha-Reliability, 2011)."""
+"""Krippendorff's alpha, pinned to its author's examples.
+
+They are in Computing Krippendorff's Alpha-Reliability, 2011.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Overlap of judges' top k: what must hold by construction, the printed chance levels, and judges at random."""
+"""Overlap of judges' top k.
+
+The tests cover what must hold by construction, the printed chance levels, and judges at random.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ COUNT = 8
 
 
 def make_round(order: np.random.Generator | None) -> np.ndarray:
-    """Borda points of a round of eight: judge 0 asked and ranks seven answers 6…0, the others rank six 6…1, not their own."""
+    """Borda points of a round of eight.
+
+    Judge 0 asked and ranks seven answers 6…0; the others rank six answers 6…1, without their own.
+    """
     lists = np.full((COUNT, COUNT - 1), np.nan)
     for judge in range(COUNT):
         judged = [answer for answer in range(COUNT - 1) if answer != judge - 1]

@@ -1,4 +1,7 @@
-"""Corrected scores: against a closed form, on planted biases, and where little or nothing is known."""
+"""Corrected scores.
+
+They are compared with a closed form, on planted biases, and where little or nothing is known.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,10 @@ from tests.benchmarks.validity_judges import draw_anchors, measure_drift
 
 
 def test_for_the_first_month_it_is_the_stated_bound() -> None:
-    """|S| against √((V+ρ)·log((V+ρ)/(ρα²))), S the gap over its variance and V one over it, with half of the mixture's weight."""
+    """|S| against √((V+ρ)·log((V+ρ)/(ρα²))), with half of the mixture's weight.
+
+    S is the gap over its variance, and V is one over it.
+    """
     first, later = draw_anchors(np.random.default_rng(1), months=1, drift=0.0, begins=1, noise=0.2)
     later = np.clip(later + (np.arange(200) < 30)[:, None], 0, 3)
     found = compute_drift(first, later)

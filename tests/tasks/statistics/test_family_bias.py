@@ -1,4 +1,7 @@
-"""In-family and out-of-family scores: a planted favour is found, better answers alone are not taken for one."""
+"""In-family and out-of-family scores.
+
+A planted favour is found, and better answers alone are not taken for one.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ STRONG = np.array([12.0, 10.0, 11.0, 0.0, 0.0, -3.0, 2.0, -5.0])
 
 
 def judge_league(seed: int, favour: float = 0.0, runs: int = 5, favoured: int = 0) -> list[FamilyBias]:
-    """Eight candidates, the first family the strongest; the judges of one favour it by `favour` points."""
+    """Eight candidates, of which the first family is the strongest.
+
+    The judges of one family favour their own family by `favour` points.
+    """
     generator = np.random.default_rng(seed)
     rows = []
     answer = 0
@@ -33,7 +39,10 @@ def judge_league(seed: int, favour: float = 0.0, runs: int = 5, favoured: int = 
 
 
 def rank_league(seed: int, favour: float = 0.0) -> list[FamilyBias]:
-    """The same as Borda points: each judge ranks all answers but its own, the first family is the best."""
+    """The same as Borda points.
+
+    Each judge ranks all answers but its own, and the first family is the best.
+    """
     generator = np.random.default_rng(seed)
     rows = []
     for question in range(40):

@@ -42,7 +42,10 @@ def test_a_pair_that_cannot_be_compared_is_not_counted() -> None:
 
 
 def test_the_published_table_of_59_models_leaves_six_ranks_to_the_first() -> None:
-    """Table 8 of LLMEval-Fair with 1,000 questions each, as if stars spread 85% as far as all or nothing would."""
+    """Table 8 of LLMEval-Fair with 1,000 questions each.
+
+    It is computed as if stars spread 85% as far as all or nothing would.
+    """
     published = pl.read_csv(PUBLISHED / "scores.csv").sort("score", descending=True)
     score = published["score"].to_numpy()
     share = published.select(published.columns[3:]).to_numpy() / 10

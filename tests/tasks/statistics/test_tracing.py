@@ -1,4 +1,7 @@
-"""Whose a leak is, by hand and against a computation of its own; how seldom the innocent are accused."""
+"""Whose a leak is, and how seldom the innocent are accused.
+
+This is checked by hand and against an independent computation.
+"""
 
 from __future__ import annotations
 

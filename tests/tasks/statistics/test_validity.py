@@ -1,4 +1,7 @@
-"""Small simulated exams through the estimators; `tests/benchmarks/validity_*.py` are the same at full size."""
+"""Small simulated exams through the estimators.
+
+`tests/benchmarks/validity_*.py` are the same at full size.
+"""
 
 from __future__ import annotations
 

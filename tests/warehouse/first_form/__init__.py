@@ -1,4 +1,7 @@
-"""The lake that form 1 is, as version 0.1.0 wrote it, and what that version said of it (see README.md)."""
+"""The lake that form 1 is, as version 0.1.0 wrote it.
+
+It comes with what that version reported of it (see README.md).
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,9 @@ def unpack_first_home(folder: Path) -> Settings:
 
 
 def read_said() -> dict[str, Any]:
-    """Rows of named queries by name, and under `lake_rows` the number of rows of each table of the lake."""
+    """Rows of named queries by name.
+
+    Under `lake_rows`, it has the number of rows of each table of the lake.
+    """
     said: dict[str, Any] = json.loads((HERE / "said.json").read_text("utf-8"))
     return said

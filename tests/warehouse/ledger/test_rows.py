@@ -1,4 +1,7 @@
-"""One definition of a table makes its schema, the row that code reads and writes, and the conversion between the two."""
+"""One definition of a table makes all of its forms.
+
+These are its schema, the row that code reads and writes, and the conversion between the two.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ import schemas.ledger.exam
 import schemas.ledger.money
 import schemas.ledger.review
 import schemas.ledger.trust
-from schemas.ledger.row import Index, Row, column, moment
+from schemas.ledger.row import Index, LedgerRow, column, moment
 from warehouse.ledger.engine import tables
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.rows import insert_rows, read_row, read_rows
@@ -33,12 +36,12 @@ ROWS = {
     row.stored.name: row
     for room in ROOMS
     for row in vars(room).values()
-    if isinstance(row, type) and issubclass(row, Row) and row is not Row
+    if isinstance(row, type) and issubclass(row, LedgerRow) and row is not LedgerRow
 }
 
 
 class Visit(
-    Row,
+    LedgerRow,
     table="visits",
     indexes=(Index("ix_visits_late", ("visited_at",), where="guest is not null"),),
     unique={"uq_visits_guest": ("guest", "visited_at")},
@@ -62,7 +65,7 @@ class Visit(
         return self.kind == "long"
 
 
-def make_row(row: type[Row], *, with_nulls: bool) -> Row:
+def make_row(row: type[LedgerRow], *, with_nulls: bool) -> LedgerRow:
     """A row with a value of its type in every column; or with nulls wherever they may be."""
     hints = typing.get_type_hints(row)
     values: dict[str, Any] = {}
@@ -79,7 +82,7 @@ def make_row(row: type[Row], *, with_nulls: bool) -> Row:
     return row(**values)
 
 
-def list_with_referred() -> list[type[Row]]:
+def list_with_referred() -> list[type[LedgerRow]]:
     """Every kind of row, those that others refer to first."""
     return [ROWS[table.name] for table in tables.metadata.sorted_tables]
 

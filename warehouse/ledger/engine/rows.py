@@ -1,4 +1,7 @@
-"""Rows of the ledger as the typed values that `schemas/ledger/` declares: read by a query over their table, and written."""
+"""Rows of the ledger as the typed values that `schemas/ledger/` declares.
+
+They are read by a query over their table, and written.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ from warehouse.ledger.engine.tables import metadata
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
-    from schemas.ledger.row import Row
+    from schemas.ledger.row import LedgerRow
 
-R = TypeVar("R", bound="Row")
+R = TypeVar("R", bound="LedgerRow")
 
 
 def read_rows(connection: Connection, row: type[R], query: Select[Any]) -> list[R]:
@@ -31,7 +34,7 @@ def read_row(connection: Connection, row: type[R], query: Select[Any]) -> R | No
     return None if found is None else row(**found)
 
 
-def insert_rows(connection: Connection, rows: Sequence[Row]) -> None:
+def insert_rows(connection: Connection, rows: Sequence[LedgerRow]) -> None:
     """Write rows, which may be of several tables, in their order."""
     for row in rows:
         connection.execute(metadata.tables[row.stored.name].insert().values(row.as_values()))

@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 
 from schemas.ledger import engine, exam, money, review, trust
-from schemas.ledger.row import Row, StoredColumn
+from schemas.ledger.row import LedgerRow, StoredColumn
 
 metadata = MetaData(
     naming_convention={
@@ -44,7 +44,7 @@ _TYPES = {"text": Text, "int": Integer, "bigint": BigInteger, "float": Float, "b
 _WHERE = ("sqlite_where", "postgresql_where")
 
 
-def make_table(row: type[Row]) -> Table:
+def make_table(row: type[LedgerRow]) -> Table:
     """The table of a kind of row, known to `metadata` from then on."""
     told = row.stored
     # As checks, closed lists are named for their column.
@@ -94,7 +94,7 @@ def _make_type(told: StoredColumn) -> Any:
 access_log = make_table(engine.AccessEntry)
 access_chain = make_table(engine.AccessChain)
 public_log = make_table(engine.PublicLine)
-public_head = make_table(engine.PublicHead)
+public_head = make_table(engine.StoredPublicHead)
 landing_marks = make_table(engine.LandingMark)
 work_claims = make_table(engine.WorkClaim)
 flow_runs = make_table(engine.FlowRun)
@@ -109,7 +109,7 @@ clock_marks = make_table(engine.ClockMark)
 
 ended_tokens = make_table(exam.EndedToken)
 runs = make_table(exam.Run)
-run_plans = make_table(exam.RunPlan)
+run_plans = make_table(exam.StoredRunPlan)
 set_numbers = make_table(exam.SetNumber)
 set_keys = make_table(exam.SetKey)
 run_seals = make_table(exam.RunSeal)
@@ -124,7 +124,7 @@ responses = make_table(exam.Response)
 llm_calls = make_table(money.LlmCall)
 call_batches = make_table(money.CallBatch)
 batch_calls = make_table(money.BatchCall)
-process_leases = make_table(money.ProcessLease)
+process_leases = make_table(money.StoredLease)
 provider_paces = make_table(money.ProviderPace)
 run_budgets = make_table(money.RunBudget)
 budget_limits = make_table(money.BudgetLimit)

@@ -52,7 +52,10 @@ class Seat(NamedTuple):
 
 
 class SeatPosition(NamedTuple):
-    """A position of a session: when its question was handed out, and what became of the answer (null: there is none)."""
+    """A position of a session.
+
+    When its question was handed out, and what became of the answer (None: there is none).
+    """
 
     delivered_at: str | None
     answer_status: str | None

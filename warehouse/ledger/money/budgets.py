@@ -30,7 +30,10 @@ _ROUNDING_USD = 1e-9
 
 
 class SpendingAnswer(Enum):
-    """What came of a wish to spend: set aside, to be waited for, more than is left, or asked by who has no share any more."""
+    """What came of a wish to spend.
+
+    Set aside, to be waited for, more than is left, or asked by a process that has no share any more.
+    """
 
     RESERVED = "reserved"
     WAIT = "wait"

@@ -48,7 +48,10 @@ def read_unknown_users(connection: Connection, user_ids: Collection[str]) -> set
 
 
 def read_batch(connection: Connection, batch_id: str, *, lock: bool = False) -> ReviewBatch | None:
-    """The batch, or null; `lock` keeps others from changing it until the transaction ends (SQLite holds the whole file)."""
+    """The batch, or None.
+
+    `lock` keeps others from changing it until the transaction ends (SQLite holds the whole file).
+    """
     query = select(review_batches).where(review_batches.c.batch_id == batch_id)
     return read_row(connection, ReviewBatch, query.with_for_update() if lock else query)
 

@@ -33,7 +33,10 @@ def read_marks(connection: Connection, kind: str, work: str, person: str) -> lis
 def read_desk_mark(
     connection: Connection, kind: str, work: str, person: str, item_key: str
 ) -> dict[str, Any] | None:
-    """The mark that stands on one item, kept from change until the transaction ends; null for none."""
+    """The mark that stands on one item, or None.
+
+    It is kept from change until the transaction ends.
+    """
     row = connection.execute(
         select(_given.mark, _given.note, _given.given_at)
         .where(

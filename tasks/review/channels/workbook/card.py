@@ -50,7 +50,10 @@ KEPT = (
 
 @dataclass(frozen=True, slots=True)
 class CardParagraph:
-    """A paragraph of a card: the section that begins with it (empty: continues the one above), and its text."""
+    """A paragraph of a card: the section that begins with it, and its text.
+
+    An empty section continues the one above.
+    """
 
     section: str
     heading: str

@@ -1,4 +1,7 @@
-"""Papers in LaTeX: an enumerate is numbered, the choices of an item are lettered, `% answer: B` is its key."""
+"""Papers in LaTeX.
+
+An enumerate is numbered, the choices of an item are lettered, and `% answer: B` is its key.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""A batch of a model's variants, from the accepted questions to the bank's door: drafted, sampled, released or refused."""
+"""A batch of a model's variants, from the accepted questions to the bank's door.
+
+The variants are drafted, sampled, and released or refused.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,10 @@ class Bench:
         return draft_variants(self.ledger, self.lake, self.settings, model, methods or (REWRITE,), **options)
 
     def decide(self, *, rejected: int = 0) -> None:
-        """Let both annotators decide on the whole sample, rejecting the first ones, and close the batch."""
+        """Let both annotators decide on the whole sample, then close the batch.
+
+        They reject the first `rejected` variants.
+        """
         opened = open_sample_batch(self.settings)
         sample = sorted(self.lake.read("variant_samples")["question_uuid"])
         for name in ("ann", "ben"):
@@ -102,7 +108,10 @@ def make_choice(number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with two annotators and five accepted choices with their variants by template; each test works on a copy."""
+    """A home with two annotators and five accepted choice questions; each test works on a copy.
+
+    The questions have their variants by template.
+    """
     settings = Settings(home=tmp_path_factory.mktemp("template") / "home")
     settings.home.mkdir()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
@@ -250,7 +259,11 @@ with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake
 def kill_and_continue(
     template: Path, folder: Path, rows: list[dict[str, Any]], kills: tuple[int, ...]
 ) -> None:
-    """Kill the writing once so many replies are in the ledger, each time; end it here, and compare with one without a kill."""
+    """Kill the writing several times, then finish it here.
+
+    Each time, it is killed once a given number of replies are in the ledger. The result is compared with that of a
+    run without a kill.
+    """
     found: list[pl.DataFrame] = []
     for name in ("undisturbed", "killed"):
         settings = Settings(home=folder / name, call_concurrency=2)

@@ -1,4 +1,7 @@
-"""The model is the simulated generator behind real HTTP; what it cannot produce is tried on the checks directly."""
+"""The model is the simulated generator behind real HTTP.
+
+What it cannot produce is tried on the checks directly.
+"""
 
 from __future__ import annotations
 

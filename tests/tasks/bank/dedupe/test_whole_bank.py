@@ -1,4 +1,7 @@
-"""The whole of a real bank of 56,244 questions through the commands that a user types, held to brute force."""
+"""The whole of a real bank of 56,244 questions, compared with brute force.
+
+It goes through the commands that a user types.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,10 @@ def list_asked(texts: list[str | None], options: list[list[str]]) -> list[Asked]
 
 
 def check_groups(path: Path, asked: list[Asked], text: str) -> int:
-    """Hold the groups that `proctor dedupe check` finds to brute force; returns how many groups of equal questions there are."""
+    """Compare the groups that `proctor dedupe check` finds with brute force.
+
+    Returns how many groups of equal questions there are.
+    """
     done = invoke(None, "dedupe", "check", str(path), "--text", text, "--options", "options", "--json")
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)

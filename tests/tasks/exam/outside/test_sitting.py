@@ -1,4 +1,7 @@
-"""The candidate's own client: it renews while a model thinks, and continues after a kill of either side."""
+"""The candidate's own client.
+
+It renews while a model thinks, and continues after either side is killed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What is published, made from scratch by docs/verify.md: entries and files, chained and signed, without the verifier's own code."""
+"""What is published, made from scratch by docs/verify.md.
+
+Entries and files are chained and signed, without the verifier's own code.
+"""
 
 from __future__ import annotations
 
@@ -197,7 +200,10 @@ class Made:
         self.files[name] = dump_lines(values)
 
     def seal_edition(self, edition: str) -> None:
-        """Compute the roots of an edition again from its sessions, as somebody does who has changed them."""
+        """Compute the roots of an edition again from its sessions.
+
+        Somebody who has changed the sessions would do the same.
+        """
         run, _, revision = edition.rpartition("/")
         rows = [
             json.loads(line) for line in self.files[f"editions/{run}-{revision}/sessions.jsonl"].splitlines()

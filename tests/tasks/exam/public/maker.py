@@ -1,4 +1,7 @@
-"""Runs made from scratch by docs/verify.md: drawn, sat, disclosed and published, step by step and without the verifier's own code."""
+"""Runs made from scratch by docs/verify.md, without the verifier's own code.
+
+They are drawn, sat, disclosed and published, step by step.
+"""
 
 from __future__ import annotations
 
@@ -248,7 +251,10 @@ class Maker:
         )
 
     def sit(self, run: str, one: Sitting, at: str) -> None:
-        """Open, answer and close a session; one answer in ten is missing, one judgement in twelve was unreadable."""
+        """Open, answer and close a session.
+
+        One answer in ten is missing, and one judgement in twelve was unreadable.
+        """
         made, rng = self.made, self.rng
         made.add("open", {"run": run, "session": one.session}, at)
         stars = [""] * len(one.order)

@@ -1,4 +1,7 @@
-"""Every way to change the public log has a name: in the ledger, in the files, in what it says of sessions."""
+"""Every way to change the public log has a name.
+
+This covers changes in the ledger, in the files, and in what the log says of sessions.
+"""
 
 from __future__ import annotations
 

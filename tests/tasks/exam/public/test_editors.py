@@ -1,4 +1,6 @@
-"""Somebody who may write to the ledger changes it between the draw and the close: nothing false is published that a verifier takes.
+"""Somebody who may write to the ledger changes it between the draw and the close.
+
+Nothing false is published that a verifier accepts.
 
 Whatever was done, one of three is true of the public folder afterwards: a command has refused to go on, the verifier names a fault, or
 everything that is published is what would have been published without it. In the last case the audit of the log still names it.
@@ -39,7 +41,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Vic
 def finish(
     filled: tuple[Path, Victim], folder: Path, name: str | None
 ) -> tuple[str, dict[str, Any], list[str]]:
-    """Change the ledger, close and disclose the run; the outcome, what is then published, and what the audit of the log finds.
+    """Change the ledger, then close and disclose the run.
+
+    Returns the outcome, what is then published, and what the audit of the log finds.
 
     The outcome is `refused`, `done`, or the statements that the verifier finds false.
     """

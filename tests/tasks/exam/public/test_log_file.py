@@ -1,4 +1,7 @@
-"""The public log: one chain in the ledger, the same to the byte in the file, whoever writes and whoever is killed."""
+"""The public log is one chain in the ledger, and the same to the byte in the file.
+
+This holds no matter who writes and who is killed.
+"""
 
 from __future__ import annotations
 

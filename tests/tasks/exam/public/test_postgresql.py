@@ -1,4 +1,7 @@
-"""The public log on PostgreSQL: processes that write at once make one chain without a gap, and never wait in a circle."""
+"""The public log on PostgreSQL.
+
+Processes that write at once make one chain without a gap, and never wait in a circle.
+"""
 
 from __future__ import annotations
 

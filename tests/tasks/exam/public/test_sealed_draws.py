@@ -1,4 +1,7 @@
-"""A run's draw is sealed before the first question, and disclosed at its close so that anybody can draw it again."""
+"""A run's draw is sealed before the first question, and disclosed at its close.
+
+Anybody can then draw it again.
+"""
 
 from __future__ import annotations
 
@@ -127,7 +130,10 @@ def read_disclosed(public: Path, run_id: str) -> Disclosed:
 
 
 def draw_again(found: Disclosed) -> None:
-    """Draw every new set and every order from the seed, and hold each item against the bank, in the words of docs/verify.md."""
+    """Draw every new set and every order from the seed, in the words of docs/verify.md.
+
+    Each item is checked against the bank.
+    """
     place_of = {name: place for place, (name, *_) in enumerate(found.bank)}
     avoided = set(found.met["avoided"]) if found.plan["policy"] == "shared" else set()
     rested = found.met.get("rested", set())

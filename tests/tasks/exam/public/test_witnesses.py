@@ -1,4 +1,7 @@
-"""Witnesses get every head, whichever of them fails; what they hold shows a log that was cut or rewritten."""
+"""Witnesses get every head, whichever of them fails.
+
+What they hold reveals a log that was cut or rewritten.
+"""
 
 from __future__ import annotations
 

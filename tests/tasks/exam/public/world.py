@@ -1,4 +1,6 @@
-"""Public folders made from scratch by docs/verify.md, without a home, a bank or the verifier's own code.
+"""Public folders made from scratch by docs/verify.md.
+
+They need no home, no bank and none of the verifier's own code.
 
 The world: a bank of 110 lineages in three disciplines, and runs in this order:
 

@@ -1,4 +1,7 @@
-"""Editions in the forms of others: what Inspect's and the harness's own readers take, with the edition's own numbers."""
+"""Editions in the forms of others.
+
+Inspect's and the harness's own readers accept them, and they have the edition's own numbers.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ SCHEMA = Path(__file__).parents[4] / "docs" / "leaderboard.schema.json"
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings, Ledger, Lake]]:
-    """A published month of six candidates, two repeats, three styles, some answers that nobody could judge."""
+    """A published month of six candidates, two repeats and three styles.
+
+    Some of the answers could not be judged by anybody.
+    """
     with open_rated_run(tmp_path_factory.mktemp("exchange") / "home") as (settings, ledger, lake):
         disciplines = (
             lake.query("SELECT DISTINCT discipline FROM allocations ORDER BY 1").to_series().to_list()

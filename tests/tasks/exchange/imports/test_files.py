@@ -1,4 +1,7 @@
-"""What others wrote is taken in whole, twice without a change, and what it does not say stays null."""
+"""What others wrote is imported whole, and a second import changes nothing.
+
+What it does not say stays null.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,10 @@ def test_a_log_of_inspect_is_taken_in_with_every_sample_epoch_scorer_and_value(
 
 
 class TwoFrames:
-    """Packs a member as Inspect does a large one: in several frames of Zstandard, one after the other."""
+    """Packs a member as Inspect packs a large one.
+
+    It uses several frames of Zstandard, one after the other.
+    """
 
     def __init__(self) -> None:
         self.data = b""

@@ -1,4 +1,7 @@
-"""Small tables of the papers, typed in as they are printed, come out of the commands that a user types."""
+"""Small tables of the papers come out of the commands that a user types.
+
+They are typed in as they are printed.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,10 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_the_means_of_table_10_come_out_of_its_values(home: Path, tmp_path: Path) -> None:
-    """As a judge and round are printed, to one in the last digit: two of the printed means are off by that much."""
+    """The mean of each judge and round comes out as printed, to one in the last digit.
+
+    Two of the printed means are off by that much.
+    """
     lines = ["model,item_id,metric,mark"]
     for line in KAPPAS.splitlines():
         candidate, *values = line.split(",")
@@ -59,7 +65,10 @@ def test_the_means_of_table_10_come_out_of_its_values(home: Path, tmp_path: Path
 
 
 def test_rho_and_p_of_table_3_come_out_of_two_orders_of_six(home: Path, tmp_path: Path) -> None:
-    """LLMEval-3, Table 3: .714 with p .111 and .657 with p .156. The scores are not published; these orders have those rho."""
+    """LLMEval-3, Table 3: .714 with p .111 and .657 with p .156.
+
+    The scores are not published; these orders have those values of rho.
+    """
     for name, order in (("ours", (1, 2, 3, 4, 5, 6)), ("en", (2, 1, 5, 4, 3, 6)), ("zh", (2, 1, 4, 6, 3, 5))):
         path = tmp_path / f"{name}.csv"
         # A score of an earlier day, which must not count, and a model that the others do not have.

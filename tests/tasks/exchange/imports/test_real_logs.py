@@ -1,4 +1,6 @@
-"""Logs that Inspect and lm-evaluation-harness write, as they are today: both ask our model server, and nothing is lost.
+"""Logs that Inspect and lm-evaluation-harness write, as they are today.
+
+Both programs ask our model server, and nothing is lost.
 
 The programs have an environment of their own (`make test-long` makes it): `.venv-exchange`, or PROCTOR_EXCHANGE_PYTHON.
 """
@@ -163,7 +165,10 @@ def test_samples_that_the_harness_wrote_are_imported_and_average_to_its_own_resu
 
 
 def test_logs_that_we_write_are_opened_by_inspect(tmp_path: Path) -> None:
-    """By its reader, which checks every field, and by its viewer, which bundles them for a browser."""
+    """Inspect opens them with its reader and with its viewer.
+
+    The reader checks every field; the viewer bundles the logs for a browser.
+    """
     if not PYTHON.exists():
         pytest.skip(f"{PYTHON} is not there: `make test-long` installs Inspect and lm-evaluation-harness.")
     with open_rated_run(tmp_path / "home") as (settings, _, lake):

@@ -1,4 +1,7 @@
-"""CG-Eval's questions put to a model over real HTTP: as they are, once, within the budget, resumed."""
+"""CG-Eval's questions put to a model over real HTTP.
+
+They are put as they are, once, within the budget, and resumed.
+"""
 
 from __future__ import annotations
 

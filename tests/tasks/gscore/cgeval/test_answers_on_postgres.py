@@ -1,4 +1,7 @@
-"""CG-Eval's answers in a PostgreSQL ledger: read back as they came, resumed, never asked twice."""
+"""CG-Eval's answers in a PostgreSQL ledger.
+
+They are read back as they came, resumed, and never asked for twice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rows of gscores from answers and references: kinds, several references, and what cannot be computed."""
+"""Rows of gscores from answers and references.
+
+The tests cover kinds, several references, and what cannot be computed.
+"""
 
 from __future__ import annotations
 

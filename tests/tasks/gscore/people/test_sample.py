@@ -1,4 +1,7 @@
-"""Samples for people, their workbooks in and out of the lake, and the agreement of Gscore with what they gave."""
+"""Samples for people, and the agreement of Gscore with the scores that people gave.
+
+Their workbooks go into and out of the lake.
+"""
 
 from __future__ import annotations
 

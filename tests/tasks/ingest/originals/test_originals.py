@@ -1,4 +1,7 @@
-"""The page of the original beside a question: its place kept at ingest, or looked for; drawn in a process of its own."""
+"""The page of the original beside a question.
+
+Its place was kept at ingest, or is looked for. The page is drawn in a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ SHEET = [
 
 
 class World:
-    """A home with three papers, all questions of which are known by the beginning of their stems."""
+    """A home with three papers.
+
+    All of their questions are known by the beginning of their stems.
+    """
 
     def __init__(self, lake: Lake, settings: Settings) -> None:
         self.lake = lake

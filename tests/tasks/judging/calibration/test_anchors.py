@@ -1,4 +1,7 @@
-"""Anchor responses: judged once a month, paid for once, and an alarm that keeps the judge from publishing."""
+"""Anchor responses, judged once a month and paid for once.
+
+An alarm keeps the judge from publishing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Scores corrected for the judge stand beside S, rest on the ratings they name, and never change."""
+"""Scores corrected for the judge stand beside S.
+
+They rest on the ratings they name, and never change.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A league that was played, as rows of the lake: abilities, a favour for the own family, and voids as asked for."""
+"""A league that was played, as rows of the lake.
+
+It has abilities, a favour of judges for their own family, and voids as asked for.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ class Spec:
 
 
 def build_league(spec: Spec) -> dict[str, pl.DataFrame]:
-    """Frames by table. Mathematics is ranked (Borda, n - 1 - r), every other domain scored from 0 to 100."""
+    """Frames by table.
+
+    Mathematics is ranked (Borda, n - 1 - r), and every other domain is scored from 0 to 100.
+    """
     generator = np.random.default_rng(spec.seed)
     names = list(FAMILIES)
     ability = dict(zip(names, np.linspace(2.0, -2.0, len(names)), strict=True))

@@ -1,4 +1,7 @@
-"""Statistics of a league that was played: what lands, what is left out, and what stands behind it."""
+"""Statistics of a league that was played.
+
+The tests cover what lands, what is left out, and what the statistics rest on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The released tables of League of LLMs, read by the import and recomputed by the project's own statistics."""
+"""The released tables of League of LLMs.
+
+They are read by the import and recomputed by the project's own statistics.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A home with a run that was sat, judged, disclosed and published, whose answers and reasons hold a marker; made once, copied."""
+"""A home with a run that was sat, judged, disclosed and published; made once, then copied.
+
+Its answers and reasons hold a marker.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,10 @@ LATER = datetime.now(UTC) + timedelta(days=400)
 
 
 class PaidClient(AnsweringClient):
-    """Answers with the marker, as long as answers are, and keeps each call in the ledger as the client of a run does."""
+    """Answers with the marker, at the usual length of answers.
+
+    It keeps each call in the ledger as the client of a run does.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         super().__init__()
@@ -127,7 +133,10 @@ def judge(ledger: Ledger, lake: Lake, rows: list[Mapping[str, Any]]) -> None:
 
 
 def label_and_anchor(ledger: Ledger, lake: Lake, row: Mapping[str, Any]) -> None:
-    """A failure that a model has labelled, and an anchor response that a judge was asked for again a month later."""
+    """Add a failure that a model has labelled, and an anchor response.
+
+    A judge was asked for the anchor response again a month later.
+    """
     place = {name: row[name] for name in ("session_id", "seq", "model")}
     raw = f"{QUOTED} shows a want of knowledge"
     label = place | {"labeller": "m", "is_human": False, "error_class": "misunderstanding", "sample_size": 1}
@@ -149,7 +158,10 @@ def label_and_anchor(ledger: Ledger, lake: Lake, row: Mapping[str, Any]) -> None
 
 
 def make_judged_home(settings: Settings, open_lake_of: Callable[[Settings], Lake]) -> None:
-    """The run 2026-11 of alpha, beta and the reference rho with six questions each, in stores that are empty."""
+    """The run 2026-11 of alpha, beta and the reference rho, in stores that are empty.
+
+    Each of them has six questions.
+    """
     rho = make_model("rho", roles=("candidate", "reference"))
     registry = make_registry(make_model("alpha"), make_model("beta"), rho)
     bank = make_bank()
@@ -194,7 +206,10 @@ def settings(judged_home: Path, tmp_path: Path) -> Settings:
 
 
 def find_marked(settings: Settings, markers: tuple[str, ...] = MARKERS) -> list[str]:
-    """Where a marker is: files of the home by their bytes, and columns of the lake by what is read from them."""
+    """The places where a marker is.
+
+    Files of the home are searched by their bytes, and columns of the lake by what is read from them.
+    """
     found = [
         f"{path.relative_to(settings.home)}: {marker}"
         for path in sorted(settings.home.rglob("*"))

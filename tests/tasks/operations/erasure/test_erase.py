@@ -1,4 +1,7 @@
-"""What is erased is gone from every byte of a home, and stays provable; whatever needs a text says that it was erased."""
+"""What is erased is gone from every byte of a home, and stays provable.
+
+Anything that needs an erased text reports that it was erased.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,11 @@ def erased(erased_home: Path, tmp_path: Path) -> Settings:
 
 
 def test_no_byte_of_a_home_holds_what_was_erased(erased: Settings, judged_home: Path) -> None:
-    """Answers, reasoning, reasons and replies that quote them, cached replies, bounds of columns in the lake's catalog."""
+    """No byte of what was erased remains in the home.
+
+    This covers answers, reasoning, reasons and replies that quote them, cached replies, and bounds of columns in
+    the lake's catalog.
+    """
     before = find_marked(settings_of(judged_home))
     assert {place.split(": ")[0] for place in before} >= {
         "ledger.sqlite",

@@ -1,11 +1,15 @@
-"""What takes longer to show of erasures: kills after every step, a lake of before one, a candidate before the policy."""
+"""What takes longer to show of erasures.
+
+The tests cover kills after every step, a lake from before an erasure, and a candidate that takes its answers back
+before the policy takes the rest.
+"""
 
 from __future__ import annotations
 
 import signal
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -18,6 +22,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
 from tasks.exam.landing import land_run
 from tasks.exam.public.verifier import verify
+from tasks.operations.erasure import erase as erasing
 from tasks.operations.erasure import scope
 from tasks.operations.erasure.erase import finish_erasures, land_erasures
 from tasks.operations.erasure.scope import Scope, find_due_runs
@@ -38,6 +43,7 @@ from tests.tasks.operations.erasure.conftest import (
 from tests.warehouse.ledger.postgresql import start_postgresql
 from tests.warehouse.object_store import BUCKET, start_object_store
 from warehouse.lake import check_landings, open_lake
+from warehouse.ledger.engine.clock import Time
 from warehouse.ledger.engine.exam_role import grant_role
 from warehouse.ledger.engine.opening import open_exam_database, open_ledger
 from warehouse.ledger.engine.public_log import read_public_entries
@@ -125,7 +131,10 @@ def test_killed_for_good_after_any_step_nothing_is_doubled(settings: Settings, s
 
 @pytest.mark.service
 def test_nothing_is_left_on_postgresql_and_in_an_object_store(tmp_path: Path) -> None:
-    """Not in a row, a page of a table, a bound in the catalog or an object; and the exam API's role may not touch what proves it."""
+    """Nothing is left in a row, a page of a table, a bound in the catalog or an object.
+
+    The exam API's role may not touch what proves it.
+    """
     with start_postgresql() as server, start_object_store() as store:
         settings = settings_of(
             tmp_path / "home",
@@ -178,16 +187,15 @@ def test_nothing_is_left_on_postgresql_and_in_an_object_store(tmp_path: Path) ->
 def test_the_deployment_erases_what_is_due_and_nothing_without_a_policy(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A year later, as it is started by the calendar: it finishes what was begun, and is through with what is due."""
+    """A year later, the deployment runs as the calendar starts it.
 
-    class YearLater(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
-            return LATER
+    It finishes what was begun, and completes what is due.
+    """
 
     for name, value in (("HOME", str(settings.home)), ("NO_SERVER", "1")):
         monkeypatch.setenv(f"PROCTOR_{name}", value)
-    monkeypatch.setattr(scope, "datetime", YearLater)
+    for module in (scope, erasing):
+        monkeypatch.setattr(module, "read_time", lambda _: Time(LATER.timestamp()))
     load_settings.cache_clear()
     assert run_flow("erase", without_server=True)["due"] == 0
     assert find_marked(settings) != []

@@ -1,4 +1,7 @@
-"""What a kill between the ledger and the lake leaves behind is landed by the next flow: once, and as its stage would have."""
+"""What a kill between the ledger and the lake leaves behind is landed by the next flow.
+
+It is landed once, and as its stage would have landed it.
+"""
 
 from __future__ import annotations
 

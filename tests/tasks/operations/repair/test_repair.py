@@ -1,4 +1,7 @@
-"""A store whose log was removed under a running month: what is found, what is refused, and the way back that loses nothing."""
+"""A store whose log was removed under a running month.
+
+The tests cover what is found, what is refused, and the way back that loses nothing.
+"""
 
 from __future__ import annotations
 

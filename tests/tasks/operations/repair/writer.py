@@ -1,4 +1,6 @@
-"""A process that sits a month and stays: it answers so many questions, says so, and waits in the next one until it is killed.
+"""A process that sits a month and stays.
+
+It answers a given number of questions, reports that, and waits in the next one until it is killed.
 
 Run as `python -m tests.tasks.operations.repair.writer HOME ANSWERS`; `checkpoint` before the last answer puts all before it into the files.
 """

@@ -1,4 +1,7 @@
-"""The nightly look at the stores: rows by month against the ledger, the lake's checks, scheduled runs that did not happen."""
+"""The nightly look at the stores.
+
+It covers rows by month against the ledger, the lake's checks, and scheduled runs that did not happen.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ LATER = NOW + timedelta(hours=2)
 
 @pytest.fixture
 def stores(tmp_path: Path) -> Iterator[tuple[Ledger, Lake]]:
-    """Two sessions of six questions: alpha answered all, rho nothing before it was closed; nothing of them has landed."""
+    """Two sessions of six questions, of which nothing has landed.
+
+    alpha answered all questions; rho answered none before its session was closed.
+    """
     settings = make_settings(tmp_path / "home")
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:

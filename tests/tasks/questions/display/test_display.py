@@ -1,4 +1,7 @@
-"""A question as a person reads it: formulas, tables, marks for what was lost; and nothing that a browser would run."""
+"""A question as a person reads it.
+
+It has formulas, tables and marks for what was lost, and nothing that a browser would run.
+"""
 
 from __future__ import annotations
 

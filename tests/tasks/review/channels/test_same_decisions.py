@@ -1,4 +1,7 @@
-"""The same verdicts through each channel give the same rows: what the gate decides does not depend on the way they came."""
+"""The same verdicts through each channel give the same rows.
+
+What the gate decides does not depend on the way they came.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +128,10 @@ def through_pages(
 
 
 def _write_as_page(fields: Mapping[str, str]) -> dict[str, object]:
-    """A decision as the page's script sends it: codes, and corrected fields in their stored form."""
+    """A decision as the page's script sends it.
+
+    It has codes, and corrected fields in their stored form.
+    """
     edit: dict[str, object] = {}
     if "new_options" in fields:
         edit["options"] = [

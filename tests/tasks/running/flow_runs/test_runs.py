@@ -263,7 +263,10 @@ def list_unmade(ledger: Ledger, now: datetime = NOW) -> list[MissedRun]:
 def test_times_that_were_missed_are_named_for_a_week_though_a_later_run_made_up_for_them(
     ledger: Ledger,
 ) -> None:
-    """Five runs were late when the worker came back: one ran, and the limit of one cancelled the others."""
+    """Five runs were late when the worker came back.
+
+    One ran, and the limit of one cancelled the others.
+    """
     schedule(ledger, SEAL, since=(NOW - timedelta(hours=7, minutes=30)).isoformat())
     first = datetime(2026, 12, 1, 20, 5, tzinfo=UTC)
     for number, hours in enumerate((0, 5, 6)):

@@ -40,7 +40,10 @@ def test_a_landing_names_the_flow_run_that_is_running_and_none_outside_one(tmp_p
 
 
 def test_a_task_signs_with_the_run_of_its_flow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The task's function as Prefect calls it; the context of a flow run is set as Prefect sets it."""
+    """The task's function as Prefect calls it.
+
+    The context of a flow run is set as Prefect sets it.
+    """
     # Only here: what is tested is how our tasks hear of Prefect's context.
     from prefect import flow  # noqa: TID251
     from prefect.client.schemas.objects import FlowRun  # noqa: TID251

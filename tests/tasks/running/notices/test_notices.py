@@ -1,4 +1,7 @@
-"""Whoever is named is told of a failed run: by a program and by a web hook, and one that fails keeps nobody else from it."""
+"""Everybody who is named is told of a failed run, by a program and by a web hook.
+
+One that fails keeps nobody else from being told.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""In which state a run should be that Prefect believes to be under way, and that nothing keeps a worker from looking after runs."""
+"""The state that a run should be in when Prefect believes it to be under way.
+
+The tests also check that nothing keeps a worker from looking after runs.
+"""
 
 from __future__ import annotations
 

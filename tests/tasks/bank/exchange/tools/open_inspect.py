@@ -1,4 +1,6 @@
-"""What Inspect itself reads of an exported task, from an environment of its own: `python open_inspect.py FOLDER NAME`.
+"""What Inspect itself reads of an exported task, from an environment of its own.
+
+Run it as `python open_inspect.py FOLDER NAME`.
 
 Loads the task from its file, evaluates it against LOCAL_BASE_URL, and prints its samples and scores.
 """

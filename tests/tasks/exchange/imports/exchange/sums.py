@@ -1,4 +1,6 @@
-"""Two logs of Inspect and what its own reader finds in them, from an environment of its own: `python sums.py FOLDER`.
+"""Two logs of Inspect and what its own reader finds in them.
+
+It runs in an environment of its own: `python sums.py FOLDER`.
 
 Two epochs, three scorers, one question whose scorer fails; OPENAI-compatible endpoint by LOCAL_BASE_URL.
 """
@@ -57,7 +59,10 @@ def sums():
 
 
 def main() -> None:
-    """Write a log in each form and print, by form, its file and each sample's scores as Inspect reads them back."""
+    """Write a log in each form and print what Inspect reads back.
+
+    For each form, its file and each sample's scores are printed.
+    """
     (folder,) = sys.argv[1:]
     found = {}
     for form in ("eval", "json"):

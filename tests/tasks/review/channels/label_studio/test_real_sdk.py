@@ -1,4 +1,6 @@
-"""What we write for Label Studio, held to its own kit: `label_interface` of label-studio-sdk.
+"""What we write for Label Studio, checked with its own kit.
+
+The kit is `label_interface` of label-studio-sdk.
 
 The kit has an environment of its own (`make test-long` makes it): `.venv-exchange`, or PROCTOR_EXCHANGE_PYTHON.
 """

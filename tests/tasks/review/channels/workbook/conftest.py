@@ -41,7 +41,10 @@ QUESTIONS = [
 
 @pytest.fixture
 def folder(request: pytest.FixtureRequest, ledger: Ledger, settings: Settings, tmp_path: Path) -> Path:
-    """The workbooks of a batch of three questions for chen and dai, in today's layout or the earlier one."""
+    """The workbooks of a batch of three questions for chen and dai.
+
+    They are in today's layout or the earlier one.
+    """
     assign_batch(ledger, "b1", make_frame(QUESTIONS), TWO, settings, NOW)
     export = export_earlier_batch if getattr(request, "param", "") == "earlier" else export_batch
     export(ledger, "b1", tmp_path / "out")
@@ -86,7 +89,10 @@ def fill(path: Path, **cells: dict[int, Any]) -> None:
 
 
 def make_text(path: Path, name: str, row: int) -> None:
-    """Make text of a cell that openpyxl takes for a formula, as the column's format does in a spreadsheet program."""
+    """Turn a cell that openpyxl takes for a formula into text.
+
+    The column's format does the same in a spreadsheet program.
+    """
     book = load_workbook(path)
     sheet = book[layout.SHEET]
     sheet.cell(row, find_column(sheet, name)).data_type = "s"

@@ -1,4 +1,7 @@
-"""Workbooks of layout 1 as they were written until it changed: they may still be with annotators, so they must be read."""
+"""Workbooks of layout 1 as they were written until it changed.
+
+They may still be with annotators, so they must be read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Cards: nothing of a question is lost where it is cut, and every line has its place in the height of its row."""
+"""Cards lose nothing of a question where it is cut.
+
+Every line has its place in the height of its row.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Files with bad rows: the good ones are taken, the file comes back with the bad ones marked."""
+"""Files with bad rows.
+
+The good rows are taken, and the file comes back with the bad ones marked.
+"""
 
 from __future__ import annotations
 
