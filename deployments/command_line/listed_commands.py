@@ -48,11 +48,7 @@ COMMANDS: Final = (
         "operate.operations",
         "Copy ledger, lake, archive and secrets, consistently, while flows may run.",
     ),
-    Listed(
-        "restore",
-        "operate.operations",
-        "Put a backup into an empty PROCTOR_HOME, checked whole before anything of it is put in place.",
-    ),
+    Listed("restore", "operate.operations", "Put a backup into an empty PROCTOR_HOME."),
     Listed(
         "compact",
         "operate.operations",
