@@ -16,7 +16,10 @@ _ANSWER_WORDS = re.compile(
 
 
 def find_companion(path: Path) -> Path | None:
-    """Return the file beside a paper that by its name holds the paper's answers (`期末A.docx`, `期末A答案.docx`), or None."""
+    """Return the file beside a paper whose name says that it holds the paper's answers, or None.
+
+    So `期末A.docx` and `期末A答案.docx`.
+    """
     if _ANSWER_WORDS.search(path.stem):
         return None
     try:
@@ -34,7 +37,10 @@ def _is_own_file(path: Path) -> bool:
 
 @lru_cache(maxsize=256)
 def _list_answer_files(folder: Path, _changed: int) -> dict[str, Path]:
-    """The answer files of a folder by the name of their paper; listed once per state of the folder."""
+    """The answer files of a folder by the name of their paper.
+
+    They are listed once per state of the folder.
+    """
     found: dict[str, Path] = {}
     for file in sorted(folder.iterdir()):
         if not file.name.startswith((".", "~$")) and _ANSWER_WORDS.search(file.stem):

@@ -1,4 +1,6 @@
-"""A model's help with texts that the rules cannot split: it may only point at what the paper says, never add a word.
+"""A model's help with texts that the rules cannot split.
+
+The model may only point at what the paper says, never add a word.
 
 Off by default. Texts leave the house with every call, so the model should run where the papers may be read. What it
 returns is looked up in the text letter by letter; the questions are then made of the paper's own characters and go
@@ -103,7 +105,10 @@ class AssistanceSummary:
 
 
 def name_month_budget(now: str) -> str:
-    """Under which name a month's money is kept; papers come at any time and belong to no run of the exam."""
+    """Under which name a month's money is kept.
+
+    Papers come at any time and belong to no run of the exam.
+    """
     return f"{CALL_RUN}-{now[:7]}"
 
 
@@ -127,7 +132,9 @@ class Assistant:
     def help_with(
         self, parsed: Sequence[ParsedDocument], threshold: float, summary: AssistanceSummary
     ) -> list[ParsedDocument]:
-        """The documents, those that the rules left doubtful split again where the model's reading is better.
+        """The documents, the doubtful ones split again where the model's reading is better.
+
+        Doubtful are those that the rules left so.
 
         Raises:
             RegistryError: the model cannot be called at all (no key, no address).
@@ -155,9 +162,10 @@ async def assist_documents(
     threshold: float,
     summary: AssistanceSummary,
 ) -> list[ParsedDocument]:
-    """The documents, those that the rules left doubtful split again with the model's help where that is better.
+    """The documents, the doubtful ones split again with the model's help where that is better.
 
-    A document whose call fails stays as the rules read it, with a warning; nothing is lost. Counts go to `summary`.
+    Doubtful are those that the rules left so. A document whose call fails stays as the rules read it, with a warning;
+    nothing is lost. Counts go to `summary`.
 
     Raises:
         RegistryError: the model cannot be called at all (no key, no address).
@@ -185,7 +193,10 @@ async def assist_document(
     threshold: float,
     summary: AssistanceSummary,
 ) -> ParsedDocument:
-    """One document with its doubtful stretches split again where the model's reading is better than the rules'."""
+    """One document, its doubtful stretches split again where the model reads them better.
+
+    Better means better than the rules' reading.
+    """
     from tasks.models import CallFailed
 
     stretches = find_stretches(parsed)
@@ -240,7 +251,10 @@ async def _split_stretch(
     end: int,
     summary: AssistanceSummary,
 ) -> list[Located]:
-    """The model's questions of a stretch, window after window; the last of a window is asked for again in the next."""
+    """The model's questions of a stretch, window after window.
+
+    The last question of a window is asked for again in the next.
+    """
     assert parsed.text is not None
     text = str(parsed.text["text"])
     language = parsed.document["language"]
@@ -268,7 +282,11 @@ async def _split_stretch(
 async def _ask(
     client: ModelClient, model: RegisteredModel, window: str, unit: str
 ) -> list[Mapping[str, Any]] | None:
-    """The entries of the reply to a window; null for a reply that was cut short. Raises _Unusable."""
+    """The entries of the reply to a window; None for a reply that was cut short.
+
+    Raises:
+        _Unusable: no reply could be read.
+    """
     from tasks.models import CallRequest, parse_json_object
 
     request = json.dumps({"task": _TASK, "version": PROMPT_VERSION, "text": window}, ensure_ascii=False)

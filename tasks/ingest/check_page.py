@@ -1,4 +1,7 @@
-"""One page that shows how a paper was read: its text on the left, beside it the questions that were found in it."""
+"""One page that shows how a paper was read.
+
+Its text is on the left, beside it the questions that were found in it.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,10 @@ STATUS_NAMES = {
 
 @dataclass
 class Block:
-    """A stretch of the text, `kind` being `question`, `unclaimed` or `used`, and the questions that begin in it."""
+    """A stretch of the text and the questions that begin in it.
+
+    `kind` is `question`, `unclaimed` or `used`.
+    """
 
     kind: str
     text: str

@@ -21,7 +21,10 @@ _ENTRANCE = re.compile(
 def describe(
     document: dict[str, Any], head: str, path: Path, options: Mapping[str, Any], mapping: Mapping[str, Any]
 ) -> None:
-    """Tell discipline and source kind by mapping, folders, file name and the head of the paper, in this order."""
+    """Find discipline and source kind by mapping, folders, file name and the head of the paper.
+
+    They are tried in this order.
+    """
     merged = {**mapping["disciplines"], **(options.get("discipline_map") or {})}
     source = str(document["source_path"])
     mapped = find_mapped(source, merged)

@@ -1,4 +1,7 @@
-"""Exam papers to questions: list the documents of a folder, parse them one by one in guarded child processes."""
+"""Exam papers to questions.
+
+List the documents of a folder, and parse them one by one in guarded child processes.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,9 @@ def make_options(
     *,
     use_ocr: bool = True,
 ) -> IngestOptions:
-    """Read and check what a person may set, so that a mistake is reported before anything is read.
+    """Read and check what a person may set.
+
+    So a mistake is reported before anything is read.
 
     Raises:
         UsageError: for a map file that is absent or wrong, or a source kind that does not exist.
@@ -131,10 +136,10 @@ def list_documents(paths: Sequence[Path]) -> list[Path]:
 
 
 def list_sources(paths: Sequence[Path]) -> list[Source]:
-    """Return the files named and those below the folders named, each once, with the paths they are known by.
+    """Return the files named and those below the folders named, each once.
 
-    `papers/2024` gives `2024/final.docx`. Where two of the paths end alike (`law/2024` and `history/2024`) both keep
-    as many folders as tell them apart.
+    They come with the paths they are known by. `papers/2024` gives `2024/final.docx`. Where two of the paths end alike
+    (`law/2024` and `history/2024`) both keep as many folders as tell them apart.
 
     Raises:
         UsageError: when a path does not exist, or a folder holds no file.
@@ -164,7 +169,9 @@ def _shorten(roots: Sequence[Path]) -> dict[Path, Path]:
 
 
 def parse_document(path: Path, options: IngestOptions) -> ParsedDocument:
-    """Read one document in a child process; a bad document gives a result with its status and error, never a raise.
+    """Read one document in a child process.
+
+    A bad document gives a result with its status and error; it never raises.
 
     Raises:
         UsageError: when the mapping file of the options cannot be used.
@@ -173,10 +180,10 @@ def parse_document(path: Path, options: IngestOptions) -> ParsedDocument:
 
 
 def parse_documents(paths: Iterable[Path], options: IngestOptions, workers: int) -> Iterator[ParsedDocument]:
-    """Yield the result of every document in the order of the paths; folders give their files, sorted.
+    """Yield the result of every document in the order of the paths.
 
-    `workers` documents are read at once; paths are taken and results handed on as they come, so that memory
-    stays flat.
+    Folders give their files, sorted. `workers` documents are read at once; paths are taken and results handed on as
+    they come, so that memory stays flat.
     """
     return parse_sources(_expand(paths), options, workers)
 
@@ -184,7 +191,10 @@ def parse_documents(paths: Iterable[Path], options: IngestOptions, workers: int)
 def parse_sources(
     sources: Iterable[Source], options: IngestOptions, workers: int
 ) -> Iterator[ParsedDocument]:
-    """Yield the result of every source in their order, as `parse_documents` does; converted on the cluster where one is open."""
+    """Yield the result of every source in their order, as `parse_documents` does.
+
+    They are converted on the cluster where one is open.
+    """
     cluster = find_cluster()
     convert = ask if cluster is None else partial(ask_cluster, cluster)
     workers = max(1, workers) if cluster is None else cluster.count_threads() + 1
@@ -205,13 +215,19 @@ def parse_sources(
 
 
 def render_document_json(parsed: ParsedDocument) -> str:
-    """Return the document with its questions as JSON after schemas/data/document.schema.json; the text lies apart."""
+    """Return the document with its questions as JSON after schemas/data/document.schema.json.
+
+    The text is kept apart.
+    """
     value = {"schema_version": 1, "document": parsed.document, "questions": parsed.questions}
     return json.dumps(value, ensure_ascii=False, indent=1, default=str) + "\n"
 
 
 def _expand(paths: Iterable[Path]) -> Iterator[Source]:
-    """Every file with its path relative to the folder that was given, the folder's name included."""
+    """Every file with its path relative to the folder that was given.
+
+    The path includes the folder's name.
+    """
     for path in paths:
         if path.is_dir():
             for file in list_documents([path]):

@@ -1,4 +1,7 @@
-"""A file as it comes in: opened without waiting, read once, and kept as it was when it was read."""
+"""A file as it comes in.
+
+It is opened without waiting, read once, and kept as it was when it was read.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ _KINDS = (
 
 @dataclass(frozen=True)
 class Intake:
-    """The content of one file: its SHA-256, its size in bytes, and the copy that was made while it was read (or None)."""
+    """The content of one file: its SHA-256, its size in bytes, and a copy or None.
+
+    The copy was made while the file was read.
+    """
 
     sha256: str
     size: int
@@ -37,9 +43,10 @@ class Intake:
 
 
 def take_in(path: Path, max_bytes: int, spool: Path | None = None, *, root: Path | None = None) -> Intake:
-    """Read a file once, with its hash; with `spool` (a folder) a copy is kept there, which is what is parsed and archived.
+    """Read a file once, with its hash.
 
-    With `root`, a folder above it, no link below that folder is followed, whoever puts one there at whatever moment.
+    With `spool` (a folder) a copy is kept there, which is what is parsed and archived. With `root`, a folder above it,
+    no link below that folder is followed, whoever puts one there at whatever moment.
 
     Raises:
         DocumentError: `unsupported` for a link and what is no regular file, `corrupt` for what cannot be opened, `too_large`.
@@ -70,7 +77,12 @@ def take_in(path: Path, max_bytes: int, spool: Path | None = None, *, root: Path
 
 
 def read_own_file(path: Path) -> bytes:
-    """The bytes of a file; raises OSError where it is a link by now, which may lead anywhere, and DocumentError where it is no file."""
+    """The bytes of a file that has not become a link.
+
+    Raises:
+        OSError: where it is a link by now, which may lead anywhere.
+        DocumentError: where it is no file.
+    """
     with os.fdopen(_open_below(path.parent, path), "rb") as stream:
         if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             raise DocumentError("unsupported", "This is no file with content. Leave it out.")
@@ -78,7 +90,11 @@ def read_own_file(path: Path) -> bytes:
 
 
 def _open_below(root: Path, path: Path) -> int:
-    """Open a file folder by folder from the root; raises OSError where one of them, or the file, is a link."""
+    """Open a file folder by folder from the root.
+
+    Raises:
+        OSError: where one of the folders, or the file, is a link.
+    """
     *folders, name = path.relative_to(root).parts
     held = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -129,7 +145,10 @@ def show_name(path: Path) -> str:
 
 
 def open_spool(archive: Path) -> Path:
-    """A folder of this process for copies, beside the archive that they move to; those of dead processes are deleted."""
+    """A folder of this process for copies, beside the archive that they move to.
+
+    Those of dead processes are deleted.
+    """
     folder = archive / SPOOL
     folder.mkdir(parents=True, exist_ok=True)
     for other in folder.iterdir():

@@ -1,4 +1,7 @@
-"""Land parsed documents: originals first, then rows, in chunks, so that a kill at any moment loses nothing."""
+"""Land parsed documents: originals first, then rows.
+
+It is done in chunks, so that a kill at any moment loses nothing.
+"""
 
 from __future__ import annotations
 
@@ -130,9 +133,12 @@ def land_documents(
 def find_nothing_new(
     settings: Settings, paths: Sequence[Path], options: IngestOptions
 ) -> IngestSummary | None:
-    """What an ingest of `paths` would say where every document is landed already; None where one is to be read, or no lake is there.
+    """What an ingest of `paths` would say where every document is landed already.
 
-    Nothing is written. Raises UsageError as `land_documents` does.
+    None where a document is to be read, or where there is no lake. Nothing is written.
+
+    Raises:
+        UsageError: as `land_documents` does.
     """
     read_mapping(options.mapping_file)
     sources = list_sources(paths)
@@ -146,7 +152,10 @@ def find_nothing_new(
 
 
 def archive_document(archive: Path, parsed: ParsedDocument) -> None:
-    """Keep the original by its content hash, with its TXT and JSON beside it; written once, atomically."""
+    """Keep the original by its content hash, with its TXT and JSON beside it.
+
+    It is written once, atomically.
+    """
     sha256 = str(parsed.document["sha256"])
     if not sha256:
         return  # it could not be opened: there is nothing to keep
@@ -164,7 +173,10 @@ def archive_document(archive: Path, parsed: ParsedDocument) -> None:
 
 
 def name_original(sha256: str, path: Path) -> str:
-    """The name of an original in the archive: its hash and suffix; a text or JSON file is set apart from what was read in it."""
+    """The name of an original in the archive: its hash and suffix.
+
+    A text or JSON file is set apart from what was read in it.
+    """
     suffix = path.suffix.lower() if re.fullmatch(r"\.[\w-]{1,12}", path.suffix, re.ASCII) else ""
     return f"{sha256}.original{suffix}" if suffix in ("", ".txt", ".json") else f"{sha256}{suffix}"
 
@@ -182,9 +194,10 @@ def _skip_known(
     progress: Progress | None,
     max_bytes: int,
 ) -> Iterator[tuple[Source, str]]:
-    """Only the files, each with its hash, whose bytes are neither landed (in `lake`, if one is given) nor met earlier in this run.
+    """Only the files, each with its hash, whose bytes are new.
 
-    Of two files with the same bytes the one beside which an answer file lies is read.
+    They are neither landed (in `lake`, if one is given) nor met earlier in this run. Of two files with the same bytes
+    the one beside which an answer file lies is read.
     """
     met: set[str] = set()
     ordered = sorted(sources, key=lambda source: find_companion(source.path) is None)
@@ -275,7 +288,10 @@ def _land_chunk(
 def _list_batches(
     table: Table, chunk: Sequence[ParsedDocument], rows: Sequence[list[dict[str, Any]]]
 ) -> list[Batch]:
-    """The rows of each document as a batch of its own, all parts of one frame: that is made once for a chunk."""
+    """The rows of each document as a batch of its own, all parts of one frame.
+
+    The frame is made once for a chunk.
+    """
     frame = table.frame([row for own in rows for row in own])
     batches: list[Batch] = []
     first = 0

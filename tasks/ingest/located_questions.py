@@ -1,4 +1,7 @@
-"""Questions of a model, looked up in the paper letter by letter: what is not there is refused."""
+"""Questions of a model, looked up in the paper letter by letter.
+
+What is not there is refused.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +39,10 @@ class Located:
 def locate_questions(
     entries: Sequence[Mapping[str, Any]], text: str, start: int, stop: int, language: str | None
 ) -> tuple[list[Located], int]:
-    """Find the model's questions in `text[start:stop]`; those of which a piece is not there are refused, and counted.
+    """Find the model's questions in `text[start:stop]`.
 
-    Stems must follow one another. An answer counts only where it stands between its stem and the next one.
+    Those of which a piece is not there are refused, and counted. Stems must follow one another. An answer counts only
+    where it stands between its stem and the next one.
     """
     places = Places(text, start, stop)
     spans: list[tuple[Mapping[str, Any], list[Span], list[Span]]] = []
@@ -71,7 +75,10 @@ def _locate_rest(
     limit: int,
     language: str | None,
 ) -> Located | None:
-    """Options, answer and explanation of one question, and its draft; null where an option is not in the text."""
+    """Options, answer and explanation of one question, and its draft.
+
+    None where an option is not in the text.
+    """
     options: list[tuple[str, list[Span]]] = []
     cursor = stem[-1][1]
     raw = entry.get("options") or []
@@ -111,7 +118,10 @@ def _locate_rest(
 
 
 def make_rows(parsed: ParsedDocument, located: Sequence[Located], threshold: float) -> list[Row]:
-    """Rows of the model's questions, with answers that the rules had found for them elsewhere in the paper."""
+    """Rows of the model's questions.
+
+    They have the answers that the rules had found for them elsewhere in the paper.
+    """
     assert parsed.text is not None
     drafts = [one.draft for one in located]
     _inherit_answers(drafts, parsed.questions)
@@ -123,7 +133,10 @@ def make_rows(parsed: ParsedDocument, located: Sequence[Located], threshold: flo
 
 
 def _inherit_answers(drafts: Sequence[Draft], rows: Sequence[Row]) -> None:
-    """Keys from the end of the paper stay with their question: the same number in the same place."""
+    """Keep keys from the end of the paper with their question.
+
+    It is recognised by the same number in the same place.
+    """
     for draft in drafts:
         if draft.answer:
             continue

@@ -1,4 +1,7 @@
-"""The two small YAML files that a person may write for `proctor ingest`: what columns mean, what folders mean."""
+"""The two small YAML files that a person may write for `proctor ingest`.
+
+They say what columns mean, and what folders mean.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +35,10 @@ OPTION_LABELS = tuple("ABCDEFGHIJ")
 
 
 def read_mapping(path: Path | str | None) -> dict[str, dict[str, Any]]:
-    """Read a mapping file: `columns` (role or option label → header names) and `disciplines` (path part → discipline).
+    """Read a mapping file: what its columns and its path parts mean.
 
-    Returns both parts, empty where the file has none; header names always as lists.
+    `columns` maps a role or option label to header names, `disciplines` a path part to a discipline. Returns both
+    parts, empty where the file has none; header names always as lists.
 
     Raises:
         UsageError: when the file is absent, is no YAML mapping, or names a role or discipline that does not exist.

@@ -20,9 +20,10 @@ _LABEL_STOPS = (".", "、", ")", ":", ",", "。", "")
 
 
 class Places:
-    """A window `text[start:stop]` of a paper, to be searched white space, width of characters and blanks aside.
+    """A window `text[start:stop]` of a paper, to be searched.
 
-    Spans are offsets into the whole text, the end exclusive.
+    White space, width of characters and blanks do not count in a search. Spans are offsets into the whole text, the end
+    exclusive.
     """
 
     def __init__(self, text: str, start: int, stop: int) -> None:
@@ -31,7 +32,10 @@ class Places:
         self._folded, self._offsets = _fold(text, start, stop)
 
     def find_lines(self, wanted: object, begin: int, limit: int | None = None) -> list[Span] | None:
-        """The spans of the lines of a piece, one behind the other; [] for an empty piece, None when it is not there."""
+        """The spans of the lines of a piece, one after the other.
+
+        [] for an empty piece, None when it is not there.
+        """
         if wanted is None or (isinstance(wanted, str) and not wanted.strip()):
             return []
         if not isinstance(wanted, str):
@@ -50,9 +54,9 @@ class Places:
         return spans
 
     def find_labelled(self, label: str, wanted: object, begin: int) -> list[Span] | None:
-        """As `find_lines`, but first where the label stands right before: short texts occur in many places.
+        """As `find_lines`, but first where the label stands right before.
 
-        None for an empty piece: what is labelled must be there.
+        Short texts occur in many places. None for an empty piece: what is labelled must be there.
         """
         if not isinstance(wanted, str) or not wanted.strip():
             return None
@@ -68,9 +72,9 @@ class Places:
         return self.find_lines(wanted, begin)
 
     def find_answer(self, wanted: object, begin: int, limit: int, used: Sequence[Span]) -> list[Span]:
-        """The spans of a printed answer outside stem and options (`used`); a short key must stand alone there.
+        """The spans of a printed answer outside stem and options (`used`).
 
-        [] when it is not printed between `begin` and `limit`.
+        A short key must stand alone there. [] when the answer is not printed between `begin` and `limit`.
         """
         if isinstance(wanted, list):
             wanted = "".join(str(one) for one in wanted)
@@ -86,7 +90,10 @@ class Places:
         return []
 
     def find_number(self, wanted: str, begin: int) -> tuple[str, int]:
-        """The printed number right before a stem, and where it begins; an empty one when it is not there."""
+        """The printed number right before a stem, and where it begins.
+
+        An empty one when it is not there.
+        """
         earliest = max(0, begin - 24)
         match = re.search(rf"{re.escape(wanted)}\s*[.．、:：)）]?\s*$", self.text[earliest:begin])
         if not wanted or match is None:
@@ -95,7 +102,10 @@ class Places:
         return self.text[place:begin].strip(), place
 
     def make_pieces(self, spans: Sequence[Span], prefix: str = "") -> list[Piece]:
-        """Cleaned lines of these spans; where the text breaks a line that the copy does not, the sentence runs on."""
+        """Cleaned lines of these spans.
+
+        Where the text breaks a line that the copy does not, the sentence runs on.
+        """
         lines: list[Line] = []
         starts: list[int] = []
         for first, last in spans:

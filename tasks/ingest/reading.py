@@ -27,10 +27,11 @@ MAX_TEXT = 20_000_000
 def read_document(
     path: Path, document: dict[str, Any], options: Mapping[str, Any], content: str | None = None
 ) -> dict[str, Any]:
-    """Read, split and describe one document; returns `{document, text, questions}` ready for JSON.
+    """Read, split and describe one document.
 
-    `document` comes with its identity (id, sha256, name, source path, size). Problems of the document become
-    its status and error; only faults of ours raise. `content` is a copy to be read in the place of the file.
+    Returns `{document, text, questions}` ready for JSON. `document` comes with its identity (id, sha256, name, source
+    path, size). Problems of the document become its status and error; only faults of ours raise. `content` is a copy to
+    be read in the place of the file.
     """
     try:
         data = Path(content or path).read_bytes()
@@ -48,7 +49,9 @@ def read_document(
 def read_extraction(
     extraction: Extraction, path: Path, document: dict[str, Any], options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Split what a reader handed over and describe the document; returns what `read_document` does.
+    """Split what a reader handed over and describe the document.
+
+    Returns what `read_document` does.
 
     Raises:
         DocumentError: for an answer file or records that cannot be read.
@@ -89,7 +92,10 @@ def read_extraction(
 
 
 def _split(extraction: Extraction, columns: Mapping[str, Any]) -> tuple[Split, str, list[int]]:
-    """Return the questions of lines, sheets or records, the raw text, and where its pages or sheets begin."""
+    """Return the questions of lines, sheets or records, and the raw text.
+
+    Also where in the text its pages or sheets begin.
+    """
     if extraction.records is not None:
         found = split_records(extraction.records, columns)
         note_neighbours(found.drafts)
@@ -106,7 +112,10 @@ def _split(extraction: Extraction, columns: Mapping[str, Any]) -> tuple[Split, s
 
 
 def _read_sheets_as_text(extraction: Extraction, split: Split, raw: str) -> tuple[Split, str]:
-    """Read sheets without question columns as the lines of a paper: some type a whole paper into one column."""
+    """Read sheets without question columns as the lines of a paper.
+
+    Some people type a whole paper into one column.
+    """
     lines = [
         Line("  ".join(cell.replace("\n", " ") for cell in row if cell.strip()))
         for sheet in extraction.sheets

@@ -1,4 +1,6 @@
-"""Remove a document that should not have been ingested: its questions leave the lake, the record of it stays.
+"""Remove a document that should not have been ingested.
+
+Its questions leave the lake, the record of it stays.
 
 The row in `documents` remains, with the status `removed` and the reason, so that the same file is not ingested again
 unless it is asked for (`--again`). What has become part of a bank version cannot be removed, only retired.
@@ -33,7 +35,11 @@ class Removal:
 
 
 def find_document(lake: Lake, name: str) -> dict[str, Any]:
-    """The document of that name, or whose id begins so; raises UsageError when none or several do."""
+    """The document of that name, or whose id begins so.
+
+    Raises:
+        UsageError: when none or several do.
+    """
     found = lake.read("documents_named", {"name": name}).to_dicts()
     if not found:
         raise UsageError(
@@ -107,7 +113,10 @@ def _withdraw(ledger: Ledger, document: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _purge(folder: Path, sha256: str) -> int:
-    """Delete what a folder keeps of an original, which its content names; how many files that were."""
+    """Delete what a folder keeps of an original; return how many files that were.
+
+    The original is named by its content.
+    """
     found = sorted([*(folder / sha256[:2]).glob(f"{sha256}.*"), *folder.glob(f"{sha256}.*")])
     for path in found:
         path.unlink(missing_ok=True)

@@ -1,4 +1,7 @@
-"""Which documents this process reads where several ingest the same papers: each document is one process's at a time."""
+"""Which documents this process reads where several ingest the same papers.
+
+Each document is one process's at a time.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +39,18 @@ class DocumentShare:
         self.landed_by_others = 0
 
     def take(self, found: Iterator[tuple[Source, str]]) -> Iterator[Source]:
-        """Those of the documents (with their hashes) that nobody else is reading; the others are kept for `take_left`."""
+        """Those of the documents (with their hashes) that nobody else is reading.
+
+        The others are kept for `take_left`.
+        """
         while group := list(islice(found, self._group)):
             yield from self._take_some(group)
 
     def take_left(self) -> Iterator[Source]:
-        """What others were reading, once they have let go of it without landing it: they were killed, or could not read it.
+        """What others were reading, once they have let go of it without landing it.
 
-        Call it when everything taken before has landed and was let go of: two processes would wait for each other.
+        They were killed, or could not read it. Call it when everything taken before has landed and was let go of:
+        otherwise two processes would wait for each other.
         """
         left, self._others = self._others, []
         yield from self._take_some(left)

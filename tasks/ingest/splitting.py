@@ -57,7 +57,10 @@ _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 
 @dataclass
 class Split:
-    """The questions of one paper, the answers that found no question, and sentences on what was odd."""
+    """The questions of one paper, and what did not fit.
+
+    These are the answers that found no question, and sentences on what was odd.
+    """
 
     drafts: list[Draft]
     keys: list[KeySection] = field(default_factory=list)

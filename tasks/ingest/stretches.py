@@ -1,4 +1,7 @@
-"""The stretches of a paper that its reading left doubtful, and what a second reading of them may replace."""
+"""The stretches of a paper that its reading left doubtful.
+
+And what a second reading of them may replace.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,11 @@ LEAST_COVERAGE = 0.9
 
 
 def find_stretches(parsed: ParsedDocument) -> list[tuple[int, int]]:
-    """The stretches of the text that the rules left in doubt, as offsets in order; what they are sure of is in none.
+    """The stretches of the text that the rules left in doubt, as offsets in order.
 
-    All of it where no question was found; else every run of questions that are below the confidence threshold or may
-    hold more than their own, and every numbered line that belongs to no question, up to the sure questions around them.
+    What the rules are sure of is in none. All of the text where no question was found; else every run of questions that
+    are below the confidence threshold or may hold more than their own, and every numbered line that belongs to no
+    question, up to the sure questions around them.
     """
     if parsed.text is None:
         return []
@@ -63,7 +67,10 @@ def _is_doubtful(row: Row) -> bool:
 
 
 def read_places(warnings: Sequence[str]) -> list[int]:
-    """The places of numbered lines that no question claims, as the warnings of a document name them."""
+    """The places of numbered lines that no question claims.
+
+    The warnings of a document name them.
+    """
     found = (_PLACES.search(warning) for warning in warnings if warning.startswith(NOT_READ))
     return [int(place) for match in found if match for place in match.group(1).split(", ")]
 
@@ -73,10 +80,10 @@ _PLACES = re.compile(r"at characters (\d+(?:, \d+)*)")
 
 
 def merge_rows(questions: Sequence[Row], rows: Sequence[Row], start: int, end: int) -> list[Row] | None:
-    """The document's questions with those of a stretch replaced by the model's; null where the rules' are no worse.
+    """The document's questions with those of a stretch replaced by the model's.
 
-    The model's must on average be surer than those that they replace, and must hold nearly all of their text; the
-    rules' questions that none of the model's touches stay.
+    None where the rules' are no worse. The model's must on average be surer than those that they replace, and must hold
+    nearly all of their text; the rules' questions that none of the model's touches stay.
     """
     if not rows:
         return None

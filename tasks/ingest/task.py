@@ -1,4 +1,7 @@
-"""Ingest as Prefect sees it: list → parse → archive → land. Paths, flags and counts only pass through Prefect."""
+"""Ingest as Prefect sees it: list → parse → archive → land.
+
+Paths, flags and counts only pass through Prefect.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,9 @@ def ingest_documents(
     workers: int | None = None,
     assist: str | None = None,
 ) -> dict[str, object]:
-    """Land what is new under `paths`: documents, their text, their questions; the originals are archived.
+    """Land what is new under `paths`: documents, their text, their questions.
 
-    `assist` names the model that helps where the rules are unsure.
+    The originals are archived. `assist` names the model that helps where the rules are unsure.
     """
     settings = load_settings()
     options = make_options(discipline_map, mapping_file, source_kind, use_ocr=use_ocr)

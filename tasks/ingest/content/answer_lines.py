@@ -124,7 +124,10 @@ def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
 
 
 def is_answered_beside(pieces: Sequence[Piece]) -> bool:
-    """Whether a line gives the right answer, beside one that tells what somebody answered (`我的答案：A`)."""
+    """Whether a line gives the right answer, beside one that tells what somebody answered.
+
+    The other line reads, for example, `我的答案：A`.
+    """
     return any(
         ANSWER_MARK.match(piece.text) is not None and STUDENT_MARK.match(piece.text.lstrip()) is None
         for piece in pieces

@@ -1,4 +1,7 @@
-"""The parts of a paper that hold answers: regions at its end, and key lines and blocks inside its sections."""
+"""The parts of a paper that hold answers.
+
+They are regions at its end, and key lines and blocks inside its sections.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ from tasks.ingest.words.labels import Label
 
 
 def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piece]]]:
-    """Separate question parts from answer parts; a chapter that begins inside an answer part ends it."""
+    """Separate question parts from answer parts.
+
+    A chapter that begins inside an answer part ends it.
+    """
     bodies: list[list[Piece]] = []
     regions: list[list[Piece]] = []
     rest = pieces
@@ -50,9 +56,9 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
 
 
 def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
-    """Return where questions continue after the answers of one section: at the heading with the next number.
+    """Return where questions continue after the answers of one section.
 
-    The answers of a whole paper begin with the first section again.
+    That is at the heading with the next number. The answers of a whole paper begin with the first section again.
     """
     from tasks.ingest.layout.headings import read_heading
 
@@ -107,9 +113,10 @@ def take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
 
 
 def _find_block(section: Section) -> tuple[int, int] | None:
-    """Return where the answers of a whole section begin below its questions: `答案：1）… 2）…`, the piece and the index.
+    """Return where the answers of a whole section begin below its questions.
 
-    The first answer repeats the number of the first question, and there are several of both.
+    They look like `答案：1）… 2）…`; returned are the piece and the index. The first answer repeats the number of the first
+    question, and there are several of both.
     """
     first: Label | None = None
     seen = 0

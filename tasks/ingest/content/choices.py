@@ -1,4 +1,7 @@
-"""Choice questions: their options, and keys printed as letters, as numbers or as the text of an option."""
+"""Choice questions: their options and their keys.
+
+Keys are printed as letters, as numbers or as the text of an option.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ _KEY_PLACE = re.compile(r"\s*[（(［\[]\s*[)）］\]]\s*$")
 
 
 def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
-    """Set the options of a draft from the lines that were recognised as such, and keep a bare key behind the last of them apart."""
+    """Set the options of a draft from the lines that were recognised as such.
+
+    A bare key after the last of them is kept apart.
+    """
     draft.notes.extend(split.notes)
     last_by_place = max(split.options, key=_find_start)
     kept, trailing = _cut_trailing(last_by_place[1], "".join([label for label, _ in split.options]))
@@ -78,7 +84,10 @@ def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[P
 
 
 def settle_choice(draft: Draft, answer_text: str, language: str | None, raw_stem: str) -> None:
-    """Set type and key of a question with options: from its bracket, its answer, a key behind the options, or stars."""
+    """Set type and key of a question with options.
+
+    They come from its bracket, its answer, a key after the options, or stars.
+    """
     labels = "".join(label for label, _ in draft.options)
     draft.question_type = "multiple_choice"
     bracketed = read_bracketed_key(draft.stem, labels)
@@ -174,7 +183,10 @@ _ORDINAL_REASON = re.compile(r"\s*[（(]?(\d)[)）]?\s*(?:[-–—:：]\s+|[.．
 
 
 def _read_ordinals(text: str, labels: str) -> list[str] | None:
-    """Read `2`, `1, 3`: the second option, the first and the third; None where a number has no option."""
+    """Read `2` as the second option, `1, 3` as the first and the third.
+
+    None where a number has no option.
+    """
     if not _ORDINALS.fullmatch(text):
         return None
     places = [int(number) for number in re.findall(r"\d+", text)]
@@ -184,7 +196,10 @@ def _read_ordinals(text: str, labels: str) -> list[str] | None:
 
 
 def _read_named(text: str, options: Sequence[tuple[str, str]]) -> list[str] | None:
-    """Read an answer that is printed as the text of one option, or of several in a row; None where none fits."""
+    """Read an answer that is printed as the text of one option, or of several in a row.
+
+    None where no option fits.
+    """
     wanted = _fold_option(text)
     if not wanted:
         return None

@@ -1,4 +1,7 @@
-"""Text that stands out (bold, colour, underline, highlight), and keys that a paper tells by nothing else."""
+"""Text that stands out, and keys that a paper shows by nothing else.
+
+Text stands out by bold, colour, underline or highlight.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,12 @@ _FULL, _NONE = 0.7, 0.1
 
 
 def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]) -> None:
-    """Give choice questions without a key the options that stand out, where the whole paper does it so.
+    """Give choice questions without a key the options that stand out.
 
-    One way of standing out counts where at least three questions, and seven in ten of those without a key, have
-    some options in it entirely and the others not at all, where it agrees with the keys that are printed, and
-    where it does not always fall on the same letter. The question gets the note `key_by_format`.
+    That is done where the whole paper does so. One way of standing out counts where at least three questions, and seven
+    in ten of those without a key, have some options in it entirely and the others not at all, where it agrees with the
+    keys that are printed, and where it does not always fall on the same letter. The question gets the note
+    `key_by_format`.
     """
     spans: dict[str, list[tuple[int, int]]] = {}
     for line, start in zip(lines, starts, strict=True):
@@ -38,9 +42,10 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
 
 
 def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]) -> bool:
-    """Give the questions without a key the options that stand out, if they do so consistently; return whether.
+    """Give the questions without a key the options that stand out; return whether it was done.
 
-    `chosen` are the labels of every question that stand out, None where only parts of options do.
+    It is done only where they stand out consistently. `chosen` are the labels of every question that stand out, None
+    where only parts of options do.
     """
     pairs = [
         (draft, None if labels is None or len(labels) == len(draft.options) else list(labels))
@@ -57,7 +62,10 @@ def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]
 
 
 def _read_choices(drafts: Sequence[Draft], spans: Sequence[tuple[int, int]]) -> list[list[str] | None]:
-    """The options of every question that stand out entirely; [] where none does, None where it is no choice."""
+    """The options of every question that stand out entirely.
+
+    [] where none does, None where it is no choice.
+    """
     firsts = [first for first, _ in spans]
     reach: list[int] = []
     for _, last in spans:

@@ -80,7 +80,10 @@ def _is_letter(answer: str) -> bool:
 
 
 def _strict_options(body: Sequence[Piece]) -> OptionSplit | None:
-    """Options under a heading that announces none count only when there are four and each is plainly marked."""
+    """Options under a heading that announces none; None where they do not count.
+
+    They count only when there are at least four and each is plainly marked.
+    """
     split = split_options(body, is_choice=False)
     if split is None or len(split.options) < 4 or split.notes:
         return None

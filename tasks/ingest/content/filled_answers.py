@@ -22,9 +22,9 @@ _BETWEEN_BLANKS = re.compile(
 
 
 def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
-    """Read answers written on the lines to fill in, `a stream of ____tokens____`, where a whole section does so.
+    """Read answers written on the lines to fill in, where a whole section does so.
 
-    One question tells nothing: `____ differs from ____` looks the same.
+    They look like `a stream of ____tokens____`. One question tells nothing: `____ differs from ____` looks the same.
     """
     groups: dict[int, list[Draft]] = {}
     for draft in drafts:
@@ -52,7 +52,10 @@ _TRAILING_LETTER = re.compile(r"(?<=\S)\s+([A-H])$")
 
 
 def read_trailing_letters(drafts: Sequence[Draft]) -> None:
-    """Read keys printed bare behind the stems, `… level need is D`, where every question of a section has one."""
+    """Read keys printed bare after the stems, where every question of a section has one.
+
+    They look like `… level need is D`.
+    """
     groups: dict[int, list[Draft]] = {}
     for draft in drafts:
         if draft.options:
@@ -84,9 +87,10 @@ _LEAST_BELOW = 4
 
 
 def read_answers_below(drafts: Sequence[Draft]) -> None:
-    """Read answers printed without a mark below their questions, where most of a section of free-response questions do so.
+    """Read answers printed without a mark below their questions.
 
-    The first line asks, and nothing below it does. One question tells nothing: data and code stand below questions, too.
+    Most questions of a section of free-response questions must have one. The first line asks, and nothing below it
+    does. One question tells nothing: data and code stand below questions, too.
     """
     groups: dict[int, list[Draft]] = {}
     for draft in drafts:
@@ -152,7 +156,10 @@ def _is_lone_key(text: str) -> bool:
 
 
 def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
-    """Whether this paper prints answers with its questions: keys in brackets, bare letters, √ and ×."""
+    """Whether this paper prints answers with its questions.
+
+    They are keys in brackets, bare letters, √ and ×.
+    """
     answered = asked = 0
     for lines in chunks:
         text = "\n".join(line.text for line in lines)
@@ -167,7 +174,10 @@ def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
 
 
 def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
-    """Return the fill-in sections whose blanks are filled: no question has an empty one, most have `（一年）`."""
+    """Return the fill-in sections whose blanks are filled.
+
+    In these no question has an empty blank, and most have one like `（一年）`.
+    """
     found: dict[int, list[str]] = {}
     for number, section, _, lines, _ in chunks:
         if section.fine is not None and section.fine.question_type == "fill_in_the_blank":

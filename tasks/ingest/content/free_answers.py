@@ -49,7 +49,10 @@ def settle_free(
     language: str | None,
     is_answered: bool,
 ) -> None:
-    """Set type, answer and material of a question without options. `kind` is the type that its section names."""
+    """Set type, answer and material of a question without options.
+
+    `kind` is the type that its section names.
+    """
     judged = None
     if kind in (None, "true_false"):
         judged = read_bracketed_truth(draft.stem, kind == "true_false")
@@ -124,7 +127,10 @@ def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], langua
 
 
 def _take_filled_blanks(draft: Draft, raw: str, language: str | None, is_answered: bool) -> None:
-    """Read answers printed inside the blanks: `是__质__的`, `是（ 质 ）的`; in an answered paper also `是（质）的`."""
+    """Read answers printed inside the blanks: `是__质__的`, `是（ 质 ）的`.
+
+    In an answered paper also `是（质）的`.
+    """
     underlined = re.compile(r"(?<!_)_{1,3}([^_\s，。；;、,.]{1,30}?)_{1,3}(?!_)")
     filled = underlined.findall(draft.stem)
     if filled and all(BLANK_NUMBER.fullmatch(text) for text in filled):

@@ -23,10 +23,11 @@ _FREE = ("short_answer", "essay", "calculation", "material_analysis")
 
 
 def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: str | None) -> list[KeySection]:
-    """Give printed answers to their questions; return what found none, by the sections of the keys.
+    """Give printed answers to their questions; return what found none.
 
-    A key section belongs to the question section with the same type and number, else the same number,
-    else the same type; without sections the question number decides. A question that has an answer keeps it.
+    What is returned stands by the sections of the keys. A key section belongs to the question section with the same
+    type and number, else the same number, else the same type; without sections the question number decides. A question
+    that has an answer keeps it.
     """
     unmatched: list[KeySection] = []
     used: set[tuple[int, int]] = set()
@@ -70,9 +71,10 @@ _NUMBERED_BLANK = re.compile(r"【\s*(\d{1,2})\s*】")
 
 
 def _join_blanks(target: dict[int, Draft], key: KeySection) -> list[KeyEntry]:
-    """Where a paper numbers its blanks (`【6】`) and its answers go on beyond the questions: one entry to a question.
+    """One entry for each question, where a paper numbers its blanks, not its questions.
 
-    Empty where the answers count the questions, or a blank has no answer of its number.
+    The blanks are numbered like `【6】`, and the numbers of the answers continue beyond those of the questions. Empty
+    where the answers count the questions, or a blank has no answer of its number.
     """
     entries = {entry.number: entry for entry in key.entries}
     if max(entries, default=0) <= max(target, default=0):

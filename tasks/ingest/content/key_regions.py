@@ -77,7 +77,10 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
 
 
 def _titles_paper(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether a line `… 参考答案` is the title above a paper's questions: nothing is asked before it, choices follow."""
+    """Whether a line `… 参考答案` is the title above a paper's questions.
+
+    Nothing is asked before it, and choices follow.
+    """
     before, after = pieces[:index], pieces[index + 1 :]
     if _TITLE_WITH_ANSWERS.search(pieces[index].text) and index < 8:
         return True
@@ -87,7 +90,10 @@ def _titles_paper(pieces: Sequence[Piece], index: int) -> bool:
 
 
 def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
-    """Whether `（1）…` below `答案要点：` answers the parts of the last question: the questions count otherwise."""
+    """Whether `（1）…` below `答案要点：` answers the parts of the last question.
+
+    It does where the questions count otherwise.
+    """
     if label.style not in ("nump", "romanp", "letterp"):
         return False
     before = [piece.label for piece in pieces if piece.label is not None]
@@ -102,7 +108,10 @@ def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
 
 
 def _closes_section(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether what follows answers the last section alone: numbers begin again in every section, here but once."""
+    """Whether what follows answers the last section alone.
+
+    Numbers begin again in every section, here only once.
+    """
     first = pieces[index + 1].label if index + 1 < len(pieces) else None
     if first is None or first.style != "num" or first.value != 1:
         return False
@@ -135,7 +144,10 @@ def is_region_heading(text: str) -> bool:
 
 
 def _names_answers(text: str) -> bool:
-    """Whether one of the words stands here without which REGION matches nothing: most lines have none."""
+    """Whether a line holds one of the words without which REGION matches nothing.
+
+    Most lines have none of them.
+    """
     if "答案" in text or "评分标准" in text or "试题解析" in text:
         return True
     # answer, solution, key, marking: parts of them whose letters have no further forms in other case
@@ -144,7 +156,10 @@ def _names_answers(text: str) -> bool:
 
 
 def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
-    """Put the one line of answers that closes a paper (`答案：1.C 2.A 3.…`) below a line `答案：` of its own."""
+    """Put the one line of answers that closes a paper below a line `答案：` of its own.
+
+    The line looks like `答案：1.C 2.A 3.…`.
+    """
     found = [
         index
         for index, piece in enumerate(pieces)
@@ -164,7 +179,10 @@ def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _is_title(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether `… 试题及答案` names a paper with its answers: nothing is asked above it, questions follow it."""
+    """Whether `… 试题及答案` names a paper with its answers.
+
+    Nothing is asked above it, and questions follow it.
+    """
     if any(piece.label is not None for piece in pieces[:index]):
         return False
     rest = pieces[index + 1 :]
@@ -207,7 +225,10 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
 
 
 def _answers_last(piece: Piece, following: Sequence[Piece], before: Sequence[Piece]) -> bool:
-    """Whether `7. 潜伏性  8. 1024` below `答案：` answers the last section: both numbers are asked above, the last of all there."""
+    """Whether `7. 潜伏性  8. 1024` below `答案：` answers the last section.
+
+    Both numbers are asked above, and are the last of all there.
+    """
     label = piece.label
     if label is None or label.style != "num":
         return False

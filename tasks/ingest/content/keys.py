@@ -1,4 +1,7 @@
-"""Answers printed away from their questions: a key line, or an answer part at the end of the paper or in a file of its own."""
+"""Answers printed away from their questions.
+
+They stand in a key line, or in an answer part at the end of the paper or in a file of its own.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +44,10 @@ _INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[
 
 @dataclass
 class KeySection:
-    """The answers below one heading of an answer part (or of one key line, then `fine` may be None).
+    """The answers below one heading of an answer part, or of one key line.
 
-    `parent` is the number of the section around it; `run` are keys without numbers, in the order of the questions.
+    Of a key line `fine` may be None. `parent` is the number of the section around it; `run` are keys without numbers,
+    in the order of the questions.
     """
 
     number: int | None
@@ -101,7 +105,10 @@ _RUN_KEY = re.compile(r"[A-J①-⑩√×✓✗✔✘TF对错]")
 
 
 def split_run(text: str, count: int) -> list[str]:
-    """The keys of a run for `count` questions: one sign each, or groups by white space and commas; else empty."""
+    """The keys of a run for `count` questions; empty where they do not come out.
+
+    They are one sign each, or groups separated by white space and commas.
+    """
     singles = _RUN_KEY.findall(text)
     if len(singles) == count:
         return singles
@@ -112,7 +119,10 @@ def split_run(text: str, count: int) -> list[str]:
 def _read_nested(
     pieces: Sequence[Piece], paths: Collection[tuple[int | None, int | None]]
 ) -> list[KeySection]:
-    """Read `一、（一）1-5 BCABC` and, below it, `（二）1. ABC`, where the questions stand in sections nested that way."""
+    """Read `一、（一）1-5 BCABC` and, below it, `（二）1. ABC`.
+
+    That is done where the questions stand in sections nested that way.
+    """
     known = {path for path in paths if path[0] is not None}
     if not known:
         return []
@@ -238,7 +248,10 @@ _KEY_FIRST = re.compile(r"\s*[（(]?\s*(?:[A-J]{1,6}|[√×✓✗])\s*[)）]?\s*
 
 
 def _follows(last: int, style: str, label: Label, rest: str) -> bool:
-    """Whether a number opens the next answer: one more in the same form; in front of a key one may be missing."""
+    """Whether a number opens the next answer: one more in the same form.
+
+    Before a key one number may be missing.
+    """
     is_key = ANSWER_MARK.match(rest) is not None or _KEY_FIRST.match(rest) is not None
     if label.value == last + 1:
         return label.style == style or is_key
@@ -246,7 +259,10 @@ def _follows(last: int, style: str, label: Label, rest: str) -> bool:
 
 
 def _read_several(text: str) -> tuple[int, int, int] | None:
-    """Read `13-14. Answers will vary.`: first and last number of the questions it answers, where the answer begins."""
+    """Read `13-14. Answers will vary.`, one answer to several questions.
+
+    Returned are the first and last number of the questions it answers, and where the answer begins.
+    """
     match = _ONE_FOR_ALL.match(text)
     if match is None or not 0 < int(match.group(2)) - int(match.group(1)) < 10:
         return None
@@ -313,7 +329,10 @@ def read_table_numbers(text: str) -> list[int]:
 
 
 def read_table_keys(text: str, count: int) -> list[str]:
-    """Read the second row of a key table: `答案 | A | C | B`; empty when it does not hold `count` keys."""
+    """Read the second row of a key table: `答案 | A | C | B`.
+
+    Empty when it does not hold `count` keys.
+    """
     cells = _split_cells(text)
     if cells and _KEY_CELL.fullmatch(cells[0]):
         cells = cells[1:]

@@ -1,4 +1,6 @@
-"""What of a paper was not read, or read twice: said of the document, and noted at the questions that it may be in.
+"""What of a paper was not read, or was read twice.
+
+It is said of the document, and noted at the questions that it may be in.
 
 A question that is silently wrong is worse than one that is missing: numbers that no question claims, a second answer or
 heading inside one question, and questions unlike their neighbours all lower the confidence.
@@ -86,7 +88,10 @@ class _Spans:
         return None
 
     def find_last(self, place: int) -> Draft | None:
-        """The question that began last before this place, where the place is still in it: lists that several share do not count twice."""
+        """The question that began last before this place, where the place is still in it.
+
+        Lists that several questions share do not count twice.
+        """
         at = bisect_right(self.starts, place) - 1
         draft = self.drafts[at] if at >= 0 else None
         return draft if draft is not None and draft.end > place else None
@@ -109,7 +114,10 @@ def _counts(label: Label | None) -> bool:
 
 
 def _note_inside(drafts: Sequence[Draft], pieces: Sequence[Piece], spans: _Spans) -> None:
-    """Note numbers that run on, second answers, second lists of options and headings inside one question."""
+    """Note numbers, answers, options and headings that one question should not hold.
+
+    These are numbers that run on, second answers, second lists of options, and headings inside the question.
+    """
     inside: dict[int, list[Piece]] = {}
     for piece in pieces:
         draft = spans.find_last(piece.start)
@@ -153,7 +161,10 @@ _MIN_KEYS = 3
 def _note_keys_inside(
     drafts: Sequence[Draft], pieces: Sequence[Piece], spans: _Spans, answer_parts: Collection[int]
 ) -> None:
-    """Note a key line inside a question, and the questions that lack an answer: the keys are theirs, and were not read so."""
+    """Note a key line inside a question, and the questions that lack an answer.
+
+    The keys are theirs, and were not read so.
+    """
     if all(one.answer for one in drafts):
         return
     holding: list[Draft] = []
@@ -213,7 +224,10 @@ def _note_gaps(drafts: Sequence[Draft]) -> None:
 
 
 def note_neighbours(drafts: Sequence[Draft]) -> None:
-    """Note a choice with fewer or more options than nearly all of its section, and a lone question without an answer."""
+    """Note a choice that has not as many options as its section, and a lone unanswered question.
+
+    The first has fewer or more options than nearly all of its section; the second alone has no answer.
+    """
     sections: dict[int, list[Draft]] = {}
     for draft in drafts:
         sections.setdefault(draft.section, []).append(draft)

@@ -1,4 +1,7 @@
-"""Why a question may have been read wrongly: the codes of `parse_notes`, their weights and meanings (schemas/data/parse_notes.yaml)."""
+"""Why a question may have been read wrongly: the codes of `parse_notes`.
+
+Their weights and meanings come from schemas/data/parse_notes.yaml.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ import yaml
 
 @dataclass(frozen=True)
 class Note:
-    """A code, what it takes from a confidence of 1, what it means and what to do, in English and Chinese."""
+    """A code and what it takes from a confidence of 1.
+
+    It says what the code means and what to do, in English and Chinese.
+    """
 
     code: str
     weight: float
@@ -31,7 +37,10 @@ def read_notes() -> Mapping[str, Note]:
 
 
 def render_problem_codes() -> str:
-    """The page docs/problem-codes.md: what every status of a document and every note of a question means."""
+    """The page docs/problem-codes.md.
+
+    It says what every status of a document and every note of a question means.
+    """
     lines = [
         "# Problem codes 问题代码",
         "",

@@ -87,7 +87,10 @@ _TAG_STARTS = frozenset("（([【")
 
 
 def take_margin_marks(body: list[Piece], draft: Draft) -> list[Piece]:
-    """Take `… of the Otto cycle.      10`: marks in the right margin of a question, behind a wide gap."""
+    """Take `… of the Otto cycle.      10`: marks in the right margin of a question.
+
+    They stand after a wide gap.
+    """
     if not body or draft.options or not body[-1].text.rstrip()[-1:].isdecimal():
         return body
     if sum(1 for piece in body if _MARGIN.search(piece.text)) != 1:

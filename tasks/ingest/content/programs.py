@@ -35,7 +35,10 @@ def match_program(piece: Piece, pieces: Sequence[Piece], body: Sequence[Piece]) 
 
 
 def is_written_code(body: Sequence[Piece]) -> bool:
-    """Whether the program that the question asks for stands below it: nothing but code, and the question is complete."""
+    """Whether the program that the question asks for stands below it.
+
+    It does where nothing but code follows and the question is complete.
+    """
     first = body[0].text.strip() if body else ""
     code = [piece.text for piece in body[1:]]
     return (

@@ -40,7 +40,10 @@ def make_questions(
     threshold: float,
     page_notes: Sequence[str] = (),
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return the rows of a document's questions and how many drafts repeated one and were left out."""
+    """Return the rows of a document's questions and how many drafts were left out.
+
+    Left out are drafts that repeat another one.
+    """
     rows: list[dict[str, Any]] = []
     seen: set[str] = set()
     repeated = 0

@@ -1,4 +1,7 @@
-"""Answers without a mark of their own, below their questions: where the question ends and the answer begins."""
+"""Answers without a mark of their own, below their questions.
+
+It is found where the question ends and the answer begins.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ _ASKED_PART = re.compile(
 
 
 def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None:
-    """Cut the stem where the unmarked answer begins: behind its first sentence and any further question."""
+    """Cut the stem where the unmarked answer begins.
+
+    It begins after the first sentence of the stem and any further question.
+    """
     paragraphs = _paragraphs(body)
     if len(paragraphs) < 2:
         return
@@ -90,9 +96,10 @@ _LEADS_PARTS = re.compile(
 
 
 def _skip_parts(paragraphs: Sequence[list[Piece]], cut: int) -> int:
-    """Return the place behind the numbered parts that a line like `试用 SQL 完成下列查询：` asks for, else `cut`.
+    """Return the place after the numbered parts that a line asks for, else `cut`.
 
-    Where numbers run on from 1 behind such a line, everything up to the last of them is the question.
+    Such a line is `试用 SQL 完成下列查询：`. Where numbers run on from 1 after it, everything up to the last of them is the
+    question.
     """
     texts = [join_pieces(paragraph).strip() for paragraph in paragraphs]
     for place, text in enumerate(texts[:-1]):
@@ -112,7 +119,10 @@ _PART_NUMBER = re.compile(r"[（(]?\s*(\d{1,2})\s*(?:[)）]|[.．、](?!\d))")
 
 
 def _skip_shown(paragraphs: Sequence[list[Piece]], cut: int) -> int:
-    """Return where an unmarked answer may begin: behind the code or grammar that a stem shows, and the parts it asks."""
+    """Return where an unmarked answer may begin.
+
+    That is after the code or grammar that a stem shows, and after the parts it asks.
+    """
     texts = [join_pieces(paragraph).strip() for paragraph in paragraphs]
     place = cut
     if any(text.endswith((":", "：", "{")) for text in texts[:cut]):

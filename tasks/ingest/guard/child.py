@@ -1,4 +1,6 @@
-"""A child process that reads documents under limits of memory, time and output: one after the other while nothing is wrong.
+"""A child process that reads documents under limits of memory, time and output.
+
+It reads one after the other while nothing is wrong.
 
 A fork, the pages that it touches for the first time and its end cost more than most papers do, so a child is kept for
 `MOST_DOCUMENTS`. It is not used again after anything but a plain, quick result: a failure, a document that took long,

@@ -1,4 +1,7 @@
-"""The conversion servers of this process: started when needed, one request at a time, replaced when they die."""
+"""The conversion servers of this process.
+
+They are started when needed, get one request at a time, and are replaced when they die.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,10 @@ _owner = os.getpid()
 
 
 def ask(request: dict[str, Any]) -> dict[str, Any]:
-    """Hand a request to an idle server, started when there is none; a server that died is replaced once."""
+    """Hand a request to an idle server; one is started when there is none.
+
+    A server that died is replaced once.
+    """
     global _owner
     for attempt in (1, 2):
         with _lock:

@@ -1,4 +1,7 @@
-"""Conversion on the workers of a cluster: the same guarded child, on another host, from the bytes of the paper."""
+"""Conversion on the workers of a cluster.
+
+It is the same guarded child, on another host, working from the bytes of the paper.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ def ask_cluster(cluster: Cluster, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def convert_there(request: dict[str, Any], files: dict[str, bytes | None]) -> dict[str, Any]:
-    """On a worker: put the files into a folder that is gone afterwards, and convert the paper as at home."""
+    """On a worker: convert the paper as at home.
+
+    The files are put into a folder that is gone afterwards.
+    """
     with tempfile.TemporaryDirectory(prefix="proctor-") as folder:
         places = {name: _put(Path(folder), name, request, data) for name, data in files.items()}
         options = request["options"] | {name: places[name] for name in ("companion", "mapping_file")}

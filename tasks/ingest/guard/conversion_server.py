@@ -100,7 +100,10 @@ def _preload() -> None:
 
 
 def _preload_for(path: str) -> bool:
-    """Load what most files of this name need, once: half a second that every child would pay again. True where it did."""
+    """Load what most files of this name need, once; return whether it was loaded.
+
+    It takes half a second, which every child would otherwise pay again.
+    """
     if path.lower().endswith((".xlsx", ".xlsm")) and "openpyxl" not in sys.modules:
         import openpyxl.cell.rich_text  # noqa: F401
 

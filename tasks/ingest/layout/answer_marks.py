@@ -1,4 +1,7 @@
-"""The marks of answers, `Ans- B`, `答案→B`, `Answer Key` below every question, written in the usual forms."""
+"""The marks of answers, written in the usual forms.
+
+They are `Ans- B`, `答案→B`, and `Answer Key` below every question.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ _ANSWER_HEADING_STARTS = frozenset("【[（(MmSsRrVvHhCcAaKk\u212aſ查显点参
 
 
 def write_repeated_headings(lines: IndexedLines) -> IndexedLines:
-    """Write `Answer Key` on a line of its own as the mark of an answer, where one stands below nearly every question."""
+    """Write `Answer Key` on a line of its own as the mark of an answer.
+
+    That is done where one stands below nearly every question.
+    """
     pieces = lines.pieces
     places = [
         index
@@ -68,7 +74,10 @@ _LAST_BRACKET = re.compile(r"[)）\]】]\s*$")
 
 
 def write_answers(lines: IndexedLines) -> IndexedLines:
-    """Write what opens an answer in the usual way, but below a row of numbers: there it opens a row of keys."""
+    """Write what opens an answer in the usual way, but not below a row of numbers.
+
+    There it opens a row of keys.
+    """
     pieces = lines.pieces
     marked: list[tuple[int, re.Match[str]]] = []
     for place in lines.open_where(may_open_answer):
@@ -87,7 +96,10 @@ def write_answers(lines: IndexedLines) -> IndexedLines:
 
 
 def _find_usual_leads(marks: Sequence[re.Match[str]]) -> set[str]:
-    """The words that open at least three keys of a paper (`答案 B`): they open its other answers, too."""
+    """The words that open at least three keys of a paper (`答案 B`).
+
+    They open its other answers, too.
+    """
     leads: Counter[str] = Counter()
     for match in marks:
         if _names_answer(match.group(0)) and _KEY_LIKE.match(match.string[match.end() :]):

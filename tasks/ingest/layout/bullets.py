@@ -1,6 +1,7 @@
-"""Options without letters: behind bullets, behind `T、` and `F、`, and the marks that tell the right ones.
+"""Options without letters, and the marks that show the right ones.
 
-Written as `A. `, `B. ` … where several questions of a paper print them the same way.
+Such options stand after bullets, or after `T、` and `F、`. They are written as `A. `, `B. ` … where several questions
+of a paper print them the same way.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ _OPTION = re.compile(r"\s*[（(\[]?(?P<letter>[A-J])\s*[)）\].．、:：]\s*")
 
 
 def write_unlettered(lines: IndexedLines) -> IndexedLines:
-    """Write options behind bullets, or behind T and F, with letters, and the signs of right options as ticks."""
+    """Write options after bullets, or after T and F, with letters.
+
+    The signs of right options are written as ticks.
+    """
     return _write_signs(_write_bullets(_write_truths(lines)))
 
 
@@ -85,7 +89,10 @@ _QUESTION = re.compile(
 
 
 def _ask(groups: Sequence[Sequence[int]], pieces: Sequence[Piece]) -> bool:
-    """Whether most lists stand below a line that asks, and no letters stand in the paper: else they list points."""
+    """Whether most lists stand below a line that asks, and no letters stand in the paper.
+
+    Otherwise they list points.
+    """
     asking = sum(
         1
         for group in groups

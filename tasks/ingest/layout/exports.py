@@ -1,6 +1,7 @@
-"""Forms in which question banks and learning platforms print their fields, written as a paper prints its questions.
+"""Fields as question banks and learning platforms print them, written as in a paper.
 
-`【题干】…` `Question: …` `Options:`, `第1题 单选题 (2分)` above the stem, `A` on a line above its option, `##B##` below it.
+The forms are `【题干】…`, `Question: …`, `Options:`, `第1题 单选题 (2分)` above the stem, `A` on a line above its option,
+and `##B##` below it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ _TYPES = ("题型", "题目类型", "类型", "type", "questiontype")
 
 
 def write_exports(lines: IndexedLines) -> IndexedLines:
-    """Return the lines with such fields in usual forms; every character keeps its place in the raw text."""
+    """Return the lines with such fields in usual forms.
+
+    Every character keeps its place in the raw text.
+    """
     found = _write_fields(_drop_bubbles(lines))
     found = _write_type_lines(found)
     return _write_wrapped_keys(_join_letters(found))
@@ -38,7 +42,10 @@ _BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
 
 
 def _drop_bubbles(lines: IndexedLines) -> IndexedLines:
-    """Drop the bubble to fill in before an option, `O A: the learning rate`, where at least four lines begin with one."""
+    """Drop the bubble to fill in before an option, `O A: the learning rate`.
+
+    That is done where at least four lines begin with one.
+    """
     found = {
         index: rewrite(piece, match.end(), "")
         for index in lines.open_with("Oo")
@@ -49,7 +56,10 @@ def _drop_bubbles(lines: IndexedLines) -> IndexedLines:
 
 
 def _write_fields(lines: IndexedLines) -> IndexedLines:
-    """Number the stems that a label opens, put their types behind the number, drop the label above the options."""
+    """Number the stems that a label opens.
+
+    Their types are put after the number, and the label above the options is dropped.
+    """
     marks: dict[int, tuple[str, re.Match[str]]] = {}
     pieces = lines.pieces
     for index in lines.open_with(_FIELD_STARTS):
@@ -95,7 +105,10 @@ _TYPE_LINE = re.compile(
 
 
 def _write_type_lines(lines: IndexedLines) -> IndexedLines:
-    """Join `第1题 单选题 (2分)` with the stem on the line below it, its type as a tag, where such lines count 1, 2, 3 …"""
+    """Join `第1题 单选题 (2分)` with the stem on the line below it, its type as a tag.
+
+    That is done where such lines count 1, 2, 3 …
+    """
     found: list[tuple[int, str]] = []
     numbers: list[int] = []
     pieces = lines.pieces
@@ -126,7 +139,10 @@ def _write_type_lines(lines: IndexedLines) -> IndexedLines:
 
 
 def _join_letters(lines: IndexedLines) -> IndexedLines:
-    """Join letters that stand on a line of their own, `A` above `均方误差`, with the options below them."""
+    """Join letters that stand on a line of their own with the options below them.
+
+    So `A` above `均方误差`.
+    """
     pieces = lines.pieces
     short = (pieces[index].text for index in lines.short)
     if sum(1 for text in short if len(text) < 4 and text.strip() == "A") < 2:
@@ -170,7 +186,10 @@ _WRAPPED_KEY = re.compile(
 
 
 def _write_wrapped_keys(lines: IndexedLines) -> IndexedLines:
-    """Write a key between signs on a line of its own, `##b##`, as an answer, where a paper does so at least three times."""
+    """Write a key between signs on a line of its own, `##b##`, as an answer.
+
+    That is done where a paper prints at least three of them.
+    """
     found: dict[int, re.Match[str]] = {}
     for index in lines.open_with("#*@$%&~=<>!^|"):
         text = lines.pieces[index].text

@@ -1,4 +1,7 @@
-"""What of a paper is no question: notices, page numbers, boxes for marks, titles; and marks put where others print them."""
+"""What of a paper is no question, and marks put where other papers print them.
+
+No question are notices, page numbers, boxes for marks, and titles.
+"""
 
 from __future__ import annotations
 
@@ -132,7 +135,10 @@ _PAGE_TAIL = re.compile(
 
 
 def drop_page_numbers(lines: IndexedLines) -> IndexedLines:
-    """Leave out the page numbers that a converter left in the text: lone numbers that rise one by one, far apart."""
+    """Leave out the page numbers that a converter left in the text.
+
+    They are lone numbers that rise one by one, far apart.
+    """
     furniture: dict[str, list[int]] = {}
     if _PAGE_WORD.search(lines.text) is not None:
         for index, piece in enumerate(lines.pieces):
@@ -210,9 +216,10 @@ def _relabel(piece: Piece, begin: int, end: int, label: Label) -> Piece:
 
 
 def move_brackets(lines: IndexedLines) -> IndexedLines:
-    """Put answer brackets printed before the number, `（√）1. …`, behind the text, where others print them.
+    """Put answer brackets printed before the number, `（√）1. …`, after the text.
 
-    A stem may run on in further lines: the bracket stands behind the last of them.
+    That is where other papers print them. A stem may run on in further lines: the bracket stands after the last of
+    them.
     """
     found = {index: _cut_bracket(lines.pieces[index]) for index in lines.open_with("T_（([")}
     bare = lines.replace({index: rest for index, (rest, _) in found.items()})
@@ -225,7 +232,10 @@ def move_brackets(lines: IndexedLines) -> IndexedLines:
 
 
 def _find_stem_end(pieces: Sequence[Piece], index: int) -> int:
-    """The line on which the sentence that begins here ends: what wraps, and what stands before the options."""
+    """The line on which the sentence that begins here ends.
+
+    The sentence takes in what wraps, and what stands before the options.
+    """
     last = index
     while pieces[last].wraps and last + 1 < len(pieces):
         last += 1
@@ -248,7 +258,10 @@ def _append(piece: Piece, bracket: Piece) -> Piece:
 
 
 def _cut_bracket(piece: Piece) -> tuple[Piece, Piece | None]:
-    """A line without what is printed before its number, and the bracket that is to stand behind its text."""
+    """A line without what is printed before its number, and the bracket.
+
+    The bracket is to stand after the text of the line.
+    """
     choice = _LEADING_CHOICE.match(piece.text)
     if choice:
         return piece.cut(choice.end()), None  # `T F 1. …`: one of the two is to be circled
@@ -317,7 +330,10 @@ _MAY_OPEN_NOISE = frozenset(_RULE_STARTS) | frozenset(_END_STARTS)
 
 
 def is_noise(piece: Piece) -> bool:
-    """Whether a line is a score table, a form to fill in, a rule, a page number or the end of the paper."""
+    """Whether a line belongs to no question.
+
+    It is a score table, a form to fill in, a rule, a page number or the end of the paper.
+    """
     text = piece.text.strip()
     if text[:1] not in _MAY_OPEN_NOISE and piece.kind != "table" and _NOISY.search(text) is None:
         return False

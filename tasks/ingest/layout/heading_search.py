@@ -1,4 +1,7 @@
-"""Which lines of a paper are headings: told by their neighbours, and by the sequence that they carry on."""
+"""Which lines of a paper are headings.
+
+They are recognised by their neighbours, and by the sequence that they continue.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +126,10 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
 
 
 def _find_parts(pieces: Sequence[Piece], headings: dict[int, Heading]) -> dict[int, Heading]:
-    """`（一）基础部分`, `（二）提高部分` below `二、填空题`: parts of a section, where the numbers start at 1 in each."""
+    """Parts of a section: `（一）基础部分`, `（二）提高部分` below `二、填空题`.
+
+    The numbers start at 1 in each part.
+    """
     found: dict[int, Heading] = {}
     outer: Heading | None = None
     last = 0
@@ -171,7 +177,10 @@ def _next_label(pieces: Sequence[Piece], index: int) -> Label | None:
 
 
 def _stands_in_options(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether `C. Job analysis` is an option: the letter before it stands on the line above, or `B.` below `A.`."""
+    """Whether `C. Job analysis` is an option.
+
+    The letter before it stands on the line above, or `B.` stands below `A.`.
+    """
     letter = pieces[index].text.strip()[:1]
     if letter in "ABCDEFG" and re.search(rf"\s[（(]?{chr(ord(letter) + 1)}\s*[.．、)）]", pieces[index].text):
         return True  # the next letter on the same line
@@ -184,9 +193,10 @@ def _stands_in_options(pieces: Sequence[Piece], index: int) -> bool:
 
 
 def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
-    """Whether the questions of a list follow a heading whose label could as well be that of one question.
+    """Whether the questions of a list follow a heading.
 
-    Letters and bullets list questions only where a question is one line: statements, terms, gaps.
+    The label of the heading could as well be that of one question. Letters and bullets list questions only where a
+    question is one line: statements, terms, gaps.
     """
     is_short_kind = heading.fine is not None and heading.fine.question_type in (
         "true_false",
@@ -222,7 +232,10 @@ def _heads_text(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
 
 
 def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
-    """An unlabelled heading counts where a numbered line follows closely, or where it is a title and nothing else."""
+    """Whether an unlabelled heading counts.
+
+    It does where a numbered line follows closely, or where it is a title and nothing else.
+    """
     if re.search(r"\d", pieces[index].text) and _ends_with_keys(pieces[index].text):
         return True
     if pieces[index].text.strip().endswith("题") and match_exactly(pieces[index].text.strip()) is not None:

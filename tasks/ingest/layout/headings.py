@@ -1,4 +1,7 @@
-"""One line read as a heading: its number, the type that it names, its marks, and where content begins on it."""
+"""One line read as a heading.
+
+Read are its number, the type that it names, its marks, and where content begins on it.
+"""
 
 from __future__ import annotations
 
@@ -155,7 +158,10 @@ _PROSE = re.compile(rf"[\u4e00-\u9fff、“”‘’]{{{_TITLE_LIMIT + 1}}}")
 
 @dataclass(frozen=True)
 class Heading:
-    """A line read as a section heading; `rest` is the index at which content begins on the same line."""
+    """A line read as a section heading.
+
+    `rest` is the index at which content begins on the same line.
+    """
 
     label: Label | None
     title: str
@@ -257,7 +263,10 @@ def read_marks(body: str) -> float | None:
 
 
 def _read_capital(text: str) -> Label | None:
-    """Read `B. True/False` or `(B) Essay`: a section's letter, which `find_headings` lets count above a list only."""
+    """Read `B. True/False` or `(B) Essay`: a section's letter.
+
+    `find_headings` lets it count only above a list.
+    """
     if not text or text[0] not in _CAPITALS:
         return None
     match = _CAPITAL.match(text) if text[1:2] in _CAPITAL_SECONDS else None
@@ -275,7 +284,10 @@ def _read_capital(text: str) -> Label | None:
 
 
 def may_open_title(text: str) -> bool:
-    """Whether a line without a label may have a Chinese or Roman numeral all the same: `二 简答题`, `## 一、简答题`."""
+    """Whether a line without a label may still have a Chinese or Roman numeral.
+
+    So `二 简答题` and `## 一、简答题`.
+    """
     first = text.lstrip()[:1]
     return first in _SPACED_STARTS or (first != "" and first in "#*")
 
@@ -298,7 +310,10 @@ def holds_keys(text: str) -> bool:
 
 
 def _cut_title(body: str) -> tuple[str, int]:
-    """Return the title at the start of a heading and where it ends: at a bracket, colon, stop or wide gap."""
+    """Return the title at the start of a heading and where it ends.
+
+    It ends at a bracket, colon, stop or wide gap.
+    """
     match = _TITLE_END.search(body)
     end = match.start() if match else len(body)
     return body[:end].strip(), end
@@ -346,7 +361,10 @@ def _match_title(title: str, is_strong: bool) -> FineType | None:
 
 
 def _is_plain_title(title: str, fine: FineType) -> bool:
-    """A title without a section number: it ends with a type's name, with at most a few characters before that."""
+    """Whether this is a title without a section number.
+
+    It ends with a type's name, with at most a few characters before that.
+    """
     return len(title) <= 8 and title.endswith(tuple(name for name in fine.names if name.endswith("题")))
 
 

@@ -1,4 +1,6 @@
-"""The lines of a paper with the facts that many rules ask for, gathered in one pass: what each begins with, which are short.
+"""The lines of a paper with the facts that many rules ask for, gathered in one pass.
+
+The facts are what each line begins with, and which lines are short.
 
 Most rules for marks concern lines that begin with one of a few characters. They go straight to those lines.
 """
@@ -15,10 +17,11 @@ SHORT = 4
 
 
 class IndexedLines:
-    """Lines that are never changed. A rule that rewrites some of them makes new ones; else it returns what it was given.
+    """Lines that are never changed.
 
-    `openings` are the places of the lines by their first character behind white space (empty for a blank line),
-    `short` the places of those with fewer than four characters between their white space.
+    A rule that rewrites some of them makes new ones; else it returns what it was given. `openings` are the places of
+    the lines by their first character after white space (empty for a blank line), `short` the places of those with
+    fewer than four characters between their white space.
     """
 
     __slots__ = ("_labels", "_text", "openings", "pieces", "short")
@@ -59,13 +62,19 @@ class IndexedLines:
         return found[0] if len(found) == 1 else sorted(chain.from_iterable(found))
 
     def open_where(self, test: Callable[[str], bool]) -> list[int]:
-        """The places of the lines whose first character passes a test, in order; the test must be quick or remember."""
+        """The places of the lines whose first character passes a test, in order.
+
+        The test must be quick, or remember what it found.
+        """
         return sorted(
             chain.from_iterable(places for first, places in self.openings.items() if first and test(first))
         )
 
     def open_with_sign(self) -> list[int]:
-        """The places of the lines that begin with neither a letter nor a digit nor an underscore, in order."""
+        """The places of the lines that begin with a sign, in order.
+
+        A sign is neither a letter nor a digit nor an underscore.
+        """
         return self.open_where(is_sign)
 
     @property
@@ -86,5 +95,8 @@ class IndexedLines:
 
 
 def is_sign(character: str) -> bool:
-    """Whether a character is neither a letter nor a digit nor an underscore; of what is no white space."""
+    """Whether a character is neither a letter nor a digit nor an underscore.
+
+    It is asked only of what is no white space.
+    """
     return not (character.isalnum() or character == "_")

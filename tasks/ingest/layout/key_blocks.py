@@ -1,6 +1,7 @@
-"""Keys that are printed away from their questions without saying so, written as the key lines that are read everywhere.
+"""Keys printed away from their questions, without saying so.
 
-A line of letters closes ten questions; answers follow at the end without a heading; each type has a heading of its own.
+They are written as the key lines that are read everywhere. A line of letters closes ten questions; answers follow at
+the end without a heading; each type has a heading of its own.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ _MIN_KEYS = 5
 
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
-    """Write blocks of keys as lines that number them, and put the heading that is missing above an answer part."""
+    """Write blocks of keys as lines that number them.
+
+    The heading that is missing above an answer part is put there.
+    """
     return list(_open_answers(_part_typed_headings(_join_rows(_number_blocks(lines)))).pieces)
 
 
@@ -79,7 +83,10 @@ def _number_blocks(lines: IndexedLines) -> IndexedLines:
 
 
 def _split_block(text: str, available: int) -> list[str] | None:
-    """The keys of a block, one for each of at most `available` questions: single characters, or groups by white space."""
+    """The keys of a block, one for each of at most `available` questions.
+
+    They are single characters, or groups separated by white space.
+    """
     singles = _KEY.findall(text)
     groups = re.findall(r"[A-J]+|[√×✓✗]", text)
     by_five = all(len(group) == 5 for group in groups[:-1]) and len(groups[-1]) <= 5
@@ -141,7 +148,10 @@ def _join_rows(lines: IndexedLines) -> IndexedLines:
 
 
 def _part_typed_headings(lines: IndexedLines) -> IndexedLines:
-    """Part `单选题参考答案（1-140）： 1-10 ABD…` into its heading and its keys, where every type has such a line."""
+    """Part `单选题参考答案（1-140）： 1-10 ABD…` into its heading and its keys.
+
+    That is done where every type has such a line.
+    """
     if "答案" not in lines.text:
         return lines
     pieces = lines.pieces
@@ -172,7 +182,10 @@ def _part_typed_headings(lines: IndexedLines) -> IndexedLines:
 
 
 def _open_answers(lines: IndexedLines) -> IndexedLines:
-    """Put `参考答案` above answers that follow the questions without a heading: numbers start over, keys stand behind them."""
+    """Put `参考答案` above answers that follow the questions without a heading.
+
+    There the numbers start over, and keys stand after them.
+    """
     pieces = lines.pieces
     labelled = [
         (index, label)

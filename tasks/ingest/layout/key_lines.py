@@ -55,9 +55,10 @@ class KeyEntry:
 
 
 def read_key_line(text: str) -> list[KeyEntry]:
-    """Read a line that is made of keys: `1、C(D)  2、C  3、B`, `1-5 ABCDD 6-10 AABBC`, `1.√ 2.×`; else [].
+    """Read a line that is made of keys; [] where it is not.
 
-    A single entry `1. A` counts only where nothing else stands on the line.
+    So `1、C(D)  2、C  3、B`, `1-5 ABCDD 6-10 AABBC` and `1.√ 2.×`. A single entry `1. A` counts only where nothing else
+    stands on the line.
     """
     if not _DIGIT.search(text):
         return []
@@ -92,7 +93,10 @@ def read_key_line(text: str) -> list[KeyEntry]:
 
 
 def _read_glued(text: str) -> list[KeyEntry]:
-    """Read `1√ 2× 3√` and `1.A2.B3.C`: the numbers run one by one and nothing else stands on the line."""
+    """Read `1√ 2× 3√` and `1.A2.B3.C`.
+
+    The numbers run one by one and nothing else stands on the line.
+    """
     entries: list[KeyEntry] = []
     position = bare_letters = 0
     while position < len(text):
@@ -130,7 +134,10 @@ def _read_ranges(text: str) -> list[KeyEntry]:
 
 
 def _split_tokens(text: str, count: int) -> list[str] | None:
-    """Split `ABCDD`, `AB CD ABC`, `√×√` into `count` keys; None where the number does not come out."""
+    """Split `ABCDD`, `AB CD ABC`, `√×√` into `count` keys.
+
+    None where the number does not come out.
+    """
     spaced = [token for token in re.split(r"[\s,，、;；（()）]+", text.strip()) if token]
     if len(spaced) == count:
         return spaced

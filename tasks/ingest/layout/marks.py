@@ -1,4 +1,6 @@
-"""The marks of a paper, found by their own repetition and written in the forms that the rules know.
+"""The marks of a paper, found by their own repetition.
+
+They are written in the forms that the rules know.
 
 One pass reads the beginning of every line as a shape: what opens it, a number or letter, what closes it. A shape whose
 numbers run on through the paper counts questions, one whose letters run A B C again and again labels options, whatever
@@ -39,7 +41,10 @@ _MIN_RUN, _MIN_SHARE = 3, 0.7
 
 
 class Mark(NamedTuple):
-    """The beginning of a line read as a mark: its shape, its value, where the text behind it begins."""
+    """The beginning of a line read as a mark.
+
+    It has a shape, a value, and the place where the text after it begins.
+    """
 
     piece: int
     shape: str
@@ -48,7 +53,10 @@ class Mark(NamedTuple):
 
 
 def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
-    """Return the lines with unusual marks in usual forms; every character keeps its place in the raw text."""
+    """Return the lines with unusual marks in usual forms.
+
+    Every character keeps its place in the raw text.
+    """
     lines = drop_decoration(write_ticks(write_exports(_drop_idle(IndexedLines(pieces)))))
     lines = drop_upright(part_lines(join_brackets(lines)))
     lines = _write_numbers(mend_first(_write_headings(lines)))
@@ -119,7 +127,10 @@ _COUNTED = re.compile(r"\s*(\d{1,2})\s{2,}(?=[A-Z\u4e00-\u9fff])")
 
 
 def _write_counted(lines: IndexedLines) -> IndexedLines:
-    """Write `1   Short answer questions`, `2   Multiple choice questions` as `Part 1. …`, where the numbers run on."""
+    """Write `1   Short answer questions`, `2   Multiple choice questions` as `Part 1. …`.
+
+    That is done where the numbers run on.
+    """
     found: list[tuple[int, re.Match[str]]] = []
     for index in lines.open_where(str.isdecimal):
         text = lines.pieces[index].text
@@ -146,7 +157,10 @@ def _names_type(text: str) -> bool:
 
 
 def _write_lettered(lines: IndexedLines) -> IndexedLines:
-    """Write `A. Multiple Choice`, `B. True or False` as `Part A. …`, where at least two of them name types in a row."""
+    """Write `A. Multiple Choice`, `B. True or False` as `Part A. …`.
+
+    That is done where at least two of them name types in a row.
+    """
     if not _find_lettered(lines, "A"):
         return lines  # most papers: their letters open options
     found = _find_lettered(lines, "ABCDEFGH")
@@ -185,7 +199,10 @@ _NUMERAL_START = re.compile(r"[\d一二三四五六七八九十百①-⑳㉑-㉟
 
 
 def read_mark(index: int, piece: Piece) -> Mark | None:
-    """Read the beginning of a line as a number with whatever opens and closes it; None where it is none."""
+    """Read the beginning of a line as a number with whatever opens and closes it.
+
+    None where it is none.
+    """
     match = _NUMBER_SHAPE.match(piece.text)
     if match is None:
         return None
@@ -241,7 +258,10 @@ def _may_open_number(first: str) -> bool:
 
 
 def _write_numbers(lines: IndexedLines) -> IndexedLines:
-    """Write the numbers of a shape that runs through the paper as `1. `, unless the rules read it as it stands."""
+    """Write the numbers of a shape that runs through the paper as `1. `.
+
+    They are left where the rules read them as they stand.
+    """
     shapes: dict[str, list[Mark]] = {}
     known: list[int] = []
     known_first = 0
@@ -299,7 +319,10 @@ def _is_nested(marks: Sequence[Mark], pieces: Sequence[Piece]) -> bool:
 
 
 def _find_run(values: Sequence[int]) -> tuple[list[int], float]:
-    """The places of numbers that go on from one to the next (or start again at 1), and the share of all that do."""
+    """The places of numbers that continue from one to the next, and their share of all numbers.
+
+    A number may also start again at 1.
+    """
     kept: list[int] = []
     last = 0
     for place, value in enumerate(values[: 50 * _MAX_RUN]):
@@ -315,7 +338,10 @@ _SECOND = re.compile(r"\s*[,，]?\s*\d{1,3}\s*[.．、](?!\d)\s*(?=\S)|\s*[,，]
 
 
 def _cut_second_numbers(lines: IndexedLines) -> IndexedLines:
-    """Drop the number that a question had in the bank it was drawn from: `第 3 题,57、…`, where most questions have one."""
+    """Drop the number that a question had in the bank it was drawn from: `第 3 题,57、…`.
+
+    That is done where most questions have one.
+    """
     pieces = lines.pieces
     numbered = [
         (index, label.end)

@@ -54,7 +54,10 @@ _BARE_LETTER = re.compile(r"(?:\s*\|\s*|\t\s*|\s{2,})([A-J])(\s*\|\s*|\s+)(?=\S)
 
 
 def _stop_letters(found: list[Chunk]) -> list[Chunk]:
-    """Write the letters of a second column with a stop, where every term has one and they count A, B, C …"""
+    """Write the letters of a second column with a stop.
+
+    That is done where every term has one and they count A, B, C …
+    """
     letters = [_BARE_LETTER.search(lines[0].text) for _, lines, _ in found]
     counted = [match.group(1) for match in letters if match is not None]
     if len(counted) < 2 or len(counted) < len(found) or counted != list("ABCDEFGHIJ"[: len(counted)]):
@@ -121,10 +124,11 @@ _NUMBERED_GAP = re.compile(
 
 
 def split_bank(section: Section) -> tuple[list[Chunk], list[Piece]]:
-    """Split a passage with numbered gaps, `___36___`, and the lettered list below it from which they are filled.
+    """Split a passage with numbered gaps, `___36___`, and the lettered list below it.
 
-    Every gap is a question: the gap as it is printed is its stem, the passage its material, the whole list its options.
-    Returns them and the lines of the section that are left; no questions where it is none.
+    The gaps are filled from the list. Every gap is a question: the gap as it is printed is its stem, the passage its
+    material, the whole list its options. Returns them and the lines of the section that are left; no questions where
+    the section is no such passage.
     """
     pieces = section.pieces
     start = next((place for place, piece in enumerate(pieces) if OPTION_A.match(piece.text)), None)
@@ -171,7 +175,10 @@ def split_bank(section: Section) -> tuple[list[Chunk], list[Piece]]:
 
 
 def split_matching(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Split a section of `B型题`: a list of options stands above the questions that share it, list after list."""
+    """Split a section of `B型题`.
+
+    A list of options stands above the questions that share it, list after list.
+    """
     if not _MATCHING.search(section.title):
         return []
     found: list[tuple[Label | None, list[Piece], str | None]] = []
@@ -194,9 +201,10 @@ def split_matching(section: Section) -> list[tuple[Label | None, list[Piece], st
 
 
 def split_cases(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Split `案例一：… 问：… 案例二：… 问：…`: a case begins where the one before it has asked its questions.
+    """Split `案例一：… 问：… 案例二：… 问：…` into its cases.
 
-    Cases below a question number, and cases whose questions offer options, are left to the numbers.
+    A case begins where the one before it has asked its questions. Cases below a question number, and cases whose
+    questions offer options, are left to the numbers.
     """
     if section.fine is None or section.fine.question_type not in (
         "material_analysis",
@@ -227,7 +235,10 @@ def split_cases(section: Section) -> list[tuple[Label | None, list[Piece], str |
 def join_shared(
     found: list[tuple[Label | None, list[Piece], str | None]], section: Section
 ) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Make one question of the numbered questions below one material, unless they offer options of their own."""
+    """Make one question of the numbered questions below one material.
+
+    That is not done where they offer options of their own.
+    """
     joined: list[tuple[Label | None, list[Piece], str | None]] = []
     last: str | None = None
     singles: dict[int, tuple[Label | None, list[Piece], str | None]] = {}
@@ -316,7 +327,10 @@ def names_range(piece: Piece) -> bool:
 
 
 def read_material(lines: Sequence[Piece], section: Section) -> tuple[str | None, int | None]:
-    """Return the material before questions and the last question number it serves; instructions are no material."""
+    """Return the material before questions and the last question number it serves.
+
+    Instructions are no material.
+    """
     lines = [line for line in lines if line.text.strip()]
     while (
         lines

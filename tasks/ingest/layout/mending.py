@@ -1,4 +1,7 @@
-"""Lines mended before their marks are read: signs before labels, broken brackets, numbers inside lines, upright margins."""
+"""Lines mended before their marks are read.
+
+Mended are signs before labels, broken brackets, numbers inside lines, and upright margins.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ _DECORATION = re.compile(
 
 
 def drop_decoration(lines: IndexedLines) -> IndexedLines:
-    """Drop a picture, a star, a bullet or a rule before a label: `★1.`, `[image]A.`, `____二、`; √ and × stay."""
+    """Drop a picture, a star, a bullet or a rule before a label.
+
+    So in `★1.`, `[image]A.`, `____二、`; √ and × stay.
+    """
     changed: dict[int, Piece] = {}
     for place in lines.open_where(_may_decorate):
         piece = lines.pieces[place]
@@ -52,7 +58,10 @@ _INSIDE = re.compile(r"(?<=[\s。.；;])第\s*(\d{1,3})\s*题(?=\s*[,，.、:：
 
 
 def part_lines(lines: IndexedLines) -> IndexedLines:
-    """Begin a line at `第 18 题` inside one, where it is the next number of a paper that counts so."""
+    """Begin a line at `第 18 题` inside one.
+
+    That is done where it is the next number of a paper that counts so.
+    """
     if sum(1 for label in lines.labels if label is not None and label.style == "word") < 5:
         return lines
     parted: list[Piece] = []
@@ -75,7 +84,10 @@ _LEAST_UPRIGHT = 4
 
 
 def drop_upright(lines: IndexedLines) -> IndexedLines:
-    """Drop what is printed from top to bottom in a page's margin: four lines or more of one character each."""
+    """Drop what is printed from top to bottom in a page's margin.
+
+    That is four lines or more of one character each.
+    """
     runs: list[list[int]] = []
     for place in lines.short:
         text = lines.pieces[place].text.strip()
@@ -95,7 +107,10 @@ _LOOKS_LIKE_ONE = re.compile(r"\s*(?P<one>[Il|丨])\s*[.．、,，]\s*(?=\S)")
 
 
 def mend_first(lines: IndexedLines) -> IndexedLines:
-    """Write `I. ` as `1. ` where 2 and 3 follow it as the next numbers: what a scanner makes of a one."""
+    """Write `I. ` as `1. ` where 2 and 3 follow it as the next numbers.
+
+    A scanner reads a one that way.
+    """
     pieces = lines.pieces
     for index in lines.open_with("Il|丨"):
         piece = pieces[index]

@@ -124,7 +124,10 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
 
 
 def _find_rows(section: Section, spots: Sequence[tuple[int, int, Label, bool]]) -> set[tuple[int, int]]:
-    """Return the places of numbers inside lines that list short questions in a row: `1. FOB   2. CIF   3. L/C`."""
+    """Return the places of numbers inside lines that list short questions in a row.
+
+    Such a line is `1. FOB   2. CIF   3. L/C`.
+    """
     found: set[tuple[int, int]] = set()
     lines: dict[int, list[tuple[int, int, Label, bool]]] = {}
     for spot in spots:
@@ -156,7 +159,10 @@ def last_number(label: str) -> int:
 
 
 def _stop(label: Label) -> str:
-    """The kind of stop behind a number: papers that write `1.` for questions write `1、` for the parts of an answer."""
+    """The kind of stop after a number.
+
+    Papers that write `1.` for questions write `1、` for the parts of an answer.
+    """
     return "、" if "、" in label.text else "."
 
 
@@ -168,14 +174,20 @@ def _shows_options(pieces: Sequence[Piece], index: int, begin: int, end: int, ex
 
 
 def _runs_through(labelled: Sequence[tuple[int, Label]]) -> bool:
-    """Whether plain numbers stand below bracketed Chinese ones and run on without starting again."""
+    """Whether plain numbers stand below bracketed Chinese ones and run on.
+
+    They run on where they do not start again.
+    """
     values = [label.value for _, label in labelled if label.style == "num"]
     parts = sum(1 for _, label in labelled if label.style == "cnp")
     return len(values) > max(parts, 1) and values == list(range(values[0], values[0] + len(values)))
 
 
 def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, section: Section) -> str | None:
-    """Choose the style that counts questions: explicit words first, then the first that begins at 1 or continues."""
+    """Choose the style that counts questions.
+
+    Explicit words go first, then the first style that begins at 1 or continues.
+    """
     strong = [(index, label) for index, label in labelled if not label.is_weak]
     counts: dict[str, int] = {}
     for _, label in strong:

@@ -1,4 +1,7 @@
-"""The marks of options, found by their repetition: letters in any stop or bracket, and numbers below each question."""
+"""The marks of options, found by their repetition.
+
+They are letters in any stop or bracket, and numbers below each question.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ _SHAPED_LETTER = re.compile(
 
 
 class Lettered(NamedTuple):
-    """A letter with what opens and closes it: where the mark begins, where its text does, its shape, the letter."""
+    """A letter with what opens and closes it.
+
+    It says where the mark begins, where its text does, its shape, and the letter.
+    """
 
     begin: int
     end: int
@@ -38,7 +44,10 @@ class Lettered(NamedTuple):
 
 
 def _find_lettered(text: str) -> list[Lettered]:
-    """The letters of a line that stand at its start or behind white space, which no mark before them has taken up."""
+    """The letters of a line that stand at its start or after white space.
+
+    Left out are those that a mark before them has taken up.
+    """
     found: list[Lettered] = []
     last = 0
     for match in _SHAPED_LETTER.finditer(text):
@@ -57,7 +66,10 @@ _PLAIN = re.compile(r"[Aa][.、:)]\Z|[（(\[【][Aa][)\]】]\Z")
 
 
 def write_letters(lines: IndexedLines) -> IndexedLines:
-    """Write the letters of a shape that runs A B C below several questions as `A. `: `a>`, `A-`, `A]`, `A。`, `A　`."""
+    """Write the letters of a shape that runs A B C below several questions as `A. `.
+
+    Such shapes are `a>`, `A-`, `A]`, `A。` and `A　`.
+    """
     if not _opens_unusual(lines):
         return lines
     pieces = lines.pieces
@@ -99,7 +111,10 @@ def _may_open_first(first: str) -> bool:
 
 
 def _opens_unusual(lines: IndexedLines) -> bool:
-    """Whether at least two lines begin with an A in one shape that is read nowhere else: no other shape has sets to write."""
+    """Whether at least two lines begin with an A in one shape that is read nowhere else.
+
+    No other shape has sets to write.
+    """
     counts: Counter[str] = Counter()
     for index in lines.open_where(_may_open_first):
         text = lines.pieces[index].text
@@ -115,9 +130,10 @@ def _opens_unusual(lines: IndexedLines) -> bool:
 def _find_sets(
     found: Sequence[tuple[int, Lettered]], pieces: Sequence[Piece]
 ) -> list[list[tuple[int, Lettered]]]:
-    """The sets A B C (D …) of one shape that stand together: from three letters on, on one line or on lines that follow.
+    """The sets A B C (D …) of one shape that stand together.
 
-    Every set begins a line and has a line above it that is no option.
+    They have at least three letters, on one line or on lines that follow. Every set begins a line and has a line above
+    it that is no option.
     """
     sets: list[list[tuple[int, Lettered]]] = []
     current: list[tuple[int, Lettered]] = []
@@ -138,7 +154,10 @@ def _find_sets(
 
 
 def _offers_answers(sets: Sequence[Sequence[tuple[int, Lettered]]], pieces: Sequence[Piece]) -> bool:
-    """Whether lists of small letters offer answers: they ask nothing, are short, and mostly of one length."""
+    """Whether lists of small letters offer answers.
+
+    They do where they ask nothing, are short, and mostly of one length.
+    """
     texts = [pieces[index].text[mark.end :] for group in sets for index, mark in group]
     lengths = [len(group) for group in sets]
     usual = max(set(lengths), key=lengths.count) if lengths else 0
@@ -171,10 +190,10 @@ _HAS_LETTERS = re.compile(r"(?:^|\s)[（(\[]?[A-Da-d]\s*[.．、:：)）\]>]")
 
 
 def write_digits(lines: IndexedLines) -> IndexedLines:
-    """Write options that are numbered 1 2 3 4 below each question with letters; `A.` … are read in their place.
+    """Write options that are numbered 1 2 3 4 below each question with letters.
 
-    A paper does so throughout: most questions have a list that starts at 1 again, ends right before the next number,
-    asks nothing, is mostly of one length, and no letters stand anywhere.
+    `A.` … are read in place of the numbers. A paper does so throughout: most questions have a list that starts at 1
+    again, ends right before the next number, asks nothing, is mostly of one length, and no letters stand anywhere.
     """
     lines = _part_cells(lines)
     pieces = lines.pieces
@@ -226,7 +245,10 @@ def _may_open_cell(first: str) -> bool:
 
 
 def _part_cells(lines: IndexedLines) -> IndexedLines:
-    """Give `1) river   2) valley` a line for each, where a paper does so several times and has no letters."""
+    """Give each of `1) river   2) valley` a line of its own.
+
+    That is done where a paper prints several such lines and has no letters.
+    """
     pieces = lines.pieces
     cells = {
         index: marks
@@ -258,7 +280,10 @@ _LIST_STYLES = ("num", "paren", "nump", "word", "circ", "bracket", "bare")
 
 
 def _find_lists(lines: IndexedLines) -> list[list[int]]:
-    """The lines of every list 1 2 3 … that stands inside a question: at least two, and nine in ten questions have one."""
+    """The lines of every list 1 2 3 … that stands inside a question.
+
+    There are at least two such lists, and nine in ten questions have one.
+    """
     numbers: list[tuple[int, str, int]] = []
     for index, label in enumerate(lines.labels):
         if label is None or lines.pieces[index].kind == "table" or label.style not in _LIST_STYLES:

@@ -1,4 +1,7 @@
-"""Finding the offered options of a question: inline, stacked, in columns, behind tabs or automatic numbers."""
+"""Finding the offered options of a question.
+
+They are inline, stacked, in columns, after tabs or after automatic numbers.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ _GLUED = re.compile(
 
 @dataclass
 class OptionSplit:
-    """The pieces of a stem, the options in order of their labels, notes, and the labels marked as correct."""
+    """The pieces of a stem, and its options in the order of their labels.
+
+    Also notes, and the labels marked as correct.
+    """
 
     stem: list[Piece]
     options: list[tuple[str, list[Piece]]]
@@ -146,9 +152,10 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
 
 
 def _add_lone_first(chain: list[Marker], markers: Sequence[Marker]) -> list[Marker]:
-    """Put the `A.` of the line above before `A.` `B.` `C.`: a list that counts from the start again after its first paragraph.
+    """Put the `A.` of the line above before `A.` `B.` `C.`.
 
-    Converters of old Word files restart a list that way. The question's own line is no option.
+    Such a list counts from the start again after its first paragraph. Converters of old Word files restart a list that
+    way. The question's own line is no option.
     """
     first = chain[0]
     if first.label != "A" or len(chain) < 3 or not all(mark.at_start for mark in chain):
@@ -163,7 +170,10 @@ _BOX = re.compile(r"\s*([○◯□☐▢])\s*(?=\S)")
 
 
 def _split_boxes(pieces: Sequence[Piece]) -> OptionSplit | None:
-    """Separate options without labels, each behind a circle or box to be ticked; they are called A, B, C … in order."""
+    """Separate options without labels, each after a circle or box to be ticked.
+
+    They are called A, B, C … in order.
+    """
     marks = [
         (index, match.end())
         for index, piece in enumerate(pieces)
@@ -188,9 +198,10 @@ def _find_circled(texts: Sequence[str]) -> list[Marker] | None:
 def _take_stars(
     chain: Sequence[Marker], options: list[tuple[str, list[Piece]]], pieces: Sequence[Piece]
 ) -> list[str]:
-    """Return the labels that a star, a tick or `(correct)` marks, and take those marks out of the options.
+    """Return the labels that a star, a tick or `(correct)` marks.
 
-    A mark on every option is a bullet and says nothing; a star may stand before the label or behind the text.
+    Those marks are taken out of the options. A mark on every option is a bullet and says nothing; a star may stand
+    before the label or after the text.
     """
     before = [
         mark.label
@@ -224,13 +235,19 @@ def _take_stars(
 
 
 def _is_marked_correct(text: str) -> bool:
-    """Whether what marks a right option closes its text; it ends with few characters or begins with an arrow."""
+    """Whether what marks a right option closes its text.
+
+    Such a mark ends with one of few characters or begins with an arrow.
+    """
     may_close = text.rstrip()[-1:] in _CORRECT_ENDS or "<" in text or "←" in text
     return may_close and _CORRECT.search(text) is not None
 
 
 def _find_glued(texts: Sequence[str]) -> list[Marker]:
-    """Options on one line with nothing but their letters between them (`A甲B乙C丙D丁`); [] where there are none."""
+    """Options on one line with nothing but their letters between them (`A甲B乙C丙D丁`).
+
+    [] where there are none.
+    """
     for index, text in enumerate(texts):
         match = _GLUED.fullmatch(text)
         if index and match:
@@ -243,7 +260,10 @@ def _find_glued(texts: Sequence[str]) -> list[Marker]:
 
 
 def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
-    """Whether `a.` `b.` `c.` `d.` at line starts offer answers rather than count parts: short texts that ask nothing."""
+    """Whether `a.` `b.` `c.` `d.` at line starts offer answers rather than count parts.
+
+    Answers are short texts that ask nothing.
+    """
     if len(chain) < 2 or not all(
         mark.at_start or (len(chain) > 3 and ends_wide(lines[mark.piece], mark.begin)) for mark in chain
     ):

@@ -16,10 +16,11 @@ _UNREAD = Label("", 0, 0, "")
 # not frozen: that takes three times as long to make, and a piece is made for every option of every question
 @dataclass(slots=True)
 class Piece:
-    """A cleaned line or part of one, never changed; `start` and `end` are offsets into the raw text.
+    """A cleaned line or part of one, never changed.
 
-    `wraps` says that the sentence runs on in the next piece; runs of white space are still there. A piece of
-    kind `questions` stands for a whole table of questions, whose place in the list of them is `table`.
+    `start` and `end` are offsets into the raw text. `wraps` says that the sentence runs on in the next piece; runs of
+    white space are still there. A piece of kind `questions` stands for a whole table of questions, whose place in the
+    list of them is `table`.
     """
 
     text: str
@@ -187,7 +188,10 @@ def join_pieces(pieces: Sequence[Piece]) -> str:
 
 
 def _is_hyphenated(text: str, following: str) -> bool:
-    """Whether a word is cut at the end of a line, `the follow-` above `ing data types`: both halves in small letters."""
+    """Whether a word is cut at the end of a line, `the follow-` above `ing data types`.
+
+    Both halves must be in small letters.
+    """
     if not text.endswith("-") or not text[-3:-1].isalpha():
         return False
     return text[-3:-1].islower() and following.lstrip()[:2].isalpha() and following.lstrip()[:2].islower()

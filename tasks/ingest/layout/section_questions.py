@@ -110,9 +110,9 @@ _PART_HEADING = re.compile(
 
 
 def _drop_part_heading(lines: list[Piece]) -> list[Piece]:
-    """Drop `B. Translate the following into English.` from the end of a question: it opens the next part.
+    """Drop `B. Translate the following into English.` from the end of a question.
 
-    Below options it stays: there a letter counts an option.
+    It opens the next part. Below options it stays: there a letter counts an option.
     """
     if len(lines) < 2 or _PART_HEADING.match(lines[-1].text) is None:
         return lines
@@ -125,7 +125,10 @@ _LEADING_KEY = re.compile(r"\s*([A-H])\s+(?=[A-Z_\u4e00-\u9fff])")
 def _move_leading_keys(
     found: list[tuple[Label | None, list[Piece], str | None]],
 ) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Put keys printed right behind the numbers, `1.B Which …`, behind the stems, where nearly all questions have one."""
+    """Put keys printed right after the numbers, `1.B Which …`, after the stems.
+
+    That is done where nearly all questions have one.
+    """
     matches = [_LEADING_KEY.match(lines[0].text) if lines else None for _, lines, _ in found]
     letters = [match.group(1) for match in matches if match]
     if len(letters) < 2 or len(letters) < 0.8 * len(found) or set(letters) == {"A"}:
@@ -165,13 +168,19 @@ _ECHO = re.compile(r"\s+(\d{1,3})[.)]\s*_{3,}\s*$")
 
 
 def _cut_echo(line: Piece, value: int) -> Piece:
-    """Drop the place for the answer at the end of a stem, `… of the firm.   3) _____`: it repeats the number."""
+    """Drop the place for the answer at the end of a stem, `… of the firm.   3) _____`.
+
+    It repeats the number.
+    """
     echo = _ECHO.search(line.text) if line.text.rstrip().endswith("___") else None
     return line.cut(0, echo.start()) if echo and int(echo.group(1)) == value else line
 
 
 def _goes_on(section: Section, carry: int | None) -> bool:
-    """Whether the numbers below short-answer passages continue from the section before: they count questions then."""
+    """Whether the numbers below short-answer passages continue from the section before.
+
+    If so, they count questions.
+    """
     if not carry or section.fine is None or section.fine.question_type == "material_analysis":
         return False
     numbers = [piece.label.value for piece in section.pieces if piece.label and piece.label.style == "num"]
@@ -179,7 +188,10 @@ def _goes_on(section: Section, carry: int | None) -> bool:
 
 
 def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[Mark]) -> bool:
-    """Whether the numbers below a free-response heading count the parts of one question, whose text precedes them."""
+    """Whether the numbers below a free-response heading count the parts of one question.
+
+    The text of the question precedes them.
+    """
     kind = section.fine.question_type if section.fine is not None else None
     if kind not in ("calculation", "short_answer", "essay") or picks[0][2].value != 1:
         return False

@@ -1,4 +1,7 @@
-"""Dividing a paper at its section headings, which set the type and the marks of the questions below them."""
+"""Dividing a paper at its section headings.
+
+The headings set the type and the marks of the questions below them.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +30,11 @@ READ_PASSAGE = re.compile(r"(?i)\b(?:read|study) the (?:following )?(?:passage|t
 
 @dataclass
 class Section:
-    """A stretch of a paper below one heading. `fine` is its type, None where the heading names none.
+    """A stretch of a paper below one heading.
 
-    `pieces` are the lines below the heading, the rest of the heading line included where it is content.
-    `is_question`: the heading is itself one question (`三、（10分）设……`). `parent` is the number of the section that
-    holds this one (`一、选择题` above `（二）多项选择题`).
+    `fine` is its type, None where the heading names none. `pieces` are the lines below the heading, the rest of the
+    heading line included where it is content. `is_question`: the heading is itself one question (`三、（10分）设……`).
+    `parent` is the number of the section that holds this one (`一、选择题` above `（二）多项选择题`).
     """
 
     number: int | None = None
@@ -168,7 +171,10 @@ def _is_question(section: Section, last: int = 0) -> bool:
 
 
 def _opens_list(section: Section, last: int) -> bool:
-    """Whether `Section A` stands right above a question: `Question 1 (5 marks)`, or `1. …` with its `2. …` below."""
+    """Whether `Section A` stands right above a question.
+
+    The question is `Question 1 (5 marks)`, or `1. …` with its `2. …` below.
+    """
     label = section.pieces[0].label
     if label is None or label.is_weak or label.value not in (1, last + 1):
         return False
@@ -191,9 +197,10 @@ _PLACE = re.compile(r"_{2,}|[（(]\s*[)）]|[（(]\s*A\s*[.．、]|^\s*[（(\[]?
 
 
 def _lists_questions(first: str, section: Section, numbered: Sequence[Label]) -> bool:
-    """Whether `六、根据首字母写出单词（19分）` tells how to answer the numbered questions below it, each with its place.
+    """Whether `六、根据首字母写出单词（19分）` says how to answer the numbered questions below it.
 
-    `设……（10分）` above three numbered parts asks one question: it tells nothing, and its parts have no places.
+    Each of the questions has its place. `设……（10分）` above three numbered parts asks one question: it says nothing of how
+    to answer, and its parts have no places.
     """
     values = [label.value for label in numbered if label.style == numbered[0].style]
     if len(values) < 3 or values != list(range(1, len(values) + 1)) or len(first) > 90:

@@ -1,4 +1,7 @@
-"""Boxes to be ticked, `☑ 正确  □ 错误`, `□ A 甲  ☑ B 乙`, `- [x] B. git log`, written as lettered options and their key."""
+"""Boxes to be ticked, written as lettered options and their key.
+
+The boxes are `☑ 正确  □ 错误`, `□ A 甲  ☑ B 乙`, `- [x] B. git log`.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,10 @@ _LABEL = re.compile(r"[（(]?([A-J])\s*(?:[)）.．、:：]\s*|(?=[\s\u4e00-\u9f
 
 
 def write_ticks(lines: IndexedLines) -> IndexedLines:
-    """Write the boxes of every question as options `A. …` and, where some of a paper are ticked, a line `答案：B`.
+    """Write the boxes of every question as options `A. …`, and ticks as a line `答案：B`.
 
-    Boxes on a line of their own each that nobody ticked and no letter follows are left to the rules for options.
+    The line is written where some boxes of a paper are ticked. Boxes on a line of their own each that nobody ticked and
+    no letter follows are left to the rules for options.
     """
     pieces = lines.pieces
     groups = _find_groups(lines)
@@ -56,7 +60,10 @@ def write_ticks(lines: IndexedLines) -> IndexedLines:
 
 
 class _Box:
-    """A box before an option: its line, where it begins, where the option's text begins, the letter between them."""
+    """A box before an option.
+
+    It holds its line, where it begins, where the option's text begins, and the letter between them.
+    """
 
     def __init__(self, piece: int, begin: int, end: int, letter: str, is_ticked: bool) -> None:
         self.piece, self.begin, self.end, self.letter, self.is_ticked = piece, begin, end, letter, is_ticked
@@ -66,7 +73,10 @@ _STARTS = frozenset(f"-*+[{_TICKED}□☐◻▢")
 
 
 def _find_groups(lines: IndexedLines) -> list[list[_Box]]:
-    """The boxes of every question: on lines that follow each other and begin with one, below a line that does not."""
+    """The boxes of every question.
+
+    They are on lines that follow each other and begin with a box, below a line that does not.
+    """
     groups: list[list[_Box]] = []
     last = -2
     for index in lines.open_with(_STARTS):

@@ -1,4 +1,7 @@
-"""Sections without numbers: terms on a line, dialogues, questions recognised by their options."""
+"""Sections without numbers.
+
+They are terms on a line, dialogues, and questions recognised by their options.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ from tasks.ingest.words.labels import Label
 
 
 def split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Split a typed section without numbers: terms of one line, one per line, or a single question."""
+    """Split a typed section without numbers.
+
+    It holds terms on one line, terms one per line, or a single question.
+    """
     if section.fine is None:
         if sum(1 for piece in section.pieces if OPTION_A.match(piece.text)) >= 3:
             return _split_by_options(section.pieces)
@@ -113,7 +119,10 @@ def _split_by_options(pieces: Sequence[Piece]) -> list[tuple[Label | None, list[
 
 
 def _term_spans(text: str) -> list[tuple[int, int]]:
-    """Return the spans of the terms on one line, separated by wide gaps, 、 ； or, failing those, single spaces."""
+    """Return the spans of the terms on one line.
+
+    They are separated by wide gaps, 、 ； or, failing those, single spaces.
+    """
     for separator in (
         r"\s{2,}|\t|[；;|]\s*",
         r"[、]",

@@ -1,4 +1,6 @@
-"""The program that opens an original to show it: a process of its own under limits, for the file may be hostile.
+"""The program that opens an original to show it.
+
+It is a process of its own under limits, for the file may be hostile.
 
 One request as JSON on stdin, one reply as JSON on stdout: `{"ok": …}` or `{"failed": code, "message": sentence}`.
 """
@@ -42,7 +44,10 @@ def main() -> None:
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """What a request asks for: `convert` (to a PDF), `find` (lines in it) or `draw` (a page of it, or a picture)."""
+    """What a request asks for: `convert`, `find` or `draw`.
+
+    That is to convert to a PDF, to find lines in it, or to draw a page of it, or a picture.
+    """
     source, task = Path(request["source"]), request["task"]
     if task == "convert":
         from tasks.ingest.readers.office import convert_with_libreoffice

@@ -1,4 +1,7 @@
-"""The lines of an original around a question: rows of a sheet as cells, or lines of text; pure."""
+"""The lines of an original around a question; pure.
+
+They are rows of a sheet as cells, or lines of text.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ _SHEET_TITLE = re.compile(r"\[([^\t]*)\]")
 
 @dataclass(frozen=True, slots=True)
 class ExcerptLine:
-    """A line or row: its number (from 1, in the text or the sheet), its cells (one for a line of text)."""
+    """A line or row: its number and its cells.
+
+    The number counts from 1, in the text or the sheet; a line of text has one cell.
+    """
 
     number: int
     cells: tuple[str, ...]
@@ -74,7 +80,10 @@ def _cut_rows(original: Original) -> Excerpt:
 
 
 def _find_sheet(original: Original, lines: list[str]) -> tuple[int, int, str]:
-    """The first row of the sheet that the question stands in, the row behind its last one, and its name."""
+    """The first row of the question's sheet, the row after its last one, and its name.
+
+    It is the sheet that the question stands in.
+    """
     if original.kind == "csv":
         return 0, len(lines), ""
     offsets, text = original.page_offsets, original.text

@@ -1,4 +1,7 @@
-"""Files beside an original, in the archive and among the pictures of its pages: there whole or not at all, their owner's alone."""
+"""Files beside an original, there whole or not at all, and their owner's alone.
+
+They are in the archive and among the pictures of its pages.
+"""
 
 from __future__ import annotations
 

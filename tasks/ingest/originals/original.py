@@ -1,4 +1,7 @@
-"""The original that a question stands in, as archived at ingest, with its text and the question's place."""
+"""The original that a question stands in, as archived at ingest.
+
+With it come its text and the question's place.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ class Original:
 
 
 def read_original(lake: Lake, document_id: str, question_uuid: str) -> Original | None:
-    """The original of a question found in a document; null where the lake has no place of it: a removed document."""
+    """The original of a question found in a document.
+
+    None where the lake has no place of it: a removed document.
+    """
     rows = lake.read(
         "question_in_original", {"document_id": document_id, "question_uuid": question_uuid}
     ).to_dicts()

@@ -1,4 +1,7 @@
-"""Pages of originals as pictures, with the stretch that became a question: drawn once, kept under the home."""
+"""Pages of originals as pictures, with the stretch that became a question.
+
+They are drawn once, and kept under the home.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ class PageView:
 
 
 def find_pages(settings: Settings, original: Original) -> PageView:
-    """The pages on which a question stands, and its blocks on them; a Word paper is laid out for it the first time."""
+    """The pages on which a question stands, and its blocks on them.
+
+    A Word paper is laid out for it the first time.
+    """
     if original.kind not in ("pdf", "image", *OFFICE_KINDS):
         return PageView()
     place = original.place
@@ -156,7 +162,10 @@ def _make(target: Path, request: dict[str, Any], time_limit_s: float) -> None:
 
 
 def _ask(request: dict[str, Any], time_limit_s: float) -> dict[str, Any]:
-    """The reply of a child of its own process group; it and what it started end with it, or after the time limit."""
+    """The reply of a child of its own process group.
+
+    The child and what it started end with it, or after the time limit.
+    """
     root = str(Path(__file__).resolve().parents[3])
     search = os.environ.get("PYTHONPATH", "")
     process = subprocess.Popen(
@@ -186,7 +195,10 @@ def _ask(request: dict[str, Any], time_limit_s: float) -> dict[str, Any]:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Kill what is left of the child's process group: LibreOffice outlives the process that started it."""
+    """Kill what is left of the child's process group.
+
+    LibreOffice outlives the process that started it.
+    """
     import contextlib
     import signal
 

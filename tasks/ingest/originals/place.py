@@ -1,4 +1,7 @@
-"""Where a question stands in its paper: pages with boxes, rows of a sheet, or lines of the text; pure."""
+"""Where a question stands in its paper; pure.
+
+The place is pages with boxes, rows of a sheet, or lines of the text.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,10 @@ def find_place(
 
 
 def merge_boxes(lines: Sequence[Box]) -> list[Box]:
-    """The lines of one page as blocks: a line joins the block above it where both share some width and stand close."""
+    """The lines of one page as blocks.
+
+    A line joins the block above it where both share some width and stand close.
+    """
     blocks: list[Box] = []
     for line in lines:
         if blocks:

@@ -1,7 +1,9 @@
-"""Lines of a question, looked for in the text layer of a PDF: for papers whose places were not kept as they were read.
+"""Lines of a question, looked for in the text layer of a PDF.
 
-Word papers have no pages before LibreOffice lays them out; what it sets differs in spaces, numbers and signs from what was
-read, so lines are compared by their letters and digits alone.
+This is for papers whose places were not kept as they were read.
+
+Word papers have no pages before LibreOffice lays them out; what it sets differs in spaces, numbers and signs from what
+was read, so lines are compared by their letters and digits alone.
 """
 
 from __future__ import annotations
@@ -31,9 +33,10 @@ class PageText:
 
 
 def find_lines(pages: Sequence[PageText], lines: Sequence[str], share: float) -> dict[int, list[int]]:
-    """The characters on which lines of a stretch stand, by page (from 0); empty where none is found.
+    """The characters on which lines of a stretch stand, by page (from 0).
 
-    `share` is how far into the paper the stretch begins, from 0 to 1: of several places the nearest is meant.
+    Empty where none is found. `share` is how far into the paper the stretch begins, from 0 to 1: of several places the
+    nearest is meant.
     """
     whole = "".join(page.letters for page in pages)
     wanted = [fold(line)[0] for line in lines]

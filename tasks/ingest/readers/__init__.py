@@ -1,4 +1,4 @@
-"""What a reader is to Proctor: the bytes of one kind of file in, the lines of a document out.
+"""What a reader is to Proctor: bytes of one kind of file in, lines of a document out.
 
 Other packages bring theirs by the entry points `proctor.readers`, each under the suffix of the files that it reads.
 """

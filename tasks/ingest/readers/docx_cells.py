@@ -21,7 +21,10 @@ class Paragraph:
 
 @dataclass
 class Cell:
-    """A cell of a table: its paragraphs, its text (a cell merged with the one above has that one's), its columns."""
+    """A cell of a table: its paragraphs, its text, its columns.
+
+    A cell merged with the one above has that one's text.
+    """
 
     paragraphs: list[Paragraph]
     text: str
@@ -29,7 +32,10 @@ class Cell:
 
 
 def text_above(rows: list[list[Cell]], column: int) -> str:
-    """The text of the cell above one that begins in this column of the grid; empty where there is none."""
+    """The text of the cell above one that begins in this column of the grid.
+
+    Empty where there is none.
+    """
     place = 0
     for cell in rows[-1] if rows else []:
         if place == column:

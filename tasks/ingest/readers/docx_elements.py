@@ -1,4 +1,7 @@
-"""The elements of a Word document: parsed without trust, and found in the wrappers that Word puts around them."""
+"""The elements of a Word document.
+
+They are parsed without trust, and found in the wrappers that Word puts around them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ MIN_PICTURE_EMU = 5 * 12_700
 
 
 def parse_xml(data: bytes, part: str) -> etree._Element:
-    """Parse one part of a package; a document type definition is refused, entities are never expanded.
+    """Parse one part of a package.
+
+    A document type definition is refused, entities are never expanded.
 
     Raises:
         DocumentError: `corrupt` when the part is no well-formed XML or declares a document type.
@@ -42,7 +47,10 @@ def is_inside(node: etree._Element, root: etree._Element) -> bool:
 
 
 def descend(element: etree._Element, name: str) -> list[etree._Element]:
-    """The children with this local name, also those in wrappers (content controls, insertions), in order."""
+    """The children with this local name, in order.
+
+    Included are those in wrappers (content controls, insertions).
+    """
     found: list[etree._Element] = []
     for child in element:
         child_name = local_name(child)
@@ -54,7 +62,10 @@ def descend(element: etree._Element, name: str) -> list[etree._Element]:
 
 
 def shows_picture(element: etree._Element) -> bool:
-    """Whether a drawing shows a picture, chart or diagram (not only lines and text boxes), at a size to be read."""
+    """Whether a drawing shows a picture, chart or diagram, at a size to be read.
+
+    Lines and text boxes alone are none of these.
+    """
     for node in element.iter():
         name = local_name(node)
         if name == "extent" and node.get("cx") and node.get("cy"):

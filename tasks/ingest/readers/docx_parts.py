@@ -1,4 +1,7 @@
-"""The parts of a Word package: the main one, and those beside it that may be missing or damaged."""
+"""The parts of a Word package.
+
+They are the main one, and those beside it that may be missing or damaged.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ class Parts:
         raise DocumentError("corrupt", "The package has no main document. Save it again in Word.")
 
     def read(self, name: str) -> etree._Element | None:
-        """A part beside the main one; None where there is none, or where it is damaged: a warning says so."""
+        """A part beside the main one.
+
+        None where there is none, or where it is damaged: a warning says so.
+        """
         path = posixpath.join(self.folder, name)
         if path not in self.names:
             return None

@@ -1,4 +1,7 @@
-"""Characters of symbol fonts, circled numbers and equation fields of Word documents, as the signs that they show."""
+"""Signs of Word documents that are stored as something else.
+
+Characters of symbol fonts, circled numbers and equation fields are given as the signs that they show.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ CIRCLE_FIELD = re.compile(r"\\o\s*\\ac\s*\(\s*[○◯]\s*[,，;；]\s*(\d+)\s*\)
 
 
 def read_symbols(text: str, font: str) -> str:
-    """Characters set in a symbol font show its signs: `ü` in Wingdings is a tick, `Ö` in Symbol a root sign."""
+    """Write characters set in a symbol font as the signs that it shows.
+
+    `ü` in Wingdings is a tick, `Ö` in Symbol a root sign.
+    """
     if not font:
         return text
     shown: list[str] = []
@@ -51,7 +57,10 @@ def circle(digits: str) -> str:
 
 
 def render_equation_field(code: str) -> str:
-    r"""Turn the commonest EQ fields into LaTeX: \f fractions and \r roots; other switches lose their marks."""
+    r"""Turn the commonest EQ fields into LaTeX.
+
+    They are \f fractions and \r roots; other switches lose their marks.
+    """
     text = EQUATION_FIELD.sub("", code).strip()
     for _ in range(8):
         changed = re.sub(r"\\f\s*\(([^(),]*),([^(),]*)\)", r"\\frac{\1}{\2}", text, flags=re.IGNORECASE)

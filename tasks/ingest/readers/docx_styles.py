@@ -62,7 +62,10 @@ class Styles:
             self.by_id[read_attribute(element, "styleId") or ""] = style
 
     def read_look(self, properties: etree._Element | None, paragraph_style: str | None) -> _Look:
-        """Return how a run looks; a paper has few looks and many runs, so every look is resolved once."""
+        """Return how a run looks.
+
+        A paper has few looks and many runs, so every look is resolved once.
+        """
         shape = (
             tuple([(child.tag, *child.items()) for child in properties]) if properties is not None else None
         )

@@ -1,4 +1,7 @@
-"""Text that stands out (bold, colour, underline, highlight), carried from the reader to its line."""
+"""Text that stands out, carried from the reader to its line.
+
+It stands out by bold, colour, underline or highlight.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What every reader hands to the splitter: the lines of a document, in reading order, and how they were got."""
+"""What every reader hands to the splitter.
+
+That is the lines of a document, in reading order, and how they were obtained.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +39,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Sheet:
-    """The used cells of one worksheet (or delimited file) as text, row by row; ragged rows are padded.
+    """The used cells of one worksheet (or delimited file) as text, row by row.
 
-    `marked` holds the (row, column) of the cells that stand out, from 0, by how they do (`colour`, `highlight`, `bold`).
+    Ragged rows are padded. `marked` holds the (row, column) of the cells that stand out, from 0, by how they do
+    (`colour`, `highlight`, `bold`).
     """
 
     name: str
@@ -69,7 +73,10 @@ class Extraction:
 
 
 def join_lines(lines: Iterable[Line]) -> tuple[str, list[int], list[int]]:
-    """Return the raw text, the offset of every line in it, and the offset at which every page begins."""
+    """Return the raw text, the offset of every line in it, and that of every page.
+
+    A page's offset is the one at which it begins.
+    """
     parts: list[str] = []
     starts: list[int] = []
     pages: list[int] = []

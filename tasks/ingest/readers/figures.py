@@ -1,4 +1,7 @@
-"""What stands beside the text of a scanned page and is no part of its lines: words of figures, the sealed margin."""
+"""What stands beside the text of a scanned page and is no part of its lines.
+
+These are words of figures, and the sealed margin.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ LEAST_MARGIN, LONGEST_MARGIN = 4, 4
 
 
 def find_labels(picture: Any, boxes: Sequence[Row]) -> set[int]:
-    """Return the numbers of the boxes that are written in or around a figure beside running text.
+    """Return the numbers of the boxes that are written in or around a figure beside text.
 
-    `boxes` have pixels of the picture as coordinates, with the origin at the lower left.
+    The text is running text. `boxes` have pixels of the picture as coordinates, with the origin at the lower left.
     """
     width = picture.shape[1]
     labels: set[int] = set()
@@ -53,7 +56,10 @@ def find_labels(picture: Any, boxes: Sequence[Row]) -> set[int]:
 
 
 def find_margin(boxes: Sequence[Row], width: float) -> set[int]:
-    """Return the numbers of the boxes of a sealed margin: characters written downwards, left of where all lines begin."""
+    """Return the numbers of the boxes of a sealed margin.
+
+    Its characters are written downwards, left of where all lines begin.
+    """
     lefts = sorted(box.left for box in boxes if box.right - box.left >= MIN_WIDTH * 3 * width)
     if len(lefts) < MIN_BESIDE:
         return set()
@@ -70,7 +76,10 @@ def find_margin(boxes: Sequence[Row], width: float) -> set[int]:
 
 
 def _find_figures(picture: Any) -> list[tuple[float, float, float, float]]:
-    """The boxes (left, bottom, right, top; origin at the lower left) of drawings: ink that hangs together far and wide."""
+    """The boxes (left, bottom, right, top) of drawings, the origin at the lower left.
+
+    A drawing is connected ink that is both wide and tall.
+    """
     import cv2
 
     gray = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)

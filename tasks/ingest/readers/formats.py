@@ -1,4 +1,7 @@
-"""Our readers, one of each kind of file, and which one reads a file: by its content, else another package's by its suffix."""
+"""Our readers, one for each kind of file, and which one reads a file.
+
+It is chosen by the file's content, else another package's by its suffix.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,10 @@ def find_reader(kind: str, name: str) -> Reader:
 
 
 def find_foreign_suffix(name: str) -> str | None:
-    """The suffix of a file's name, in small letters, where another package brings a reader for it; else null."""
+    """The suffix of a file's name where another package brings a reader for it, else None.
+
+    It is given in small letters.
+    """
     suffix = name.rpartition(".")[2].casefold()
     if "." not in name or suffix in _OUR_SUFFIXES or suffix in READERS.own:
         return None

@@ -1,4 +1,7 @@
-"""Questions in Moodle's GIFT format: `::title:: stem {=right ~wrong}`, `{T}`, `{=answer}`, `{}`."""
+"""Questions in Moodle's GIFT format.
+
+They are written `::title:: stem {=right ~wrong}`, `{T}`, `{=answer}`, `{}`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ _MIN_QUESTIONS = 2
 
 
 def find_gift(text: str) -> list[dict[str, str]] | None:
-    """Return the questions of a GIFT file as records, None where the text is none: blocks in braces, most with = or ~."""
+    """Return the questions of a GIFT file as records, None where the text is none.
+
+    It is one where there are blocks in braces, most with = or ~.
+    """
     if text.count("{") < _MIN_QUESTIONS or "=" not in text:
         return None
     lines = [line for line in text.splitlines() if not line.lstrip().startswith(("//", "$CATEGORY"))]
@@ -35,7 +41,10 @@ def find_gift(text: str) -> list[dict[str, str]] | None:
 
 
 def _read_question(part: str) -> list[dict[str, str]]:
-    """The records of one block: one question, or one for each pair that is to be matched; none where it is no question."""
+    """The records of one block.
+
+    There is one question, or one for each pair that is to be matched; none where the block is no question.
+    """
     match = _BLOCK.search(part)
     if match is None:
         return []

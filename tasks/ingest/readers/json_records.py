@@ -60,9 +60,10 @@ def _name_bad_lines(bad: Sequence[int], count: int) -> str:
 
 
 def find_records(value: Any, depth: int = 0) -> list[dict[str, Any]]:
-    """Return the longest list of objects anywhere in a JSON value, an object alone as a list of one.
+    """Return the longest list of objects anywhere in a JSON value.
 
-    An object whose values are lists of objects (sections of a paper) gives all of them, with the key as `section`.
+    An object alone is a list of one. An object whose values are lists of objects (sections of a paper) gives all of
+    them, with the key as `section`.
     """
     if isinstance(value, list):
         records = [item for item in value if isinstance(item, dict)]

@@ -1,9 +1,11 @@
-"""Levelling pictures of pages: a page held askew is turned, the bent lines of a photograph are straightened.
+"""Levelling pictures of pages.
 
-Detectors of text miss lines that bend, and cut boxes that hold two of them. The lines themselves tell how the page lies: the
-marks of ink that follow each other along a line give slopes all over the page; a smooth field through them is followed from the
-middle of the page to both sides, and every column of pixels moves up or down to where its line is level. Scanned pages that lie
-level are left as they are, to the pixel.
+A page held askew is turned, the bent lines of a photograph are straightened.
+
+Detectors of text miss lines that bend, and cut boxes that hold two of them. The lines themselves show how the page
+lies: the marks of ink that follow each other along a line give slopes all over the page; a smooth field through them is
+followed from the middle of the page to both sides, and every column of pixels moves up or down to where its line is
+level. Scanned pages that lie level are left as they are, to the pixel.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ POWERS = (4, 3)
 
 @dataclass
 class _Slopes:
-    """Slopes measured on a page: places `x` and `y` in pixels, `slope` downwards to the right, `weight` in pixels."""
+    """Slopes measured on a page.
+
+    `x` and `y` are places in pixels, `slope` is downwards to the right, `weight` is in pixels.
+    """
 
     x: Any
     y: Any
@@ -58,14 +63,20 @@ class _Slopes:
 
 @dataclass
 class Levelled:
-    """A levelled picture, and where its pixels were before: `turn` (2 × 3) turned them, `down` holds the row of each then."""
+    """A levelled picture, and where its pixels were before.
+
+    `turn` (2 × 3) turned them, `down` holds the row that each had then.
+    """
 
     picture: Any
     turn: Any = None
     down: Any = None
 
     def find_source(self, x: float, y: float) -> tuple[float, float]:
-        """Where a pixel of the levelled picture was in the one that was given; both have the origin at the upper left."""
+        """Where a pixel of the levelled picture was in the one that was given.
+
+        Both have the origin at the upper left.
+        """
         import cv2
 
         if self.down is not None:
@@ -78,7 +89,10 @@ class Levelled:
 
 
 def level_picture(picture: Any) -> Levelled:
-    """Return a picture (height × width, gray or with channels) with level lines of text; the same one where they are level."""
+    """Return a picture with level lines of text; the same one where they are level.
+
+    It is height × width, gray or with channels.
+    """
     slopes = _measure_slopes(picture)
     turned, turn = _turn(picture, _settle_tilt(measure_tilt(picture), slopes))
     slopes = slopes if turn is None else _measure_slopes(turned)
@@ -90,7 +104,10 @@ def level_picture(picture: Any) -> Levelled:
 
 
 def measure_tilt(picture: Any) -> float:
-    """Return the angle in degrees by which turning makes the rows of ink and paper alternate most sharply."""
+    """Return the angle in degrees by which the page is best turned.
+
+    Turned so, the rows of ink and paper alternate most sharply.
+    """
     import cv2
 
     gray = _to_gray(picture)
@@ -121,7 +138,10 @@ def measure_tilt(picture: Any) -> float:
 
 
 def _settle_tilt(tilt: float, slopes: _Slopes) -> float:
-    """The tilt in degrees, unless the slopes of the lines contradict it: the sharpest rows of a bent page are one side's."""
+    """The tilt in degrees, unless the slopes of the lines contradict it.
+
+    The sharpest rows of a bent page are those of one side only.
+    """
     import numpy
 
     if len(slopes) < MIN_SAMPLES:
@@ -131,7 +151,10 @@ def _settle_tilt(tilt: float, slopes: _Slopes) -> float:
 
 
 def _turn(picture: Any, angle: float) -> tuple[Any, Any]:
-    """Turn a picture about its middle, it grows so that no corner is cut off; and how (2 × 3), null where it is level."""
+    """Turn a picture about its middle; return it and how it was turned (2 × 3).
+
+    It grows so that no corner is cut off. None instead of the turn where the picture is level.
+    """
     import cv2
 
     if abs(angle) < MIN_TILT:
@@ -147,9 +170,10 @@ def _turn(picture: Any, angle: float) -> tuple[Any, Any]:
 
 
 def _straighten(picture: Any, slopes: _Slopes) -> tuple[Any, Any]:
-    """Move the columns of pixels so that lines are level: coarsely first, then by what is seen in the levelled picture.
+    """Move the columns of pixels so that lines are level.
 
-    Returns it and the row (height × width) from which each of its pixels came.
+    It is done coarsely first, then by what is seen in the levelled picture. Returns the picture and the row
+    (height × width) from which each of its pixels came.
     """
     import cv2
     import numpy
@@ -177,7 +201,10 @@ def _straighten(picture: Any, slopes: _Slopes) -> tuple[Any, Any]:
 
 
 def _is_bent(slopes: _Slopes, width: int, height: int) -> bool:
-    """Whether neighbours agree that lines are not level. Single slopes say little: the strokes of Chinese stand on no line."""
+    """Whether neighbours agree that lines are not level.
+
+    Single slopes say little: the strokes of Chinese stand on no line.
+    """
     fields = (_fit_field(slopes, width, height), _smooth_field(slopes, width, height, *ROUNDS[0]))
     return all(_bend(slopes.read(field, width, height)) >= MIN_SLOPE for field in fields)
 
@@ -222,7 +249,10 @@ def _measure_slopes(picture: Any) -> _Slopes:
 
 
 def find_marks(picture: Any) -> tuple[Any, float]:
-    """The boxes (left, top, width, height) of the marks of ink that have the size of characters, and their usual height."""
+    """The boxes (left, top, width, height) of the marks of ink, and their usual height.
+
+    Only marks that have the size of characters count.
+    """
     import cv2
     import numpy
 
@@ -244,7 +274,10 @@ def find_marks(picture: Any) -> tuple[Any, float]:
 
 
 def link_marks(marks: Any, size: float) -> list[list[int]]:
-    """Link every mark with the next one on its line; returns the lines, as numbers of marks from left to right."""
+    """Link every mark with the next one on its line; return the lines.
+
+    A line is the numbers of its marks from left to right.
+    """
     import numpy
 
     order = numpy.argsort(marks[:, 0], kind="stable")
@@ -284,7 +317,10 @@ def link_marks(marks: Any, size: float) -> list[list[int]]:
 
 
 def _fit_field(slopes: _Slopes, width: int, height: int) -> Any:
-    """A field of slopes (`ROWS` × `COLUMNS`) from a polynomial fitted with little weight for outliers."""
+    """A field of slopes (`ROWS` × `COLUMNS`) from a fitted polynomial.
+
+    Outliers have little weight in the fit.
+    """
     import numpy
 
     def powers(x: Any, y: Any) -> Any:
@@ -308,7 +344,10 @@ def _fit_field(slopes: _Slopes, width: int, height: int) -> Any:
 
 
 def _smooth_field(slopes: _Slopes, width: int, height: int, right: float, down: float) -> Any:
-    """A field of slopes: at every place the mean of those near it, and level where there are none."""
+    """A field of slopes, smoothed.
+
+    At every place it is the mean of those near it, and level where there are none.
+    """
     import cv2
     import numpy
 
@@ -330,7 +369,10 @@ def _smooth_field(slopes: _Slopes, width: int, height: int, right: float, down: 
 
 
 def _trust(residuals: Any) -> Any:
-    """Weights from 1 for a slope that fits down to 0 for one that does not (figures, handwriting, two lines linked)."""
+    """Weights from 1 for a slope that fits down to 0 for one that does not.
+
+    Figures, handwriting and two lines linked give slopes that do not fit.
+    """
     import numpy
 
     scale = max(1.5 * float(numpy.median(numpy.abs(residuals))), 0.02)
@@ -338,7 +380,10 @@ def _trust(residuals: Any) -> Any:
 
 
 def _follow(field: Any, width: int, height: int) -> Any:
-    """Follow the field from the middle to both sides: the height in the picture for every place of the levelled one."""
+    """Follow the field from the middle to both sides.
+
+    Returns the height in the picture for every place of the levelled one.
+    """
     import cv2
     import numpy
 

@@ -1,4 +1,6 @@
-"""Long runs of one sign, limited: a line of a thousand spaces or dashes says no more than one of a hundred.
+"""Long runs of one sign, limited.
+
+A line of a thousand spaces or dashes says no more than one of a hundred.
 
 Patterns look for blanks and rules from every place of a line, so that the time for such a run grows by its square.
 """
@@ -18,7 +20,10 @@ _RUN = re.compile(rf"(?<!\s)\s{{{LONGEST_RUN + 1},}}+|([^\w\s|]|_)(?<!\1\1)\1{{{
 
 
 def limit_runs(extraction: Extraction) -> Extraction:
-    """The extraction with every run at most LONGEST_RUN long, and a warning where one was longer."""
+    """The extraction with every run at most LONGEST_RUN long.
+
+    There is a warning where a run was longer.
+    """
     count = 0
 
     def limit(text: str) -> str:

@@ -14,7 +14,9 @@ _BREAK = re.compile(r"(?i)<(?:br|/p|/div|/li|/tr)\s*/?>")
 
 
 def read_moodle_xml(data: bytes) -> Extraction:
-    """Return the questions of a Moodle question bank as records; descriptions and categories are none.
+    """Return the questions of a Moodle question bank as records.
+
+    Descriptions and categories are no questions.
 
     Raises:
         DocumentError: `corrupt` when the XML cannot be parsed.

@@ -1,4 +1,6 @@
-"""Word's automatic numbering: the label that Word prints before a paragraph, computed exactly.
+"""Word's automatic numbering, computed exactly.
+
+It is the label that Word prints before a paragraph.
 
 Follows ECMA-376 part 1, §17.9: counters belong to the abstract definition, a higher level restarts the lower ones,
 `startOverride` restarts a list when its instance is first met.
@@ -214,7 +216,10 @@ def _read_level(element: etree._Element) -> Level:
 
 
 def format_number(value: int, number_format: str) -> str:
-    """Write `value` in one of the number formats of ECMA-376 §17.18.59; unknown formats fall to decimal."""
+    """Write `value` in one of the number formats of ECMA-376 §17.18.59.
+
+    Unknown formats fall back to decimal.
+    """
     writer = _WRITERS.get(number_format)
     return writer(value) if writer else str(value)
 

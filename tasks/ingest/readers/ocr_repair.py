@@ -1,7 +1,9 @@
-"""Mending what OCR does to the marks of a paper: numbers of headings and questions, letters of options.
+"""Mending what OCR does to the marks of a paper.
 
-A mark is mended where its neighbours leave no doubt what it was: the number between 4 and 6, the letter between B and D. Nothing
-else in a line is touched.
+They are numbers of headings and questions, and letters of options.
+
+A mark is mended where its neighbours leave no doubt what it was: the number between 4 and 6, the letter between B and
+D. Nothing else in a line is touched.
 """
 
 from __future__ import annotations
@@ -36,9 +38,10 @@ _OPTION_LABEL = re.compile(r"(?:^|(?<=[\s\u3000-\u9fff)）;；。]))[（(]?([A-E
 
 
 def repair_lines(lines: Sequence[Line]) -> list[Line]:
-    """Mend what OCR does to the marks of a paper: the strokes of 一、 and 二、, and options glued to their neighbour.
+    """Mend what OCR does to the marks of a paper.
 
-    A lost number before `、` is given back where the line names a type of questions. Nothing else is touched.
+    Mended are the strokes of 一、 and 二、, and options glued to their neighbour. A lost number before `、` is given back
+    where the line names a type of questions. Nothing else is touched.
     """
     repaired: list[Line] = []
     last = 0
@@ -71,7 +74,10 @@ _NO_NUMBER = frozenset("ABCDEFGHabcdefgh①②③④⑤⑥⑦⑧⑨⑩·•-—(
 
 
 def _repair_numbers(lines: Sequence[Line]) -> list[Line]:
-    """Give back the stop behind a number that goes on, and a number of which only the stop is left."""
+    """Give back the stop after a number that continues the count.
+
+    Also give back a number of which only the stop is left.
+    """
     repaired: list[Line] = []
     last = 0
     word = _find_number_word(lines)
@@ -99,7 +105,10 @@ def _find_number_word(lines: Sequence[Line]) -> str:
 
 
 def _fill_numbers(lines: list[Line]) -> list[Line]:
-    """Give back numbers of which a pen left a part: those that the numbers before and behind them call for."""
+    """Give back numbers of which a pen left a part.
+
+    They are those that the numbers before and after them call for.
+    """
     word = _find_number_word(lines)
     known = [
         (index, int(match.group(2)))
@@ -171,7 +180,10 @@ _LONGEST_OPTION = 120
 
 
 def _repair_options(lines: list[Line]) -> list[Line]:
-    """Give back the letters that ticks cover: those that the letters before and behind them call for."""
+    """Give back the letters that ticks cover.
+
+    They are those that the letters before and after them call for.
+    """
     repaired = list(lines)
     usual = _find_usual_count(lines)
     for stretch in _part_questions(lines):
@@ -194,7 +206,10 @@ def _repair_options(lines: list[Line]) -> list[Line]:
 
 
 def _part_questions(lines: Sequence[Line]) -> Iterator[range]:
-    """The lines between two question numbers (of the form that most have), the first one's own line left out."""
+    """The lines between two question numbers, the first one's own line left out.
+
+    The numbers are of the form that most have.
+    """
     forms = [
         (index, bool(match.group(1)), match.group(3) in ")）")
         for index, line in enumerate(lines)
@@ -207,7 +222,10 @@ def _part_questions(lines: Sequence[Line]) -> Iterator[range]:
 
 
 def _read_letters(lines: Sequence[Line], stretch: range) -> list[tuple[int, str]] | None:
-    """The lines that begin with an option and its letter, as far as letters go on; None where options share a line."""
+    """The lines that begin with an option and its letter, as far as letters rise.
+
+    None where options share a line.
+    """
     letters: list[tuple[int, str]] = []
     for index in stretch:
         match = _LETTER.match(lines[index].text)
@@ -221,7 +239,10 @@ def _read_letters(lines: Sequence[Line], stretch: range) -> list[tuple[int, str]
 
 
 def _find_usual_count(lines: Sequence[Line]) -> int:
-    """How many options most questions have that have them all from A on; 0 where that is not known."""
+    """How many options most questions have; 0 where that is not known.
+
+    Only questions that have all their options from A on are counted.
+    """
     counts: Counter[int] = Counter()
     for stretch in _part_questions(lines):
         letters = _read_letters(lines, stretch) or []
@@ -232,7 +253,10 @@ def _find_usual_count(lines: Sequence[Line]) -> int:
 
 
 def _choose(lines: Sequence[Line], between: range, wanted: Sequence[str]) -> list[int]:
-    """The lines between two options that the missing letters belong to: all of them, or those with a worn letter."""
+    """The lines between two options that the missing letters belong to.
+
+    They are all of the lines, or those with a worn letter.
+    """
     if not wanted:
         return []
     if any(len(lines[index].text) > _LONGEST_OPTION or lines[index].kind == "furniture" for index in between):
@@ -246,7 +270,10 @@ def _choose(lines: Sequence[Line], between: range, wanted: Sequence[str]) -> lis
 def _repair_last(
     lines: Sequence[Line], repaired: list[Line], stretch: range, last: tuple[int, str], usual: int
 ) -> None:
-    """Give back the letters behind the last one: worn ones, and a lost one before the next question."""
+    """Give back the letters after the last one.
+
+    They are worn ones, and a lost one before the next question.
+    """
     place, letter = last
     while place + 1 < stretch.stop and letter < "H":
         place, letter = place + 1, chr(ord(letter) + 1)
@@ -285,7 +312,10 @@ _SPLIT_D = re.compile(r"(?:^|(?<=\s))[1lI|][)）]\s?[.．,，]\s*(?=\S)")
 
 
 def _part_options(text: str) -> str:
-    """`A.SPN B.SRT C.HRRND.RR` → `… C.HRRN D.RR`, where the other labels of the line leave no doubt."""
+    """Part options that are glued together: `A.SPN B.SRT C.HRRND.RR` → `… C.HRRN D.RR`.
+
+    That is done where the other labels of the line leave no doubt.
+    """
     text = _SPLIT_D.sub("D. ", text, count=1)
     labels = [match.group(1) for match in _OPTION_LABEL.finditer(text)]
     if len(labels) < 3 or labels != sorted(set(labels)):
@@ -337,6 +367,9 @@ def restore_gaps(text: str, starts: Sequence[tuple[str, float]]) -> str:
 
 
 def _measure_grain(steps: Sequence[float]) -> float:
-    """The finest distance between two sizes of steps (sorted), sizes within two pixels being one; 0 for one size."""
+    """The finest distance between two sizes of steps (sorted); 0 for one size.
+
+    Sizes within two pixels are one.
+    """
     jumps = [right - left for left, right in pairwise(steps) if right - left > 2]
     return min(jumps, default=0.0)

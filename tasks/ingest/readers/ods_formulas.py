@@ -1,4 +1,7 @@
-"""Formulas of an OpenDocument spreadsheet that were never computed: the file holds no result for them."""
+"""Formulas of an OpenDocument spreadsheet that were never computed.
+
+The file holds no result for them.
+"""
 
 from __future__ import annotations
 

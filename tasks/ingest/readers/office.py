@@ -23,7 +23,9 @@ def find_libreoffice() -> str | None:
 
 
 def convert_with_libreoffice(data: bytes, kind: str, target: str, time_limit_s: float) -> bytes:
-    """Return the document as `target` (`docx` or `xlsx`). Macros are not run, links not followed.
+    """Return the document as `target` (`docx` or `xlsx`).
+
+    Macros are not run, links not followed.
 
     Raises:
         DocumentError: `needs_libreoffice` when it is not installed, `timeout`, `encrypted`, or `corrupt`

@@ -1,4 +1,7 @@
-"""Where the lines of a page stand on it as people see it: boxes in thousandths of its width and height."""
+"""Where the lines of a page stand on it as people see it.
+
+The boxes are in thousandths of its width and height.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ Box = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """How coordinates of a page become thousandths of what is shown of it: x = across · (x, y, 1), y = down · (x, y, 1)."""
+    """How coordinates of a page become thousandths of what is shown of it.
+
+    x = across · (x, y, 1), y = down · (x, y, 1).
+    """
 
     across: tuple[float, float, float]
     down: tuple[float, float, float]
@@ -50,7 +56,10 @@ class PictureFrame:
     find_source: Callable[[float, float], tuple[float, float]]
 
     def place(self, left: float, bottom: float, right: float, top: float) -> Box:
-        """The box of two opposite corners, cut at the edges of the page; what was bent reaches as far as its ends and middle."""
+        """The box of two opposite corners, cut at the edges of the page.
+
+        What was bent reaches as far as its ends and middle.
+        """
         points = [
             self.find_source(x, self.height - y)
             for x in (left, (left + right) / 2, right)
@@ -62,7 +71,10 @@ class PictureFrame:
 
 
 def frame_page(page: Any, raw: Any) -> Frame:
-    """The frame of a page of a PDF: its crop box and its rotation are those with which it is shown."""
+    """The frame of a page of a PDF.
+
+    Its crop box and its rotation are those with which it is shown.
+    """
     # PDFium answers in whole pixels: three points of a large picture give the map to a hundredth of a point.
     scale, reach = 1_000, 1_000
     x, y = ctypes.c_int(), ctypes.c_int()
@@ -80,9 +92,9 @@ def frame_page(page: Any, raw: Any) -> Frame:
 
 
 def list_boxes(lines: Sequence[Line]) -> list[int]:
-    """The boxes of the lines of a document, one behind the other, four numbers each; empty where a format has none.
+    """The boxes of the lines of a document, one after the other, four numbers each.
 
-    A line without a box of its own (0, 0, 0, 0) keeps the others in step.
+    Empty where a format has none. A line without a box of its own (0, 0, 0, 0) keeps the others in step.
     """
     if not any(line.box for line in lines) or any("\n" in line.text for line in lines):
         return []

@@ -153,9 +153,12 @@ def _read_page(page: Any, raw: Any) -> Page:
 
 
 def _is_scan(page: Page, objects: Sequence[PageObject], raw: Any) -> bool:
-    """Whether a picture covers the page and its text is no print: a scanner's invisible reading, a stamp, a few strokes.
+    """Whether a picture covers the page and its text is no print.
 
-    So is a scan that was made editable: its letters are cut out of the picture, its text is what that program took them for.
+    The text is then a scanner's invisible reading, a stamp, or a few strokes.
+
+    A scan that was made editable counts, too: its letters are cut out of the picture, its text is what that program
+    took them for.
     """
     if measure_recreated(objects, raw) >= RECREATED_SHARE:
         return True
@@ -166,7 +169,10 @@ def _is_scan(page: Page, objects: Sequence[PageObject], raw: Any) -> bool:
 def _place_pictures(
     characters: list[Character], objects: Sequence[PageObject], raw: Any, height: float
 ) -> list[Character]:
-    """Put a mark for every picture behind the character that it follows; logos and backgrounds get none."""
+    """Put a mark for every picture after the character that it follows.
+
+    Logos and backgrounds get none.
+    """
     placed: list[tuple[int, Character]] = []
     pictures = (item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE)
     for number, picture in enumerate(pictures):

@@ -78,7 +78,10 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
 
 
 def set_aside_turned(characters: list[Character], page: Page) -> list[Character]:
-    """Take sideways text (the sealed margin of a paper) out of the flow; it is kept as furniture of the page."""
+    """Take sideways text (the sealed margin of a paper) out of the flow.
+
+    It is kept as furniture of the page.
+    """
     turned = [character for character in characters if character.is_turned]
     if not turned or len(turned) > 0.3 * len(characters):
         return characters

@@ -41,7 +41,10 @@ def repair_order(pages: list[Page], extraction: Extraction) -> None:
 
 
 def count_crossings(rows: list[Row], width: float) -> int:
-    """How often the text goes from one column to the other, the shorter one with a tenth of the rows; 0 where there is one."""
+    """How often the text goes from one column to the other; 0 where there is one column.
+
+    The shorter column has at least a tenth of the rows.
+    """
     border = find_column_border(rows, width, SHORT_COLUMN)
     if border is None or sum(1 for row in rows if row.left > border - 10) < 5:
         return 0
@@ -50,9 +53,10 @@ def count_crossings(rows: list[Row], width: float) -> int:
 
 
 def _part_columns(rows: list[Row], width: float) -> list[Row] | None:
-    """Return the rows column by column where a page has two and its text goes to and fro between them; None where not.
+    """Return the rows column by column, None where the page does not need it.
 
-    A short last column, whose lines a producer writes between those of the first, has too few rows to be found otherwise.
+    It does where it has two columns and its text goes to and fro between them. A short last column, whose lines a
+    producer writes between those of the first, has too few rows to be found otherwise.
     """
     border = find_column_border(rows, width, SHORT_COLUMN)
     if border is None:
@@ -65,7 +69,10 @@ def _part_columns(rows: list[Row], width: float) -> list[Row] | None:
 
 
 def settle_strays(rows: list[Row], width: float) -> list[Row]:
-    """Move the few rows of a one-column page that stand out of the downward order (boxes, stamps) to their height."""
+    """Move the few rows of a one-column page that break the downward order to their height.
+
+    They are boxes and stamps.
+    """
     if find_column_border(rows, width) is not None:
         return rows
     # the longest run of rows that only goes down; rows on one height count as going down
@@ -96,7 +103,10 @@ def settle_strays(rows: list[Row], width: float) -> list[Row]:
 
 
 def order_score(rows: list[Row]) -> int:
-    """Count the backward steps (negative) between the question numbers of rows in this order; 0 is perfect."""
+    """Count the backward steps (negative) between question numbers in this order of rows.
+
+    0 is perfect.
+    """
     values: list[int] = []
     for row in rows:
         label = parse_label(row.text)
@@ -106,7 +116,10 @@ def order_score(rows: list[Row]) -> int:
 
 
 def order_rows(rows: list[Row], width: float, border: float | None = None) -> list[Row]:
-    """Return rows column by column, from top to bottom; a column border is an upright gap in the page's middle."""
+    """Return rows column by column, from top to bottom.
+
+    A column border is an upright gap in the page's middle.
+    """
     border = border if border is not None else find_column_border(rows, width)
     if border is None:
         return _top_down(rows)
@@ -142,7 +155,10 @@ def _top_down(rows: list[Row]) -> list[Row]:
 
 
 def find_column_border(rows: list[Row], width: float, share: float = 0.2) -> float | None:
-    """Return the x of an upright gap between two columns, each with this share of the rows, or None where there is one."""
+    """Return the x of an upright gap between two columns, or None where there is none.
+
+    Each of the columns has this share of the rows.
+    """
     best: tuple[int, float] | None = None
     for step in range(30, 71, 2):
         x = width * step / 100

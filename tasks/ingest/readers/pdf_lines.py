@@ -18,7 +18,10 @@ _NUMBERS = re.compile(r"[\d一二三四五六七八九十]+")
 
 
 def mark_furniture(pages: list[Page]) -> None:
-    """Mark repeated headers and footers, and printed page numbers, near the upper and lower edges."""
+    """Mark repeated headers and footers, and printed page numbers.
+
+    They stand near the upper and lower edges.
+    """
     seen: dict[tuple[str, int], set[int]] = defaultdict(set)
     places: list[tuple[int, Row, tuple[str, int]]] = []
     known: dict[str, str] = {}
@@ -72,7 +75,10 @@ def is_page_number(text: str, number: int, count: int) -> bool:
 
 
 def mark_wraps(pages: list[Page]) -> None:
-    """Mark the rows whose sentence continues in the next row: the next row's first word had no room any more."""
+    """Mark the rows whose sentence continues in the next row.
+
+    It does where the next row's first word had no room any more.
+    """
     edges: dict[float, float] = {}
     for page in pages:
         widest = sorted(row.right for row in page.rows if not row.is_furniture)[-2:]
@@ -122,7 +128,10 @@ _ANSWER = re.compile(
 
 
 def starts_anew(text: str) -> bool:
-    """A row that begins with a number, an option label or the word for an answer begins something new."""
+    """Whether a row begins something new.
+
+    It does with a number, an option label or the word for an answer at its beginning.
+    """
     if OPTION.match(text) or _ANSWER.match(text):
         return True
     label = parse_label(text)
@@ -130,7 +139,10 @@ def starts_anew(text: str) -> bool:
 
 
 def _column_edge(row: Row, page: Page, border: float | None, edges: dict[float, float]) -> float:
-    """The right edge of the text area: of the column on a two-column page, else the widest of all such pages."""
+    """The right edge of the text area.
+
+    It is that of the column on a two-column page, else the widest of all such pages.
+    """
     if border is None:
         return edges.get(page.width, page.width)
     if row.right < border + 10:

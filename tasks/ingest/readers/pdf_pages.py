@@ -1,4 +1,7 @@
-"""A page of a PDF as it is read: its rows of text in reading order, and what else stands on it."""
+"""A page of a PDF as it is read.
+
+It holds its rows of text in reading order, and what else stands on it.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ class Page:
 # not frozen: a page has thousands of them, and freezing takes three times as long
 @dataclass(slots=True)
 class Character:
-    """A character of the text layer and its place; `breaks` and `spaced`: what the layer puts before it."""
+    """A character of the text layer and its place.
+
+    `breaks` and `spaced` say what the layer puts before it.
+    """
 
     text: str
     x: float
@@ -57,7 +63,10 @@ class Character:
 
 
 def place_row(frame: Frame | PictureFrame | None, row: Row, slope: float = 0.0) -> tuple[int, ...]:
-    """Where a row stands on its page as shown; `slope` is the rise per point to the right that was taken out of it."""
+    """Where a row stands on its page as shown.
+
+    `slope` is the rise per point to the right that was taken out of it.
+    """
     if frame is None:
         return ()
     if not slope:

@@ -1,4 +1,7 @@
-"""Characters built into rows: spaces, blanks, raised and lowered script, the cells of ruled tables."""
+"""Characters built into rows.
+
+The rows keep spaces, blanks, raised and lowered script, and the cells of ruled tables.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,10 @@ from tasks.ingest.words.headers import find_question_header
 def build_rows(
     page: Page, characters: Sequence[Character], grids: Sequence[Grid], blanks: Sequence[Rule]
 ) -> None:
-    """Fill a page with rows; the characters of a table become its rows where its first one stands."""
+    """Fill a page with rows.
+
+    The characters of a table become its rows where its first one stands.
+    """
     reader = _RowBuilder(page, blanks)
     tables: dict[int, dict[tuple[int, int], list[Character]]] = {}
     places: dict[int, int] = {}
@@ -49,7 +55,10 @@ def build_rows(
 def _read_table(
     grid: Grid, cells: Mapping[tuple[int, int], Sequence[Character]], blanks: Sequence[Rule]
 ) -> list[Row]:
-    """Return the rows of a ruled table; a cell that is one with the cell above repeats its text in `cells`."""
+    """Return the rows of a ruled table.
+
+    A cell that is one with the cell above repeats its text in `cells`.
+    """
     rows: list[Row] = []
     above = [""] * (len(grid.columns) - 1)
     for index in range(len(grid.rows) - 1):
@@ -101,7 +110,10 @@ def _read_cell(characters: Sequence[Character], edge: float, blanks: Sequence[Ru
 
 
 def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Grid]) -> list[Grid]:
-    """Leave out the frames that lay out whole stretches of text: they are read in the order of the content."""
+    """Leave out the frames that lay out whole stretches of text.
+
+    These are read in the order of the content.
+    """
     kept: list[Grid] = []
     for grid in grids:
         trial = Page(page.width, page.height)
@@ -118,7 +130,10 @@ def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Gri
 
 
 class _RowBuilder:
-    """Groups characters, given in content order, into rows: one baseline, moving right, scripts included."""
+    """Groups characters, given in content order, into rows.
+
+    A row has one baseline and moves right, scripts included.
+    """
 
     def __init__(self, page: Page, blanks: Sequence[Rule] = ()) -> None:
         self.page = page
@@ -261,7 +276,10 @@ class _RowBuilder:
 
 
 def settle_pictures(rows: list[Row]) -> None:
-    """Move the mark of a picture beside a paragraph behind the paragraph: before the next number or option."""
+    """Move the mark of a picture beside a paragraph to the end of the paragraph.
+
+    That is before the next number or option.
+    """
     for index in range(len(rows) - 2, -1, -1):
         place = index
         while (

@@ -1,4 +1,7 @@
-"""Lines drawn on a page of a PDF: the frames of tables, and the blanks that are drawn rather than typed."""
+"""Lines drawn on a page of a PDF.
+
+They are the frames of tables, and the blanks that are drawn rather than typed.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ MIN_PASTED, MAX_PASTED_SIZE = 0.005, 0.35
 
 @dataclass(frozen=True)
 class Rule:
-    """A straight line, level (`low` to `high` are x, `at` is y) or upright (`low` to `high` are y, `at` is x)."""
+    """A straight line, level or upright.
+
+    Of a level line `low` to `high` are x and `at` is y; of an upright one `low` to `high` are y and `at` is x.
+    """
 
     at: float
     low: float
@@ -52,7 +58,10 @@ class Grid:
         return self.columns[0] <= x <= self.columns[-1] and self.rows[-1] <= y <= self.rows[0]
 
     def find_cell(self, x: float, y: float) -> tuple[int, int]:
-        """Return (row, column) of the cell at a place; of cells that no line parts, the first of them."""
+        """Return (row, column) of the cell at a place.
+
+        Of cells that no line parts it is the first.
+        """
         row = next(
             index for index, edge in enumerate(self.rows[1:]) if y >= edge or index == len(self.rows) - 2
         )
@@ -118,9 +127,10 @@ def list_objects(page: Any, raw: Any) -> list[PageObject]:
 
 
 def measure_scan(objects: Sequence[PageObject], raw: Any, area: float) -> tuple[float, float]:
-    """Return the share of a page (of `area` square points) that its pictures cover, and that of its texts that is invisible.
+    """Return the share of a page that its pictures cover, and of its texts that are invisible.
 
-    A scanner's own reading lies invisible over the picture, or behind it. Pictures in strips count together, those of forms, too.
+    The page has `area` square points. A scanner's own reading lies invisible over the picture, or behind it. Pictures
+    in strips count together, those of forms, too.
     """
     covered = largest = 0.0
     texts = hidden = before = 0  # texts drawn before the largest picture lie behind it
@@ -145,7 +155,10 @@ MAX_FONTS_ASKED = 200
 
 
 def measure_recreated(objects: Sequence[PageObject], raw: Any) -> float:
-    """Return the share of a page's texts whose letters a program cut out of a scan: their text is its OCR, seen or not."""
+    """Return the share of a page's texts whose letters a program cut out of a scan.
+
+    Their text is its OCR, seen or not.
+    """
     texts = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_TEXT][:MAX_FONTS_ASKED]
     name = ctypes.create_string_buffer(128)
     found = 0
@@ -157,10 +170,12 @@ def measure_recreated(objects: Sequence[PageObject], raw: Any) -> float:
 
 
 def remove_additions(page: Any, raw: Any) -> int:
-    """Take away what is drawn over a page that only OCR reads: the strokes of a pen, and a slanting watermark.
+    """Take away what is drawn over a page that only OCR reads.
 
-    All that a page prints which is one picture is in the picture; white areas stay, since they cover something. Returns how
-    many objects and annotations went. The page is for rendering only then.
+    That is the strokes of a pen, and a slanting watermark.
+
+    All that a page prints which is one picture is in the picture; white areas stay, since they cover something. Returns
+    how many objects and annotations were removed. The page is then fit for rendering only.
     """
     objects = list_objects(page, raw)
     width, height = page.get_size()
@@ -191,9 +206,10 @@ def remove_additions(page: Any, raw: Any) -> int:
 
 
 def _find_pasted(page: Any, objects: Sequence[PageObject], raw: Any) -> list[Any]:
-    """The few small, opaque pictures in shades that lie over the one that is the page: pasted on it, no layer of the scan.
+    """The few small, opaque pictures in shades that are pasted on the page.
 
-    A scanner's layers are many, or as large as the page, or see-through, or in black and white.
+    They lie over the picture that is the page, and are no layer of the scan. A scanner's layers are many, or as large
+    as the page, or see-through, or in black and white.
     """
     width, height = page.get_size()
     pictures = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE]

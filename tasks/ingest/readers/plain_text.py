@@ -82,7 +82,10 @@ def _score(text: str) -> float:
 
 
 def _repair(text: str) -> str:
-    """Undo GBK that an earlier program read as Latin-1 (`È«½Ç`), where that is plainly what happened."""
+    """Undo GBK that an earlier program read as Latin-1 (`È«½Ç`).
+
+    That is done where it is plainly what happened.
+    """
     wide = [character for character in text if ord(character) > 0x7F]
     if len(wide) < 8 or any(ord(character) > 0xFF for character in wide):
         return text
@@ -116,7 +119,10 @@ _RULE_ROW = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|)+\s*(?::?-{2,}:?)?\s*")
 
 
 def _read_pipe_tables(lines: Sequence[str]) -> list[Line]:
-    """The lines of a text, with the rows of its Markdown tables (`| 1 | B |`, a rule below the first) as rows of tables."""
+    """The lines of a text, with the rows of its Markdown tables as rows of tables.
+
+    Such a table is `| 1 | B |`, with a rule below the first row.
+    """
     found = [Line(line) for line in lines]
     rules: set[int] = set()
     tables = 0
@@ -138,7 +144,10 @@ _BARS = re.compile(r"\|{2,}|;{2,}|@@+|\t+|~~+|::+|\^\^+")
 
 
 def _find_barred(text: str) -> Sheet | None:
-    """Read lines whose fields are parted by one and the same sign (`1|||statement|||对`), without a header row."""
+    """Read lines whose fields are parted by one and the same sign, without a header row.
+
+    Such a line is `1|||statement|||对`.
+    """
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) < 5:
         return None

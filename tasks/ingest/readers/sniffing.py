@@ -1,4 +1,7 @@
-"""What a file really is, told from its bytes. The suffix only settles what bytes cannot: csv against plain text."""
+"""What a file really is, recognised by its bytes.
+
+The suffix only settles what bytes cannot: csv against plain text.
+"""
 
 from __future__ import annotations
 
@@ -140,7 +143,10 @@ def _looks_like_utf16(head: bytes) -> bool:
 
 
 def find_utf16(data: bytes) -> str | None:
-    """Return the UTF-16 byte order in which bytes without a mark read as text, or None when neither does."""
+    """Find the UTF-16 byte order in which bytes without a mark read as text.
+
+    None when they do in neither.
+    """
     head = data[: min(len(data), 4096) // 2 * 2]
     if len(head) < 8 or b"\x00" not in head:
         return None

@@ -1,4 +1,7 @@
-"""HTML: its tables as sheets or as rows among its lines, its lists with the numbers that a browser shows."""
+"""HTML pages as sheets and lines.
+
+Tables become sheets or rows among the lines, lists get the numbers that a browser shows.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ _TABLE_MARK = "\ue0f1"
 
 
 def read_html(data: bytes) -> Extraction:
-    """Return the tables of an HTML file as sheets, or its text as lines where it has none that are wide."""
+    """Return the tables of an HTML file as sheets, or its text as lines.
+
+    The text is returned where the file has no tables that are wide.
+    """
     from lxml import etree, html
 
     text, encoding = decode(data)
@@ -71,7 +77,10 @@ _LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*([\w-]+)")
 
 
 def _write_list_marks(root: Any) -> None:
-    """Write before every item of an ordered list the number or letter that a browser shows there."""
+    """Write before every item of an ordered list its number or letter.
+
+    It is the one that a browser shows there.
+    """
     for ordered in root.iter("ol"):
         style = _LIST_STYLE.search(ordered.get("style") or "")
         name = style.group(1) if style else ordered.get("type", "1")
@@ -107,7 +116,10 @@ def _write_list_mark(form: str, value: int) -> str:
 
 
 def _read_html_table(table: Any) -> list[list[str]]:
-    """The cells of a table; what spans columns leaves the further ones empty, what spans rows is repeated."""
+    """The cells of a table.
+
+    What spans columns leaves the further ones empty, what spans rows is repeated.
+    """
     grid: list[list[str]] = []
     hanging: dict[int, tuple[int, str]] = {}
     for row in table.iter("tr"):

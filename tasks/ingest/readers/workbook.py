@@ -1,4 +1,7 @@
-"""Spreadsheets to rows of text: values by calamine, and what only the formatting says by openpyxl."""
+"""Spreadsheets to rows of text.
+
+Values are read by calamine, and what only the formatting says by openpyxl.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,10 @@ _ROW_REFERENCE = re.compile(rb"""<(?:x:)?row\b[^>]*?\br=["'](\d{1,7})["']""")
 
 
 def read_workbook(data: bytes, kind: str) -> Extraction:
-    """Return the sheets of an xlsx, xlsb, xls or ods file as rows of text; merged cells are filled.
+    """Return the sheets of an xlsx, xlsb, xls or ods file as rows of text.
 
-    Whole numbers lose their `.0`, percentages and superscripts are written as shown, hidden sheets are
-    marked, hidden rows and columns kept and reported.
+    Merged cells are filled. Whole numbers lose their `.0`, percentages and superscripts are written as shown, hidden
+    sheets are marked, hidden rows and columns kept and reported.
 
     Raises:
         DocumentError: `corrupt`, `encrypted`, `zip_bomb`, or `too_large` when the used range is too wide to read.
@@ -94,7 +97,9 @@ def read_workbook(data: bytes, kind: str) -> Extraction:
 
 
 def check_extents(package: zipfile.ZipFile) -> None:
-    """Refuse sheets whose outermost cells span more than `MAX_CELLS`: one cell at XFD1048576 aborts the reader.
+    """Refuse sheets whose outermost cells span more than `MAX_CELLS`.
+
+    One cell at XFD1048576 aborts the reader.
 
     Raises:
         DocumentError: `too_large`.
@@ -133,7 +138,10 @@ _TARGET = re.compile(rb"<(?:\w+:)?Relationship\b[^>]*>")
 
 
 def _find_unsaved(package: zipfile.ZipFile) -> dict[str, set[tuple[int, int]]]:
-    """The cells of each sheet whose formula was never computed, as (row, column) from 0: programs write such files."""
+    """The cells of each sheet whose formula was never computed, as (row, column) from 0.
+
+    Programs write such files.
+    """
     names = set(package.namelist())
     book, links = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
     if not {book, links} <= names:
@@ -165,7 +173,10 @@ def _attribute(tag: bytes, name: bytes) -> str:
 
 
 def write_cell(value: Any) -> str:
-    """Write a cell's value as people read it: 1.0 as 1, dates in ISO form, booleans as TRUE and FALSE."""
+    """Write a cell's value as people read it.
+
+    1.0 becomes 1, dates are in ISO form, booleans TRUE and FALSE.
+    """
     if value is None:
         return ""
     if isinstance(value, str):
@@ -184,7 +195,10 @@ def write_cell(value: Any) -> str:
 
 
 def _fill_merged(rows: list[list[str]], sheet: Any) -> None:
-    """Write the text of every merged area that spans rows into all of its rows (not its columns)."""
+    """Fill all rows of every merged area that spans rows with its text.
+
+    Its columns are not filled.
+    """
     for area in sheet.merged_cell_ranges or []:
         (first_row, first_column), (last_row, last_column) = area
         if last_row - first_row > 5000 or last_row <= first_row or first_row >= len(rows):
@@ -197,7 +211,10 @@ def _fill_merged(rows: list[list[str]], sheet: Any) -> None:
 
 
 def _has_formats(package: zipfile.ZipFile) -> bool:
-    """Whether values alone would lose something: superscripts, number formats, cells that stand out."""
+    """Whether values alone would lose something.
+
+    That is superscripts, number formats, or cells that stand out.
+    """
     names = package.namelist()
     if "xl/sharedStrings.xml" in names and b"vertAlign" in read_part(package, "xl/sharedStrings.xml"):
         return True
@@ -301,7 +318,10 @@ def _write_number(value: float, number_format: str) -> str | None:
 
 
 def _write_date(value: date, number_format: str) -> str | None:
-    """Write a date as its format shows it, where that is made of plain numbers (`1949年10月1日`, `3/8`, `10-1`)."""
+    """Write a date as its format shows it.
+
+    That is done where the format is made of plain numbers (`1949年10月1日`, `3/8`, `10-1`).
+    """
     pattern = re.sub(r"\[[^\]]*\]|;@$|\\\\", "", number_format).replace('"', "").replace("\\", "")
     if not re.fullmatch(r"(?:yyyy|yy|mm|m|dd|d|[年月日/.\- ])+", pattern):
         return None

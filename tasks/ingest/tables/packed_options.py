@@ -32,7 +32,10 @@ def strip_label(label: str, text: str) -> str:
 
 
 def split_packed_options(text: str, language: str | None) -> list[tuple[str, str]]:
-    """Split options that share one cell: `A.x B.y`, lines, `A;x,B;y`, `x|y|z`, `["x", "y"]`, `{"A": "x"}`."""
+    """Split options that share one cell.
+
+    So `A.x B.y`, lines, `A;x,B;y`, `x|y|z`, `["x", "y"]`, `{"A": "x"}`.
+    """
     stripped = text.strip()
     if stripped[:1] in "[{":
         try:
@@ -94,7 +97,10 @@ _WORTH = ("fraction", "weight", "score", "points", "credit")
 
 
 def read_option_flags(value: Any) -> str:
-    """The letters of options that a record flags as right (`is_correct`, `right`, a `fraction` above 0), `AC`; else empty."""
+    """The letters of options that a record flags as right, as `AC`; else empty.
+
+    A flag is `is_correct`, `right`, or a `fraction` above 0.
+    """
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value[:10]):
         return ""
     right: list[str] = []
@@ -110,7 +116,10 @@ def read_option_flags(value: Any) -> str:
 
 
 def read_named_key(value: Any, answer: Any) -> str:
-    """The letters of options whose own names (`"id": "o7"`) an answer lists; empty where it names none of them."""
+    """The letters of options whose own names (`"id": "o7"`) an answer lists.
+
+    Empty where it names none of them.
+    """
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value[:10]):
         return ""
     names = {
@@ -125,7 +134,10 @@ def read_named_key(value: Any, answer: Any) -> str:
 
 
 def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
-    """Read the options of a record: a list of texts, of {label, text} objects, or an object by label."""
+    """Read the options of a record.
+
+    They are a list of texts, of {label, text} objects, or an object by label.
+    """
     if isinstance(value, str):
         return split_packed_options(value, language)
     if isinstance(value, dict):

@@ -21,7 +21,10 @@ from tasks.ingest.words.lexicon import FineType
 
 
 class PaperTables:
-    """The tables of a document that hold one question to a row, read when their section is known."""
+    """The tables of a document that hold one question to a row.
+
+    They are read when their section is known.
+    """
 
     def __init__(
         self, lines: Sequence[Line], starts: Sequence[int], language: str | None, warnings: list[str]
@@ -32,7 +35,10 @@ class PaperTables:
         self.keys = [(span, keys) for span, keys in find_key_tables(lines) if span.start not in taken]
 
     def replace_rows(self, pieces: list[Piece]) -> list[Piece]:
-        """Put one piece of kind `questions` in the place of every such table, key lines in that of a key table."""
+        """Put one piece of kind `questions` in the place of every such table.
+
+        Key lines are put in the place of a key table.
+        """
         tables = {self.starts[line]: place for place, table in enumerate(self.tables) for line in table.lines}
         keys = {self.starts[line]: place for place, (span, _) in enumerate(self.keys) for line in span}
         if not tables and not keys:
@@ -55,7 +61,10 @@ class PaperTables:
         return kept
 
     def read(self, pieces: Sequence[Piece], section: int, fine: FineType | None) -> list[Draft]:
-        """Return the questions of all tables among the pieces; `fine` is the type that their section names."""
+        """Return the questions of all tables among the pieces.
+
+        `fine` is the type that their section names.
+        """
         drafts: list[Draft] = []
         for piece in pieces:
             if piece.table >= 0:
@@ -82,7 +91,10 @@ def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piec
 
 
 def merge_repeated(drafts: list[Draft], answered: Sequence[Draft], language: str | None) -> list[Draft]:
-    """Add the questions of the tables in an answer part, unless they only repeat questions with their answers."""
+    """Add the questions of the tables in an answer part.
+
+    They are not added where they only repeat questions with their answers.
+    """
     if not answered:
         return drafts
     by_stem = {re.sub(r"\W+", "", draft.stem): draft for draft in drafts}

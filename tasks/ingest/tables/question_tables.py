@@ -18,7 +18,10 @@ from tasks.ingest.words.lexicon import FineType
 
 @dataclass(frozen=True)
 class QuestionTable:
-    """The lines (by index, in order) of a document that are a table of questions, and its header."""
+    """The lines of a document that are a table of questions, and its header.
+
+    The lines are given by index, in order.
+    """
 
     lines: tuple[int, ...]
     header: Header
@@ -74,7 +77,10 @@ def _fits(
 
 
 def find_key_tables(lines: Sequence[Line]) -> list[tuple[range, list[KeyEntry]]]:
-    """Return the tables that hold one answer to a row (`题号 | 答案`, also several such pairs side by side)."""
+    """Return the tables that hold one answer to a row.
+
+    They are `题号 | 答案`, also several such pairs side by side.
+    """
     found: list[tuple[range, list[KeyEntry]]] = []
     index = 0
     while index < len(lines):
@@ -148,7 +154,10 @@ def _hold_keys(rows: Sequence[Sequence[str]], column: int) -> bool:
 
 
 def _guess_header(rows: Sequence[Sequence[str]]) -> Header | None:
-    """A table without any header is one of questions only where it is numbered, offers options and gives keys."""
+    """The header of a table without any, where it is one of questions.
+
+    It is only where it is numbered, offers options and gives keys.
+    """
     if len(rows) < 3:
         return None
     header = guess_columns(rows)
@@ -166,7 +175,10 @@ def read_question_table(
     fine: FineType | None,
     language: str | None,
 ) -> tuple[list[Draft], list[str]]:
-    """Return the questions of a table of a document, with their places in its text, and what was left out."""
+    """Return the questions of a table of a document, and what was left out.
+
+    The questions come with their places in the document's text.
+    """
     rows: list[list[str]] = []
     spans: list[tuple[int, int]] = []
     number = table.header.columns.get("number")

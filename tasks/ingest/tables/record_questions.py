@@ -28,7 +28,10 @@ def read_record(
     default: FineType | None,
     language: str | None,
 ) -> Draft:
-    """Make a question of one row or record. `options` are (label, text) with empty texts allowed."""
+    """Make a question of one row or record.
+
+    `options` are (label, text) with empty texts allowed.
+    """
     draft = Draft(fine=match_type_name(record.get("type", "")) or default)
     stem = clean_cell(record.get("stem", ""), language)
     draft.material = clean_cell(record.get("material", ""), language) or None
@@ -95,7 +98,10 @@ def _take_key_from_stem(draft: Draft, language: str | None) -> None:
 
 
 def _settle_stored_answer(draft: Draft, pairs: list[tuple[str, str]], answer: str, kind: str) -> None:
-    """A bank with option columns only: the answer of a free question stands in column A, its key says `A`."""
+    """Settle the answer of a free question in a bank that has option columns only.
+
+    There it stands in column A, and its key says `A`.
+    """
     draft.question_type = kind
     letters = read_key(answer, "".join(label for label, _ in pairs)) if answer else None
     by_label = dict(pairs)

@@ -18,7 +18,10 @@ from tasks.ingest.words.lexicon import match_type_name
 def split_records(
     records: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence[str]] | None = None
 ) -> SheetSplit:
-    """Read the questions of JSON records by the names of their keys; the text is one record per line."""
+    """Read the questions of JSON records by the names of their keys.
+
+    The text is one record per line.
+    """
     result = SheetSplit([], "")
     lines: list[str] = []
     offset = 0
@@ -91,7 +94,10 @@ _PLAIN_STEM = re.compile(r"(?i)question|stem|prompt|problem|题干|题目|问题
 
 
 def _is_plainer(name: str, known: str) -> bool:
-    """Whether one key names the asking text more plainly than another: `question` beside `title`."""
+    """Whether one key names the asking text more plainly than another.
+
+    So `question` beside `title`.
+    """
     return _PLAIN_STEM.search(name) is not None and _PLAIN_STEM.search(known) is None
 
 

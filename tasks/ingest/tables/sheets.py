@@ -32,7 +32,10 @@ _SUM = re.compile(r"\s*(?:合\s*计|总\s*计|小\s*计|共\s*计|(?i:(?:sub)?to
 
 @dataclass
 class SheetSplit:
-    """The questions of all sheets, the raw text (one line per row), warnings, and where in the text each sheet begins."""
+    """The questions of all sheets, the raw text, and warnings.
+
+    The raw text has one line per row; it is also given where in it each sheet begins.
+    """
 
     drafts: list[Draft]
     text: str
@@ -42,10 +45,10 @@ class SheetSplit:
 
 
 def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] | None = None) -> SheetSplit:
-    """Read the questions of every sheet that maps to question columns; report the headers of those that do not.
+    """Read the questions of every sheet that maps to question columns.
 
-    `columns` adds header names by role (from a mapping file). A sheet that holds only numbers and answers
-    answers the questions of the other sheets.
+    The headers of those that do not are reported. `columns` adds header names by role (from a mapping file). A sheet
+    that holds only numbers and answers answers the questions of the other sheets.
     """
     parts: list[str] = []
     offset = 0
@@ -253,7 +256,10 @@ def _read_title(cell: str) -> FineType | None:
 
 
 def _goes_on(before: _Row, record: Mapping[str, str], options: Mapping[str, str]) -> bool:
-    """Whether a row continues the one before: it has neither number nor stem, or repeats both (merged cells)."""
+    """Whether a row continues the one before.
+
+    It does where it has neither number nor stem, or repeats both (merged cells).
+    """
     stem, number = record.get("stem", "").strip(), record.get("number", "").strip()
     offered = record.get("options", "").strip()
     if not stem and not number:
@@ -290,7 +296,10 @@ def _append_row(before: _Row, record: Mapping[str, str], options: Mapping[str, s
 
 
 def _read_number_keys(drafts: Sequence[Draft]) -> None:
-    """Read keys that are numbers, `2` for B, where the sheet's keys are nearly all numbers within the options."""
+    """Read keys that are numbers, `2` for B.
+
+    That is done where the sheet's keys are nearly all numbers within the options.
+    """
     _count_number_keys(drafts)
     for draft in drafts:
         if draft.number_keys and are_truth_options([text for _, text in draft.options]):
@@ -333,7 +342,10 @@ def _check_filler(draft: Draft, record: Mapping[str, str]) -> None:
 
 
 def _read_key_sheet(sheet: Sheet, columns: Mapping[str, Sequence[str]] | None) -> dict[str, tuple[str, str]]:
-    """Read a sheet of numbers and answers: {number: (answer, explanation)}; empty when it is none."""
+    """Read a sheet of numbers and answers: {number: (answer, explanation)}.
+
+    Empty when it is none.
+    """
     for index, row in enumerate(sheet.rows[:30]):
         roles: dict[str, int] = {}
         for column, cell in enumerate(row):

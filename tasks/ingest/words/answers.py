@@ -1,4 +1,7 @@
-"""Reading keys and answers: in the brackets of a stem, on a line of their own, behind `答案：`, or in key tables."""
+"""Reading keys and answers.
+
+They stand in the brackets of a stem, on a line of their own, after `答案：`, or in key tables.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +108,10 @@ def find_explanation(text: str) -> re.Match[str] | None:
 
 @dataclass(frozen=True)
 class Found:
-    """An answer read from a text, the text without it, and what stood behind the bracket of a judgement."""
+    """An answer read from a text, and the text without it.
+
+    Also what stood after the bracket of a judgement.
+    """
 
     answer: list[str]
     text: str
@@ -113,9 +119,9 @@ class Found:
 
 
 def read_key(text: str, labels: str | None = None) -> list[str] | None:
-    """Read `C`, `ABD`, `A、C`, `A and C` as option labels in alphabetical order; None when it is no key.
+    """Read `C`, `ABD`, `A、C`, `A and C` as option labels in alphabetical order.
 
-    With `labels` (the offered ones) every letter must be among them.
+    None when it is no key. With `labels` (the offered ones) every letter must be among them.
     """
     folded = text.strip().strip("（()）[]【】")
     if not (folded.isalpha() and folded.isascii()) or folded.casefold() in ("and", "or"):
@@ -146,7 +152,10 @@ def read_truth(text: str) -> str | None:
 
 
 def read_bracketed_key(stem: str, labels: str) -> Found | None:
-    """Take the key out of the brackets of a stem: `…是（ B ）` → `…是（）`; several brackets give several labels."""
+    """Take the key out of the brackets of a stem: `…是（ B ）` → `…是（）`.
+
+    Several brackets give several labels.
+    """
     if "_" in stem:
         stem = _BLANK_KEY.sub(
             lambda match: f"____（{match.group(1)}）" if read_key(match.group(1), labels) else match.group(0),
@@ -184,7 +193,10 @@ def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:
 
 
 def read_trailing_key(stem: str, labels: str) -> Found | None:
-    """Take a key that stands unbracketed at the end of a stem (`… is ____ B`), behind blanks or wide space."""
+    """Take a key that stands unbracketed at the end of a stem (`… is ____ B`).
+
+    It stands after blanks or wide space.
+    """
     match = _TRAILING_KEY.search(stem) if stem.rstrip()[-1:] in "ABCDEFGHIJabcdefghij①②③④⑤⑥⑦⑧⑨⑩" else None
     if not match:
         return None
@@ -195,9 +207,10 @@ def read_trailing_key(stem: str, labels: str) -> Found | None:
 
 
 def read_bracketed_truth(stem: str, is_judgement: bool = True) -> Found | None:
-    """Take √ or × out of the last bracket of a statement; what follows it is a remark (the correction).
+    """Take √ or × out of the last bracket of a statement.
 
-    Where no heading says that it is a judgement, only a short statement on one line counts.
+    What follows it is a remark (the correction). Where no heading says that it is a judgement, only a short statement
+    on one line counts.
     """
     if not is_judgement and ("\n" in stem.strip() or len(stem) > 300 or re.search(r"[？?]", stem)):
         return None

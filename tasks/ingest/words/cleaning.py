@@ -158,7 +158,10 @@ def is_cjk(character: str) -> bool:
 
 
 def join_wrapped(left: str, right: str) -> str:
-    """Join two lines that a page break or margin cut: no space between Chinese, one between words."""
+    """Join two lines that a page break or margin cut.
+
+    No space goes between Chinese, one between words.
+    """
     left, right = left.rstrip(), right.lstrip()
     if not left or not right:
         return left + right

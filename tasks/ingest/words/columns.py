@@ -1,4 +1,7 @@
-"""Which column of a sheet means what, found by header names (Chinese and English) or, without a header, by content."""
+"""Which column of a sheet means what.
+
+It is found by header names (Chinese and English) or, without a header, by content.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +39,10 @@ _PACKED = re.compile(r"\A[^A]{0,20}\bA\s?[;；.．、:：)）][^B]*\bB\s?[;；.�
 
 @dataclass
 class Header:
-    """The columns of one sheet: `columns` maps a role to its column, `options` a label to its column.
+    """The columns of one sheet.
 
-    `judged` are two columns `正确 | 错误` of which one is ticked.
+    `columns` maps a role to its column, `options` a label to its column. `judged` are two columns `正确 | 错误` of which
+    one is ticked.
     """
 
     row: int
@@ -72,7 +76,10 @@ _LONGEST_HEADER = 1_000
 
 @lru_cache(maxsize=4096)
 def fold_header(text: str) -> str:
-    """Fold a header cell for comparison: case, spaces, underscores, brackets with what they hold, marks."""
+    """Fold a header cell for comparison.
+
+    Folded are case, spaces, underscores, brackets with what they hold, and marks.
+    """
     folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", text[:_LONGEST_HEADER].casefold())
     folded = re.split(r"[,，;；:：\n]|\s[-–—]\s", folded.strip(" *＊:：\n\t"))[0]
     return re.sub(r"[\s_\-]+", " ", folded).strip(" *")
@@ -81,7 +88,10 @@ def fold_header(text: str) -> str:
 def find_role(
     name: str, extra: Mapping[str, Sequence[str]] | None = None, *, only_extra: bool = False
 ) -> str | None:
-    """Return the role that a header cell names, or None. Names of a mapping file (`extra`) go first, or alone."""
+    """Return the role that a header cell names, or None.
+
+    Names of a mapping file (`extra`) go first, or alone.
+    """
     folded = fold_header(name)
     if not folded:
         return None
@@ -109,7 +119,10 @@ def find_role(
 def find_header(
     rows: Sequence[Sequence[str]], extra: Mapping[str, Sequence[str]] | None = None
 ) -> Header | None:
-    """Return the header among the first rows that names the most columns, or None where none names a question column."""
+    """Return the header among the first rows that names the most columns.
+
+    None where none names a question column.
+    """
     best: Header | None = None
     best_score = 0
     for index, row in enumerate(rows[:MAX_HEADER_ROW]):
@@ -125,9 +138,10 @@ def find_header(
 
 
 def _spread_options(header: Header, below: Sequence[Sequence[str]]) -> None:
-    """Give a heading `选项` that stands over several columns all of them; labels below it (`A | B | C`) end the header.
+    """Give a heading `选项` that stands over several columns all of them.
 
-    The further columns have no name, or the same one again, and hold something in most rows in which the first does.
+    Labels below it (`A | B | C`) end the header. The further columns have no name, or the same one again, and hold
+    something in most rows in which the first does.
     """
     first = header.columns.get("options")
     if first is None or header.options:
@@ -204,7 +218,10 @@ _JUDGED = (("正确", "错误"), ("对", "错"), ("是", "否"), ("√", "×"), 
 
 
 def _find_judged(header: Header, row: Sequence[str]) -> tuple[int, int] | None:
-    """The two columns of a judgement, side by side; what they were taken for before is forgotten."""
+    """The two columns of a judgement, side by side.
+
+    What they were taken for before is forgotten.
+    """
     folded = [fold_header(cell) for cell in row]
     for pair in _JUDGED:
         if pair[0] in folded and pair[1] in folded and folded.index(pair[1]) - folded.index(pair[0]) == 1:
@@ -263,10 +280,10 @@ def _read_option_label(folded: str) -> str | None:
 
 
 def guess_columns(rows: Sequence[Sequence[str]]) -> Header | None:
-    """Tell the columns of a sheet without a header by what they hold; None where no column looks like a key.
+    """Find the columns of a sheet without a header by what they hold.
 
-    The stem is the column with the longest texts; the key a column of letters or of true/false words to
-    its right; the columns between them are the options.
+    None where no column looks like a key. The stem is the column with the longest texts; the key a column of letters or
+    of true/false words to its right; the columns between them are the options.
     """
     sample = [row for row in rows[:200] if sum(1 for cell in row if cell.strip()) >= 2]
     width = max((len(row) for row in sample), default=0)

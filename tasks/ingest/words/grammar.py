@@ -17,7 +17,10 @@ def _read() -> dict[str, list[str]]:
 
 
 def _any(words: Sequence[str]) -> str:
-    """A pattern of any of the words, the longest first; Latin words must end where a letter does not follow."""
+    """A pattern of any of the words, the longest first.
+
+    Latin words must end where a letter does not follow.
+    """
     ordered = sorted(words, key=lambda word: -len(word))
     return "|".join(
         rf"{re.escape(word)}(?![A-Za-z])" if word.isascii() else r"\s*".join(map(re.escape, word))
@@ -36,7 +39,10 @@ def number_word() -> str:
 
 @lru_cache(maxsize=1)
 def answer_mark() -> re.Pattern[str]:
-    """What opens an answer: group 1 is a closing separator (bracket, stop, dash, arrow) or empty; case does not count."""
+    """What opens an answer; case does not count.
+
+    Group 1 is a closing separator (bracket, stop, dash, arrow) or empty.
+    """
     words = _read()
     return re.compile(
         rf"\s*+[^\w\s]{{0,2}}\s*+(?:(?:{_any(words['answer_leads'])})\s*+){{0,3}}(?:{_any(words['answer_words'])})\s*+[.．]?"
@@ -100,7 +106,10 @@ def may_open_status(character: str) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _may_begin(two: str) -> bool:
-    """Whether a status line may begin with these two characters; True where the first is no plain letter."""
+    """Whether a status line may begin with these two characters.
+
+    True where the first is no plain letter.
+    """
     first = two[:1].casefold()
     if len(two) < 2 or not first.isalpha() or len(first) > 1:
         return True
@@ -114,7 +123,10 @@ def _status_beginnings() -> frozenset[str]:
 
 
 def is_status_line(text: str) -> bool:
-    """Whether a line is what a learning platform or a form prints around questions: `Mark 1.00 out of 1.00`, `得分`."""
+    """Whether a line is what a learning platform or a form prints around questions.
+
+    Such lines are `Mark 1.00 out of 1.00` and `得分`.
+    """
     first = text[:1]
     if (len(text) > 60 and first not in "-—=*_~") or len(text) > 200 or not may_open_status(first):
         return False
@@ -130,7 +142,10 @@ _RULES_TITLE = re.compile(
 
 
 def is_instruction_title(text: str) -> bool:
-    """Whether a heading stands above what tells candidates how to behave: `注意事项`, `Important Instructions`."""
+    """Whether a heading stands above what says how candidates are to behave.
+
+    Such headings are `注意事项` and `Important Instructions`.
+    """
     if len(text) > 60:
         return False
     folded = re.sub(r"[（(].*?[)）]", "", text).strip(" 　:：.。").casefold()

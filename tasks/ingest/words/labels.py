@@ -1,4 +1,7 @@
-"""The printed labels of sections, questions and parts: `一、` `1.` `(1)` `①` `Q1.` `Question 1.` `Part II` …"""
+"""The printed labels of sections, questions and parts.
+
+Such labels are `一、` `1.` `(1)` `①` `Q1.` `Question 1.` `Part II` …
+"""
 
 from __future__ import annotations
 
@@ -170,7 +173,10 @@ def parse_label(text: str) -> Label | None:
 
 
 def _read_letter(token: str) -> int | None:
-    """Read a letter as a number: `Section C` is the third, (b) the second; `Part V` is the fifth all the same."""
+    """Read a letter as a number: `Section C` is the third, (b) the second.
+
+    `Part V` is the fifth all the same.
+    """
     if len(token) == 1 and "A" <= token <= "H":
         return ord(token) - ord("A") + 1
     if len(token) == 1 and "a" <= token <= "z":
