@@ -1,4 +1,7 @@
-"""Reading pictures of pages: RapidOCR finds and reads boxes of text, our own merging makes rows and columns of them."""
+"""Reading pictures of pages.
+
+RapidOCR finds and reads boxes of text, our own merging makes rows and columns of them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import importlib.util
 import re
 import time
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -47,6 +49,10 @@ _DIGITS = re.compile(r"[\d一二三四五六七八九十]+")
 _Box = tuple[list[tuple[float, float]], str, float]
 
 
+class _UnreadError(Exception):
+    """The engine failed at a picture."""
+
+
 def is_ocr_installed() -> bool:
     """True where the extra `ocr` is installed."""
     return all(importlib.util.find_spec(name) is not None for name in ("rapidocr", "onnxruntime", "cv2"))
@@ -65,6 +71,7 @@ def read_pages(data: bytes, pages: list[int], time_limit_s: float) -> tuple[list
     document = pypdfium2.PdfDocument(data)
     read: list[tuple[int, Page]] = []
     scores: list[float] = []
+    warnings: list[str] = []
     longest = 0.0
     for place, number in enumerate(pages):
         begun = time.monotonic()
@@ -75,12 +82,14 @@ def read_pages(data: bytes, pages: list[int], time_limit_s: float) -> tuple[list
         remove_additions(page, raw)
         scale = min(RESOLUTION / 72, MAX_SIDE / max(page.get_size()))
         picture = page.render(scale=scale).to_numpy()
-        read.append((number, _read_picture(engine, picture, scores)))
+        try:
+            read.append((number, _read_picture(engine, picture, scores)))
+        except _UnreadError as error:
+            warnings.append(f"Page {number} was not read by OCR: {error}")
         longest = max(longest, time.monotonic() - begun)
     else:
         missed = []
     document.close()
-    warnings = []
     if missed:
         warnings.append(
             f"{len(missed)} of {len(pages)} scanned pages did not fit into the time limit and were not read: "
@@ -110,12 +119,16 @@ def read_image(data: bytes) -> Extraction:
         factor = MAX_SIDE / side
         picture = cv2.resize(picture, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
     scores: list[float] = []
-    page = _read_picture(_make_engine(), picture, scores)
+    try:
+        lines, warnings = _make_lines([(1, _read_picture(_make_engine(), picture, scores))]), []
+    except _UnreadError as error:
+        lines, warnings = [], [f"The picture was not read by OCR: {error}"]
     return Extraction(
         converter="rapidocr",
         converter_version=read_version(),
-        lines=_make_lines([(1, page)]),
+        lines=lines,
         page_count=1,
+        warnings=warnings,
         notes=_judge(scores),
     )
 
@@ -137,7 +150,10 @@ def _make_engine() -> Any:
 
 
 def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
-    """Return the rows of one picture in reading order; coordinates are pixels with the origin at the lower left."""
+    """Return the rows of one picture in reading order.
+
+    Coordinates are pixels with the origin at the lower left.
+    """
     tall_shown, wide_shown = picture.shape[:2]
     levelled = level_picture(picture)
     picture = levelled.picture
@@ -167,7 +183,10 @@ def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
 
 
 def _look_again(engine: Any, picture: Any, corners: list[list[tuple[float, float]]]) -> list[_Box]:
-    """Read the lines of marks that lie in no box: what the detector passed over, formulas beside them most often."""
+    """Read the lines of marks that lie in no box.
+
+    The detector passed over them; most often they stand beside formulas.
+    """
     import cv2
     import numpy
 
@@ -187,7 +206,10 @@ def _look_again(engine: Any, picture: Any, corners: list[list[tuple[float, float
         if foot - top > 3 * size:
             continue
         piece = picture[max(0, int(top)) : int(foot) + 1, max(0, int(left)) : int(right) + 1]
-        seen = engine(numpy.ascontiguousarray(piece), use_det=False, use_cls=False, use_rec=True)
+        try:
+            seen = _ask(engine, numpy.ascontiguousarray(piece), use_det=False)
+        except _UnreadError:
+            continue
         if seen.txts and seen.scores[0] >= SURE_AGAIN:
             box = [(float(left), float(top)), (float(right), float(top))]
             box += [(float(right), float(foot)), (float(left), float(foot))]
@@ -196,24 +218,59 @@ def _look_again(engine: Any, picture: Any, corners: list[list[tuple[float, float
 
 
 def _find_boxes(engine: Any, picture: Any) -> list[_Box]:
-    found = engine(picture, return_word_box=True)
+    """The boxes of a picture with what they say.
+
+    A box whose characters have no known places is kept as it was read.
+    """
+    try:
+        found = _ask(engine, picture, return_word_box=True)
+    except _UnreadError:
+        # the engine fails over a line whose characters it cannot place: the lines alone are worth reading
+        found = _ask(engine, picture, return_word_box=False)
     if found.boxes is None:
         return []
-    words = found.word_results or [()] * len(found.txts)
-    return [
-        (
-            [(float(x), float(y)) for x, y in corners],
-            restore_gaps(str(text), _read_starts(word)),
-            float(score),
+    if getattr(found, "txts", None) is None:
+        raise _UnreadError("the engine found lines and read none of them.")
+    words = [starts for line in found.word_results or () if (starts := _read_starts(line))]
+    boxes: list[_Box] = []
+    for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True):
+        box = [(float(x), float(y)) for x, y in corners]
+        letters = [letter for letter in str(text) if not letter.isspace()]
+        # lines without words are missing from the list: what says the same characters belongs to the line
+        place = next(
+            (place for place, line in enumerate(words) if [letter for letter, _ in line] == letters), None
         )
-        for corners, text, score, word in zip(found.boxes, found.txts, found.scores, words, strict=True)
-    ]
+        starts = [] if place is None else words.pop(place)
+        boxes.append((box, restore_gaps(str(text), starts), float(score)))
+    return boxes
 
 
-def _read_starts(words: Sequence[Any]) -> list[tuple[str, float]]:
-    """The characters of a box and where each begins, from left to right."""
+def _ask(engine: Any, picture: Any, *, use_det: bool = True, return_word_box: bool = False) -> Any:
+    """What the engine says of a picture.
+
+    Every switch is named, since the engine keeps those of the call before.
+
+    Raises:
+        _UnreadError: where the engine fails.
+    """
+    try:
+        return engine(picture, use_det=use_det, use_cls=False, use_rec=True, return_word_box=return_word_box)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise _UnreadError(f"the engine failed with {type(error).__name__}.") from error
+
+
+def _read_starts(words: object) -> list[tuple[str, float]]:
+    """The characters of a box and where each begins, from left to right.
+
+    The result is empty where a word has no place.
+    """
     starts: list[tuple[str, float]] = []
-    for text, _, corners in words:
+    for word in words if isinstance(words, tuple | list) else ():
+        if not isinstance(word, tuple | list) or len(word) != 3 or word[2] is None:
+            return []
+        text, _, corners = word
         left, right = float(corners[0][0]), float(corners[1][0])
         letters = [letter for letter in str(text) if not letter.isspace()]
         starts += [
@@ -223,7 +280,10 @@ def _read_starts(words: Sequence[Any]) -> list[tuple[str, float]]:
 
 
 def _measure_slope(boxes: Any) -> float:
-    """The slope of the text lines of a page photographed askew: the median over the longer boxes."""
+    """The slope of the text lines of a page photographed askew.
+
+    It is the median over the longer boxes.
+    """
     slopes = [
         -(float(box[1][1]) - float(box[0][1])) / (float(box[1][0]) - float(box[0][0]))
         for box in boxes
@@ -257,7 +317,10 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
 
 
 def _part_columns(boxes: list[Row], border: float, reach: float) -> tuple[list[Row], list[Row], list[Row]]:
-    """The boxes of the left column, of the right one, and those across both: further than `reach` on either side."""
+    """The boxes of the left column, of the right one, and those across both.
+
+    Those across both reach further than `reach` on either side.
+    """
     columns: tuple[list[Row], list[Row], list[Row]] = ([], [], [])
     for box in boxes:
         is_across = box.left < border - reach and box.right > border + reach
@@ -267,7 +330,10 @@ def _part_columns(boxes: list[Row], border: float, reach: float) -> tuple[list[R
 
 
 def _count_in_order(rows: list[Row]) -> int:
-    """How many rows begin with a question number, less three for every step back; columns read as one hide half of them."""
+    """How many rows begin with a question number, less three for every step back.
+
+    Columns read as one hide half of the numbers.
+    """
     labels = [parse_label(row.text) for row in rows]
     numbers = sum(1 for label in labels if label is not None and label.style == "num" and not label.is_weak)
     return numbers + 3 * order_score(rows)
@@ -332,7 +398,10 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
 
 
 def _mark_outer_rows(pages: list[Page]) -> None:
-    """Mark what comes back among the first or the last rows of pages: a photograph has no fixed height for its header."""
+    """Mark what comes back among the first or the last rows of pages.
+
+    A photograph has no fixed height for its header.
+    """
     if len(pages) < 2:
         return
     for outer in (slice(None, OUTER_ROWS), slice(-OUTER_ROWS, None)):

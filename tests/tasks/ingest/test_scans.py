@@ -315,3 +315,103 @@ def test_two_columns_stay_apart_where_a_short_word_stands_across_the_border() ->
             )
     read = [row.text.split(".")[0] for row in merge_boxes(boxes, 1000.0) if row.text[0].isdigit()]
     assert read == [str(number) for number in range(1, 13)]
+
+
+def draw_text(*lines: str) -> Any:
+    import cv2
+    import numpy
+
+    page = numpy.full((700, 800, 3), 255, dtype=numpy.uint8)
+    for place, line in enumerate(lines):
+        cv2.putText(page, line, (40, 80 + 60 * place), cv2.FONT_HERSHEY_SIMPLEX, 0.9, (0, 0, 0), 2)
+    return page
+
+
+class Reply:
+    """An engine whose reply is known: what the real one says of a picture, changed."""
+
+    def __init__(self, change: Any, engine: Any) -> None:
+        self.change, self.engine = change, engine
+
+    def __call__(self, picture: Any, **switches: Any) -> Any:
+        return self.change(self.engine(picture, **switches), switches)
+
+
+needs_ocr = pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("cv2", "rapidocr", "onnxruntime")),
+    reason="the extra `ocr` is not installed",
+)
+QUESTION = ("1. What is entropy?", "A) heat", "B) order")
+
+
+@needs_ocr
+def test_a_page_is_found_in_full_after_a_line_of_another_was_read_by_itself() -> None:
+    """The engine keeps its switches: told once to find no lines, it finds none in the next page."""
+    from tasks.ingest.readers import ocr
+
+    engine = ocr._make_engine()
+    page = draw_text(*QUESTION)
+    for _ in range(2):
+        assert [text for _, text, _ in ocr._find_boxes(engine, page)] == list(QUESTION)
+        # no box is known, so that every line is read again
+        assert len(ocr._look_again(engine, page, [])) >= 1
+
+
+@needs_ocr
+def test_lines_whose_words_have_no_places_are_kept_with_the_box_of_the_line() -> None:
+    from tasks.ingest.readers import ocr
+
+    engine = ocr._make_engine()
+    page = draw_text(*QUESTION)
+    whole = ocr._find_boxes(engine, page)
+
+    def read(change: Any) -> list[Any]:
+        def answer(found: Any, switches: Any) -> Any:
+            found.word_results = change(found.word_results)
+            return found
+
+        return ocr._find_boxes(Reply(answer, engine), page)
+
+    for change in (
+        lambda words: None,
+        lambda words: (),
+        lambda words: words[1:],
+        lambda words: (None, *words[1:]),
+        lambda words: (("", 1.0, None),),
+        lambda words: tuple([(text, score, None) for text, score, _ in line] for line in words),
+    ):
+        assert read(change) == whole
+
+
+@needs_ocr
+def test_a_page_at_which_the_engine_fails_over_words_is_read_without_them() -> None:
+    from tasks.ingest.readers import ocr
+
+    def fail_over_words(found: Any, switches: Any) -> Any:
+        if switches["return_word_box"]:
+            raise IndexError("tuple index out of range")
+        return found
+
+    found = ocr._find_boxes(Reply(fail_over_words, ocr._make_engine()), draw_text(*QUESTION))
+    assert [text for _, text, _ in found] == list(QUESTION)
+
+
+@needs_ocr
+def test_a_page_without_a_line_is_empty_and_one_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import cv2
+
+    from tasks.ingest.readers import ocr
+
+    blank = cv2.imencode(".png", draw_text())[1].tobytes()
+    assert ocr.read_image(blank).lines == []
+
+    def fail(found: Any, switches: Any) -> Any:
+        raise ValueError
+
+    failing = Reply(fail, ocr._make_engine())
+    monkeypatch.setattr(ocr, "_make_engine", lambda: failing)
+    read = ocr.read_image(blank)
+    assert read.lines == []
+    assert read.warnings == ["The picture was not read by OCR: the engine failed with ValueError."]
+    _, warnings, _ = ocr.read_pages(scan_with(lambda canvas: None), [1], 60.0)
+    assert warnings == ["Page 1 was not read by OCR: the engine failed with ValueError."]
