@@ -376,6 +376,9 @@ class GivenSettings(Settings):
     They consist of the arguments and the defaults, and nothing of the environment or `proctor.toml`.
     """
 
+    # Most commands need none: its validators are built where they are first used.
+    model_config = SettingsConfigDict(defer_build=True)
+
     @classmethod
     def settings_customise_sources(
         cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any

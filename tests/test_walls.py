@@ -105,6 +105,8 @@ CONTRACTS = frozenset(
         "tasks.gscore.metrics.conformance",
         "tasks.ingest.readers",
         "tasks.ingest.readers.conformance",
+        "tasks.judging.kinds",
+        "tasks.judging.kinds.conformance",
         "tasks.models.providers",
         "tasks.models.providers.conformance",
         "warehouse.lake.conformance",

@@ -25,7 +25,6 @@ from tasks.exam.plan import (
     read_schedule,
 )
 from tasks.exam.public import NO_BANK, LakeRows
-from tasks.judging import VERSION as JUDGE_PROMPT
 from tasks.models import check_callable, read_registry
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -100,8 +99,17 @@ def preview_month(
         if not names:
             return None
     wishes = replace(wishes, candidates=names, run_id=run_id, repetition=None, is_simulated=is_simulated)
+    # What reads replies takes longer to load than many a command that only looks at runs.
+    from tasks.judging import describe_wordings
+
     return plan_run(
-        ledger, settings, registry, LakeRows(lake), wishes, chance=chance, judge_prompt=JUDGE_PROMPT
+        ledger,
+        settings,
+        registry,
+        LakeRows(lake),
+        wishes,
+        chance=chance,
+        judge_prompt=describe_wordings(registry, settings, is_simulated=is_simulated),
     )
 
 

@@ -4,6 +4,9 @@ from .addresses import find_address as find_address
 # How far a model's labels agree with people's: responses with both, kappa with interval; shares are in `error_shares`.
 from .error_samples import compare_labels as compare_labels
 
+# The wordings by which judges in use judge runs of a kind; ours where there are no judges yet.
+from .asking import describe_wordings as describe_wordings
+
 # Draw failed responses of a judged run by candidate and land `error_samples`; the same again changes nothing.
 from .error_samples import draw_failures as draw_failures
 
@@ -42,6 +45,7 @@ __all__ = [
     "VERSION",
     "JudgedParts",
     "compare_labels",
+    "describe_wordings",
     "draw_failures",
     "export_failures",
     "export_unparsed",

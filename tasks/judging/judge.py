@@ -16,8 +16,7 @@ import polars as pl
 from schemas.errors import ContractError, ProctorError
 from tasks.judging import prompts
 from tasks.judging.addresses import find_address
-from tasks.judging.parsing import parse_judgement
-from tasks.judging.prompts import render_judging_prompt
+from tasks.judging.asking import find_asking
 from tasks.models import CallFailed, CallPending, CallRequest, ModelClient, RegisteredModel
 from tasks.questions import QuestionContent
 
@@ -100,7 +99,7 @@ def name_unit(session_id: str, judge: str, wording: str | None = None, occasion:
 
     Another wording or occasion makes another unit.
 
-    `wording` is the version of the prompt without its language (default: the present one).
+    `wording` is the version of the prompt without its language (default: the present one of our own kind of judge).
     """
     unit = f"{session_id}/{judge}/prompt-{wording or prompts.VERSION}"
     return unit if occasion == FIRST_OCCASION else f"{unit}/{occasion}"
@@ -258,7 +257,8 @@ def _rank_failure(error: BaseException) -> int:
 async def _judge_response(
     client: ModelClient, judge: RegisteredModel, put: PutResponse, most_tries: int, occasion: str
 ) -> JudgementRow:
-    messages, prompt_version = render_judging_prompt(put.question, put.response)
+    asking = find_asking(judge)
+    messages = asking.write_messages(put.question, put.response)
     judgement: JudgementRow = {
         "run_id": put.run_id,
         "session_id": put.session_id,
@@ -268,7 +268,7 @@ async def _judge_response(
         "prompt_style": put.prompt_style,
         "month": put.month,
         "judge": judge.name,
-        "prompt_version": prompt_version,
+        "prompt_version": asking.name_version(put.question),
         "occasion": occasion,
         "is_simulated": put.is_simulated or judge.is_simulated,
         "key_verdict": check_key(put.question, put.answer),
@@ -285,13 +285,13 @@ async def _judge_response(
                 purpose=PURPOSE,
                 messages=messages,
                 run_id=put.run_id,
-                unit=name_unit(put.session_id, judge.name, occasion=occasion),
+                unit=name_unit(put.session_id, judge.name, asking.wording, occasion),
                 salt=f"{salt}/{attempt}" if salt or attempt > 1 else "",
-                parameters={"response_format": prompts.REPLY_SCHEMA} if judge.offers_schema else {},
+                parameters=dict(asking.parameters),
             ),
         )
         cost_usd += reply.cost_usd or 0.0
-        parsed = parse_judgement(reply.text)
+        parsed = asking.parse_reply(reply.text)
         if parsed.stars is not None:
             break
     return judgement | {

@@ -14,6 +14,7 @@ import polars as pl
 from schemas.errors import RegistryError
 from schemas.settings import Settings
 from schemas.tables import get_table
+from tasks.judging.asking import find_asking, list_judges
 from tasks.judging.judge import (
     JudgementRow,
     JudgingIncomplete,
@@ -80,7 +81,7 @@ async def judge_landed(
     summary = JudgingSummary()
     is_something_left = False
     for kind in (False, True):
-        judges = _list_judges(registry, settings, is_simulated=kind)
+        judges = list_judges(registry, settings, is_simulated=kind)
         sessions = _read_sessions(lake, judges, run_id, is_simulated=kind, only_unparsed=only_unparsed)
         if sessions.is_empty():
             continue
@@ -156,12 +157,12 @@ class RunJudging:
                     waiting, others = await self._wait_for_others(claims, judge, others)
                     continue
                 names, waiting = waiting[:share], waiting[share:]
-                taken = await asyncio.gather(*(claims.take(name_unit(name, judge.name)) for name in names))
+                taken = await asyncio.gather(*(claims.take(_name_unit(name, judge)) for name in names))
                 others += [name for name, is_ours in zip(names, taken, strict=True) if not is_ours]
                 mine = [name for name, is_ours in zip(names, taken, strict=True) if is_ours]
                 # What another process landed between our look at the lake and our claim is done.
                 await self._judge_some(judge, self._list_unjudged(judge, mine, is_named=True))
-                await asyncio.gather(*(claims.release(name_unit(name, judge.name)) for name in mine))
+                await asyncio.gather(*(claims.release(_name_unit(name, judge)) for name in mine))
 
     async def _wait_for_others(
         self, claims: SharedWork, judge: RegisteredModel, others: Sequence[str]
@@ -171,9 +172,9 @@ class RunJudging:
         Returns those that are free now and not judged, and those that the others still have.
         """
         await asyncio.sleep(POLL_S)
-        free = await claims.find_free([name_unit(name, judge.name) for name in others])
-        left = [name for name in others if name_unit(name, judge.name) in free]
-        held = [name for name in others if name_unit(name, judge.name) not in free]
+        free = await claims.find_free([_name_unit(name, judge) for name in others])
+        left = [name for name in others if _name_unit(name, judge) in free]
+        held = [name for name in others if _name_unit(name, judge) not in free]
         return self._list_unjudged(judge, left, is_named=True), held
 
     async def _judge_some(self, judge: RegisteredModel, names: Sequence[str]) -> None:
@@ -210,7 +211,9 @@ class RunJudging:
             if not asked:
                 continue
             pending = len(self._client.pending)
-            for occasion, places in name_occasions(self._lake, asked, judge.name).items():
+            for occasion, places in name_occasions(
+                self._lake, asked, judge.name, find_asking(judge).wording
+            ).items():
                 names = sorted({session_id for session_id, _ in places})
                 for start in range(0, len(names), SESSIONS_PER_READ):
                     some = names[start : start + SESSIONS_PER_READ]
@@ -257,7 +260,7 @@ class RunJudging:
         if names:
             empty = get_table("judgements").frame([])
             self._lake.land_together(
-                [Batch("judgements", name_unit(name, judge.name), empty) for name in names], stage="judge"
+                [Batch("judgements", _name_unit(name, judge), empty) for name in names], stage="judge"
             )
 
     def _list_unjudged(self, judge: RegisteredModel, names: Sequence[str], *, is_named: bool) -> list[str]:
@@ -271,7 +274,7 @@ class RunJudging:
             found = self._lake.read("judged_sessions", {"judge": judge.name, "session_ids": list(names)})
             if found.height == len(names):
                 return []
-        units = {name_unit(name, judge.name): name for name in names}
+        units = {_name_unit(name, judge): name for name in names}
         done = {units[unit] for unit in self._lake.landed("judgements", units)}
         return [name for name in names if name not in done]
 
@@ -354,14 +357,9 @@ def land_judgements(
     return list(frames.values())
 
 
-def _list_judges(registry: Registry, settings: Settings, *, is_simulated: bool) -> list[RegisteredModel]:
-    """The judges of runs of a kind, the primary one first.
-
-    There are none where the registry has no such judge.
-    """
-    if not settings.judges and not any("judge" in model.roles for model in registry.models.values()):
-        return []
-    return [judge for judge in registry.judges(settings.judges) if judge.is_simulated is is_simulated]
+def _name_unit(session_id: str, judge: RegisteredModel) -> str:
+    """The unit of a session that the judge judges as it is asked now."""
+    return name_unit(session_id, judge.name, find_asking(judge).wording)
 
 
 def _read_sessions(
@@ -388,7 +386,8 @@ def _list_chain(
 ) -> list[RegisteredModel]:
     """The judges to be asked, one after the other.
 
-    They are the judges of the run, then the others that the registry has.
+    They are the judges of the run, then the others that the registry has. Raises UsageError as `find_asking`: whoever may be
+    asked in the end is known to be one before anything is paid.
     """
     named = {judge.name for judge in judges}
     others = [
@@ -396,6 +395,8 @@ def _list_chain(
         for model in registry.models.values()
         if "judge" in model.roles and model.is_simulated is is_simulated and model.name not in named
     ]
+    for judge in others:
+        find_asking(judge)
     return [*judges, *others]
 
 

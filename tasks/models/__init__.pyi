@@ -98,7 +98,7 @@ from .registry import read_registry as read_registry
 from .replies import Failure as Failure
 
 # A JSON object in a text.
-from .replies import FoundObject as FoundObject
+from .found_objects import FoundObject as FoundObject
 
 # How a reply of a simulated model is marked.
 from .replies import SIMULATED_FINGERPRINT as SIMULATED_FINGERPRINT
@@ -107,13 +107,13 @@ from .replies import SIMULATED_FINGERPRINT as SIMULATED_FINGERPRINT
 from .replies import compute_status as compute_status
 
 # A reply without the thinking that it begins with, where a model marks it by tags and says something after it.
-from .replies import drop_thinking as drop_thinking
+from .found_objects import drop_thinking as drop_thinking
 
 # The outermost JSON objects of a text in order; null where their braces are too tangled to be read in due time.
-from .replies import find_objects as find_objects
+from .found_objects import find_objects as find_objects
 
 # The one JSON object of a reply that has the key, whatever stands around it; null for none, and where several differ.
-from .replies import parse_json_object as parse_json_object
+from .found_objects import parse_json_object as parse_json_object
 
 # What ends a clause, in Chinese and English.
 from .voices import CLAUSE_END as CLAUSE_END

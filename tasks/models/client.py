@@ -10,6 +10,7 @@ waited for, and its reply replayed. Keys and question text stay out of logs and 
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import json
 from collections import Counter
@@ -174,11 +175,14 @@ class ModelClient:
         self._in_flight: dict[str, asyncio.Future[CallReply]] = {}
 
     async def __aenter__(self) -> Self:
+        # A session's calls make cycles, and each full search for them would go through everything that is loaded.
+        gc.freeze()
         return self
 
     async def __aexit__(
         self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
     ) -> None:
+        gc.unfreeze()
         await self.close()
 
     async def close(self) -> None:

@@ -33,6 +33,8 @@ ROLES = ("candidate", "judge", "reference", "generator")
 # The literal that stands for the simulated model server, whose address is known only when it runs.
 SIMULATED_URL = "simulated"
 DEFAULT_API = "openai"
+# Our own kind of judge (tasks/judging/kinds).
+DEFAULT_JUDGE_KIND = "stars"
 
 PROVIDER_FIELDS = (
     "base_url",
@@ -58,6 +60,7 @@ MODEL_FIELDS = (
     "max_concurrency",
     "reexamine_every",
     "offers_schema",
+    "judge_kind",
     "batch",
     "roles",
 )
@@ -92,6 +95,7 @@ class RegisteredModel:
         offers_schema: whether its endpoint holds replies to a JSON schema (`response_format`); judges are then asked so.
         batch: how it takes batches; null where it takes none.
         api: the words that its endpoint speaks: the name of one of `proctor.providers`.
+        judge_kind: how it is asked for verdicts: the name of one of `proctor.judges`, looked for when it is to judge.
     """
 
     name: str
@@ -117,6 +121,7 @@ class RegisteredModel:
     offers_schema: bool = False
     batch: BatchTerms | None = None
     api: str = DEFAULT_API
+    judge_kind: str = DEFAULT_JUDGE_KIND
 
 
 @dataclass(frozen=True)
@@ -320,6 +325,7 @@ def _parse_model(
         offers_schema=read_flag(place, entry, "offers_schema", default=False),
         batch=parse_batch_terms(place, entry),
         api=_read_api(provider, url),
+        judge_kind=read_text(place, entry, "judge_kind") or DEFAULT_JUDGE_KIND,
     )
 
 

@@ -20,7 +20,7 @@ EXAMPLES = re.findall(r"\n## ([^\n]+)\n(?:(?!\n## ).)*?```python\n(.*?)```", PAG
 
 
 def test_each_seam_has_a_section_with_an_example() -> None:
-    assert [title for title, _ in EXAMPLES] == ["A reader", "A provider", "A metric", "Analyses"]
+    assert [title for title, _ in EXAMPLES] == ["A reader", "A provider", "A metric", "A judge", "Analyses"]
     assert set(re.findall(r"\| `(proctor\.\w+)` \|", PAGE)) == {seam.group for seam in list_seams()}
     shown = tomllib.loads(PAGE.split("```toml\n")[1].split("```")[0])["project"]["entry-points"]
     assert set(shown) == {seam.group for seam in list_seams()}

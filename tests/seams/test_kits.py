@@ -5,7 +5,9 @@ Our own kinds pass them; a kind that breaks a rule does not.
 
 from __future__ import annotations
 
+import json
 import sys
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ from tasks.gscore.metrics import METRICS
 from tasks.gscore.metrics.conformance import check_metric
 from tasks.ingest.readers import READERS, DocumentError, Extraction, Line
 from tasks.ingest.readers.conformance import check_reader
+from tasks.judging.kinds import JUDGES, Messages, ParsedJudgement, QuestionContent, render_sections
+from tasks.judging.kinds.conformance import check_judge
 from tasks.models.providers import PROVIDERS, Failure, ParsedReply
 from tasks.models.providers.conformance import check_provider
 from tests.seams.test_third_party import PAPER, SOURCE
@@ -39,6 +43,7 @@ def third_party(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(SOURCE))
     import proctor_tex.lengths
     import proctor_tex.reader
+    import proctor_tex.terse
 
     yield proctor_tex
     for name in [name for name in sys.modules if name.startswith("proctor_tex")]:
@@ -53,6 +58,7 @@ def test_our_readers_of_text_pass(name: str) -> None:
 def test_the_third_partys_pass(third_party: Any) -> None:
     assert len(check_reader(third_party.reader.TEX, PAPER.encode()).lines) == 10
     check_metric(third_party.lengths.LENGTHS)
+    check_judge(third_party.terse.TERSE, {'{"stars": 2}': 2, "unsure": None})
     assert [query.name for query in check_analyses(third_party.ANALYSES)] == ["documents_by_converter"]
 
 
@@ -194,3 +200,53 @@ def fail(request: Any) -> Any:
 def test_a_provider_that_breaks_a_rule_does_not_pass(outcome: Any, said: str) -> None:
     with pytest.raises(AssertionError, match=said):
         check_provider(Sends(outcome), "http://127.0.0.1:1/v1")
+
+
+VERDICTS = {'{"stars": 2, "reason": "partly"}': 2, "Overall Rating: 3": 3, "Hard to say.": None}
+
+
+def test_our_judge_passes() -> None:
+    check_judge(JUDGES.find("stars"), VERDICTS)
+
+
+def ask(question: QuestionContent, response: str) -> Messages:
+    return [{"role": "user", "content": render_sections(question, response)}]
+
+
+class Judges:
+    """A kind of judge that breaks one rule."""
+
+    def __init__(
+        self,
+        version: Any = "1",
+        schema: Any = None,
+        asks: Any = ask,
+        reads: Any = JUDGES.find("stars").parse_reply,
+    ) -> None:
+        self.version, self.reply_schema = version, schema
+        self.write_messages, self.parse_reply = asks, reads
+
+
+def draw(question: QuestionContent, response: str) -> Messages:
+    return [{"role": "user", "content": f"{uuid.uuid4()} {render_sections(question, response)}"}]
+
+
+@pytest.mark.parametrize(
+    ("judge", "said"),
+    [
+        (Judges(version=1), "version 1 has"),
+        (Judges(version="1/zh"), "version '1/zh' has"),
+        (Judges(version="1-2"), "version '1-2' has"),
+        (Judges(schema={"type": "object"}), "response_format of type json_schema"),
+        (Judges(asks=lambda *_: []), "no list of messages"),
+        (Judges(asks=lambda *_: [{"role": "user", "content": "Stars?"}]), "do not hold the response"),
+        (Judges(asks=lambda question, response: [{"role": "user", "content": response}]), "the question"),
+        (Judges(asks=draw), "in two ways: its reply would be paid for twice"),
+        (Judges(reads=lambda text: ParsedJudgement(3, None)), "means 2 stars, and was read as 3"),
+        (Judges(reads=lambda text: 2), "'int' object has no attribute|returned int"),
+        (Judges(reads=json.loads), "JSONDecodeError was raised|returned dict"),
+    ],
+)
+def test_a_judge_that_breaks_a_rule_does_not_pass(judge: Judges, said: str) -> None:
+    with pytest.raises(AssertionError, match=said):
+        check_judge(judge, VERDICTS)

@@ -1,6 +1,6 @@
 """A third-party package, installed beside Proctor, that touches nothing of ours.
 
-It brings a reader, a metric and an analysis.
+It brings a reader, a metric, a judge and an analysis.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import polars as pl
 import pytest
 
 from tests.deployments.test_cli import run
+from tests.tasks.judging.test_unparsed import QUESTIONS, SOUND, open_room
+from tests.tasks.models.simulation import start_server
 
 SOURCE = Path(__file__).parent / "third_party"
 PAPER = r"""
@@ -124,3 +126,54 @@ def test_its_metric_stands_beside_ours(installed: Path, home: Path) -> None:
     found = pl.read_parquet(scores)
     assert found["length_ratio"].to_list() == [pytest.approx(14 / 29), None, 1.0]
     assert found.drop("length_ratio").equals(without)
+
+
+TERSE_REGISTRY = """
+providers:
+  simulated: {base_url: simulated}
+models:
+  first-judge: {provider: simulated, organisation: Lab, roles: [judge], judge_kind: KIND}
+"""
+
+
+@pytest.mark.slow
+def test_its_judge_judges_a_run_beside_ours(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_room(tmp_path, monkeypatch, first_judge=SOUND) as room:
+        assert room.judge().judged == QUESTIONS
+    home = tmp_path / "home"
+    with start_server(b"", models={"first-judge": SOUND}) as server:
+
+        def judge(kind: str) -> subprocess.CompletedProcess[str]:
+            (home / "models.yaml").write_text(TERSE_REGISTRY.replace("KIND", kind))
+            return run(
+                home,
+                *("judge", "--run", "run-1", "--no-server", "--json"),
+                PYTHONPATH=str(installed),
+                PROCTOR_SIMULATED_URL=server.url,
+            )
+
+        refused = judge("blunt")
+        assert refused.returncode == 2
+        assert json.loads(refused.stdout)["error"] == (
+            "Model 'first-judge', field `judge_kind`: There is no kind of judge 'blunt'; there are stars, terse. Correct the name, or "
+            "install the package that brings it."
+        )
+        assert server.state.requests["first-judge"] == 0
+        for _ in range(2):  # the second time there is nothing left to judge
+            done = judge("terse")
+            assert done.returncode == 0, done.stderr
+        assert server.state.requests["first-judge"] == QUESTIONS
+        ours = judge("stars")
+        assert ours.returncode == 0, ours.stderr
+        assert server.state.requests["first-judge"] == QUESTIONS, "our own judgements stand as they were"
+    rows = "SELECT landing_unit, prompt_version, count(*) AS n FROM judgements GROUP BY ALL ORDER BY ALL"
+    assert json.loads(run(home, "sql", rows, "--json").stdout) == [
+        {"landing_unit": "s1/first-judge/prompt-1", "prompt_version": "1/zh", "n": QUESTIONS},
+        {
+            "landing_unit": "s1/first-judge/prompt-terse-2026.1",
+            "prompt_version": "terse-2026.1/zh",
+            "n": QUESTIONS,
+        },
+    ]

@@ -17,11 +17,10 @@ import polars as pl
 from schemas.errors import BudgetError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
+from tasks.judging.asking import find_asking, list_judges
 from tasks.judging.calibration.sample import draw_rating_sample
 from tasks.judging.judge import MOST_TRIES, PutResponse
 from tasks.judging.landing import read_put_responses
-from tasks.judging.parsing import parse_judgement
-from tasks.judging.prompts import REPLY_SCHEMA, VERSION, render_judging_prompt
 from tasks.models import (
     CallFailed,
     CallRequest,
@@ -145,13 +144,6 @@ def read_last_set(lake: Lake) -> tuple[str, pl.DataFrame] | None:
     return name, anchors.filter(pl.col("anchor_set") == name)
 
 
-def list_judges(registry: Registry, settings: Settings, *, is_simulated: bool) -> list[RegisteredModel]:
-    """The judges in use for runs of a kind; none where the registry has no such judge."""
-    if not settings.judges and not any("judge" in model.roles for model in registry.models.values()):
-        return []
-    return [judge for judge in registry.judges(settings.judges) if judge.is_simulated is is_simulated]
-
-
 def estimate_watch(lake: Lake, settings: Settings, registry: Registry, month: str) -> list[dict[str, object]]:
     """What the month's look at each judge will cost.
 
@@ -189,7 +181,8 @@ def land_drift(lake: Lake, name: str, judge: RegisteredModel, month: str, *, is_
 
     There is no row for a judge's first month.
     """
-    stars = lake.read("anchor_stars", {"anchor_set": name, "judge": judge.name, "prompt_version": VERSION})
+    wording = find_asking(judge).wording
+    stars = lake.read("anchor_stars", {"anchor_set": name, "judge": judge.name, "prompt_version": wording})
     months = [one for one in stars["judged_month"].unique().sort() if one <= month]
     if len(months) < 2 or months[-1] != month:
         return False
@@ -206,7 +199,7 @@ def land_drift(lake: Lake, name: str, judge: RegisteredModel, month: str, *, is_
     row = {
         "anchor_set": name,
         "judge": judge.name,
-        "prompt_version": VERSION,
+        "prompt_version": wording,
         "month": month,
         "first_month": first,
         "month_count": len(later),
@@ -219,7 +212,7 @@ def land_drift(lake: Lake, name: str, judge: RegisteredModel, month: str, *, is_
         "is_alarm": is_alarm,
         "is_simulated": is_simulated,
     }
-    unit = f"{name}/{judge.name}/prompt-{VERSION}/{month}"
+    unit = f"{name}/{judge.name}/prompt-{wording}/{month}"
     lake.land("judge_drift", unit, get_table("judge_drift").frame([row]))
     return is_alarm
 
@@ -239,10 +232,11 @@ def _read_responses(lake: Lake, anchors: pl.DataFrame) -> list[PutResponse]:
 
 def _list_waiting(lake: Lake, judge: RegisteredModel, name: str, month: str) -> dict[str, int]:
     """The units that the judge has not judged in this month, with the number of their repeat."""
-    stars = lake.read("anchor_stars", {"anchor_set": name, "judge": judge.name, "prompt_version": VERSION})
+    wording = find_asking(judge).wording
+    stars = lake.read("anchor_stars", {"anchor_set": name, "judge": judge.name, "prompt_version": wording})
     is_first = stars.filter(pl.col("judged_month") < month).is_empty()
     units = {
-        f"{name}/{judge.name}/prompt-{VERSION}/{month}/{repeat}": repeat
+        f"{name}/{judge.name}/prompt-{wording}/{month}/{repeat}": repeat
         for repeat in range(1, (FIRST_REPEATS if is_first else 1) + 1)
     }
     done = lake.landed("anchor_judgements", units)
@@ -270,7 +264,7 @@ async def _judge_month(
             {
                 "anchor_set": name,
                 "judge": judge.name,
-                "prompt_version": VERSION,
+                "prompt_version": find_asking(judge).wording,
                 "judged_month": month,
                 "repeat": repeat,
                 "session_id": put.session_id,
@@ -296,7 +290,8 @@ async def _judge_month(
 async def _judge_anchor(
     client: ModelClient, judge: RegisteredModel, put: PutResponse, run_id: str, unit: str, repeat: int
 ) -> int | None:
-    messages, _ = render_judging_prompt(put.question, put.response)
+    asking = find_asking(judge)
+    messages = asking.write_messages(put.question, put.response)
     for attempt in range(1, MOST_TRIES + 1):
         reply = await client.complete(
             judge,
@@ -307,10 +302,10 @@ async def _judge_anchor(
                 unit=unit,
                 repeat=repeat,
                 salt=f"/{attempt}" if attempt > 1 else "",
-                parameters={"response_format": REPLY_SCHEMA} if judge.offers_schema else {},
+                parameters=dict(asking.parameters),
             ),
         )
-        stars = parse_judgement(reply.text).stars
+        stars = asking.parse_reply(reply.text).stars
         if stars is not None:
             return stars
     return None

@@ -9,8 +9,7 @@ import asyncio
 
 from schemas.settings import Settings
 from tasks.judging.addresses import list_trials, summarise_trials
-from tasks.judging.parsing import parse_judgement
-from tasks.judging.prompts import REPLY_SCHEMA, VERSION, render_judging_prompt
+from tasks.judging.asking import find_asking
 from tasks.models import CallRequest, ModelClient, RegisteredModel
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -25,6 +24,7 @@ async def try_judge(ledger: Ledger, settings: Settings, judge: RegisteredModel) 
     A reply paid for before is taken from the ledger. Raises CallFailed and BudgetError.
     """
     trials = list_trials()
+    asking = find_asking(judge)
     async with ModelClient(ledger, settings) as client:
         replies = await asyncio.gather(
             *[
@@ -32,12 +32,12 @@ async def try_judge(ledger: Ledger, settings: Settings, judge: RegisteredModel) 
                     judge,
                     CallRequest(
                         purpose=PURPOSE,
-                        messages=render_judging_prompt(trial.question, trial.response)[0],
-                        unit=f"judge-trial/{judge.name}/prompt-{VERSION}",
-                        parameters={"response_format": REPLY_SCHEMA} if judge.offers_schema else {},
+                        messages=asking.write_messages(trial.question, trial.response),
+                        unit=f"judge-trial/{judge.name}/prompt-{asking.wording}",
+                        parameters=dict(asking.parameters),
                     ),
                 )
                 for trial in trials
             ]
         )
-    return summarise_trials(trials, [parse_judgement(reply.text).stars for reply in replies])
+    return summarise_trials(trials, [asking.parse_reply(reply.text).stars for reply in replies])

@@ -25,7 +25,7 @@ from tasks.ingest import list_sources, make_options
 from tasks.ingest.documents import parse_sources
 from tasks.running import spreading
 from tasks.running.spreading import find_cluster, open_cluster, spread
-from tests.benchmarks.large_bank import make_large_bank
+from tests.benchmarks.large_bank import SHARED, make_large_bank
 from tests.dask_cluster import DaskCluster, end, start_dask_cluster
 
 pytestmark = pytest.mark.slow
@@ -82,6 +82,10 @@ def test_pieces_come_back_in_order_from_several_workers(cluster: DaskCluster) ->
     assert os.getpid() not in processes
 
 
+@pytest.mark.skipif(
+    not SHARED.is_dir(),
+    reason="needs ../shared/data/bank (or PROCTOR_SHARED_DATA), which is not part of the project",
+)
 def test_papers_near_duplicates_and_scores_are_the_same_as_without(
     cluster: DaskCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

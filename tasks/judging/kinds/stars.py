@@ -1,0 +1,32 @@
+"""Our own kind of judge: the stars of LLMEval-Fair, asked for and read as ever."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tasks.judging import prompts
+from tasks.judging.parsing import ParsedJudgement, parse_judgement
+from tasks.questions import Messages, QuestionContent
+
+
+class StarJudge:
+    """One prompt for each language, JSON or words as the reply."""
+
+    reply_schema: Mapping[str, object] = prompts.REPLY_SCHEMA
+
+    @property
+    def version(self) -> str:
+        """The version of the wording."""
+        return prompts.VERSION
+
+    def write_messages(self, question: QuestionContent, response: str) -> Messages:
+        """See prompts.render_judging_prompt."""
+        return prompts.render_judging_prompt(question, response)[0]
+
+    def parse_reply(self, text: str) -> ParsedJudgement:
+        """See parse_judgement."""
+        return parse_judgement(text)
+
+
+STARS: Final = StarJudge()
