@@ -21,8 +21,10 @@ from tasks.ingest.content.filled_answers import (
 from tasks.ingest.content.key_matching import match_keys
 from tasks.ingest.content.key_regions import part_answers
 from tasks.ingest.content.keys import KeySection, read_region
-from tasks.ingest.content.losses import note_losses
 from tasks.ingest.content.passages import drop_asking_lead
+from tasks.ingest.contracts import Checked
+from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
+from tasks.ingest.contracts.readings import Reading, Stretch
 from tasks.ingest.layout.furniture import (
     drop_notices,
     drop_page_numbers,
@@ -35,7 +37,6 @@ from tasks.ingest.layout.furniture import (
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.key_blocks import write_key_blocks
 from tasks.ingest.layout.marks import write_marks
-from tasks.ingest.layout.numbers import last_number
 from tasks.ingest.layout.pieces import Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide
@@ -66,6 +67,7 @@ class Split:
     keys: list[KeySection] = field(default_factory=list)
     language: str | None = None
     warnings: list[str] = field(default_factory=list)
+    checked: Checked = field(default_factory=Checked)
 
 
 def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
@@ -88,9 +90,10 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     keys: list[tuple[int, KeySection]] = []
     drafts: list[Draft] = []
     answer_parts: set[int] = set()
+    stretches: list[Stretch] = []
     for part, (part_pieces, region) in enumerate(zip(body, regions, strict=True)):
         answer_parts.update(piece.start for piece in region)
-        part_drafts, part_keys = _split_part(part_pieces, language, tables)
+        part_drafts, part_keys = _split_part(part_pieces, language, tables, stretches)
         answered = tables.read(region, len(part_drafts), None)
         paths = {(draft.section_parent, draft.section_number) for draft in part_drafts}
         found = read_region([piece for piece in region if piece.table < 0], paths) if region else []
@@ -109,8 +112,10 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     if result.keys and drafts:
         count = sum(len(section.entries) for section in result.keys)
         result.warnings.append(f"{count} printed answers match no question.")
-    report_gaps(result)
-    result.warnings.extend(note_losses(drafts, pieces, answer_parts))
+    checked, found = check_reading(Reading(drafts, pieces, stretches, result.keys, answer_parts))
+    note_breaches(found)
+    result.checked = checked
+    result.warnings.extend(describe_breaches(checked))
     return result
 
 
@@ -119,7 +124,7 @@ def _asks_name(text: str) -> bool:
 
 
 def _split_part(
-    pieces: list[Piece], language: str | None, tables: PaperTables
+    pieces: list[Piece], language: str | None, tables: PaperTables, stretches: list[Stretch]
 ) -> tuple[list[Draft], list[KeySection]]:
     part = letter_options(IndexedLines(pieces))
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
@@ -136,7 +141,8 @@ def _split_part(
     chunks: list[tuple[int, Section, Label | None, list[Piece], str | None]] = []
     carry: int | None = None
     drafts: list[Draft] = []
-    for number, section in enumerate(sections):
+    for number, section in enumerate(sections, start=len(stretches)):
+        stretches.append(_describe_section(number, section))
         in_tables = tables.read(section.pieces, number, section.fine)
         if in_tables:
             drafts.extend(in_tables)
@@ -147,7 +153,12 @@ def _split_part(
         section.pieces = take_key_lines(section, keys)
         if in_tables and all(piece.label is None for piece in section.pieces):
             continue  # what is left besides the tables are instructions
-        if number == 0 and section.is_cover and has_typed and not has_options_ahead(section.pieces):
+        if (
+            section is sections[0]
+            and section.is_cover
+            and has_typed
+            and not has_options_ahead(section.pieces)
+        ):
             continue
         if section.fine is None and section.pieces and is_instruction_title(section.pieces[0].text):
             continue
@@ -186,18 +197,23 @@ def _split_part(
     return drafts, keys
 
 
-def report_gaps(result: Split) -> None:
-    """Note missing and repeated numbers on the questions around them."""
-    last: Draft | None = None
-    for draft in result.drafts:
-        if (
-            last is not None
-            and draft.section == last.section
-            and draft.value is not None
-            and last.value is not None
-        ):
-            if draft.value > (last_number(last.number_label) or last.value) + 1:
-                draft.notes.append("number_gap_before")
-            elif draft.value <= last.value and draft.value != 1:
-                draft.notes.append("number_not_increasing")
-        last = draft
+# What stands below a heading before its first question, as far as it may announce something.
+_LEAD_LINES = 3
+
+
+def _describe_section(index: int, section: Section) -> Stretch:
+    lead: list[str] = []
+    for piece in section.pieces[:_LEAD_LINES]:
+        if piece.label is not None and not piece.label.is_weak:
+            break
+        lead.append(piece.text)
+    return Stretch(
+        index,
+        section.start,
+        section.number,
+        section.style,
+        section.fine,
+        section.heading,
+        "\n".join(lead) if section.heading else "",
+        section.parent,
+    )

@@ -34,7 +34,8 @@ class Section:
 
     `fine` is its type, None where the heading names none. `pieces` are the lines below the heading, the rest of the
     heading line included where it is content. `is_question`: the heading is itself one question (`三、（10分）设……`).
-    `parent` is the number of the section that holds this one (`一、选择题` above `（二）多项选择题`).
+    `parent` is the number of the section that holds this one (`一、选择题` above `（二）多项选择题`). `heading` is the
+    heading as printed.
     """
 
     number: int | None = None
@@ -50,6 +51,7 @@ class Section:
     start: int = 0
     parent: int | None = None
     breaks: set[int] = field(default_factory=set)
+    heading: str = ""
 
 
 def divide(pieces: Sequence[Piece]) -> list[Section]:
@@ -74,6 +76,7 @@ def divide(pieces: Sequence[Piece]) -> list[Section]:
                 after_break=broke,
                 start=piece.start,
                 parent=outer if style == "cnp" else None,
+                heading=piece.text,
             )
             broke = False
             sections.append(current)

@@ -1,0 +1,126 @@
+"""Contracts on the text: something claims every line of it, and a paper that asks gives questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tasks.ingest.contracts import Breach
+from tasks.ingest.contracts.found import Found
+from tasks.ingest.contracts.readings import Reading
+from tasks.ingest.layout.headings import is_chapter, read_heading
+from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.labels import Label
+
+_COUNTING = ("num", "paren", "nump", "word", "bracket", "sub", "capnum")
+# Below this share of claimed text a paper was hardly understood; a cover, a form and instructions stay within it.
+MIN_COVERAGE = 0.6
+MIN_TEXT = 1_000
+# Without any question, so much text must have a reason to be none.
+_MIN_NOTHING = 120
+NOTHING_FOUND = "nothing_found"
+_SHOWN = 8
+_USUAL_LENGTH = 150
+
+
+def keep_claimed(reading: Reading) -> Found:
+    """Every numbered line and most of the text belong to a question, a heading or a key."""
+    found = Found(checked=bool(reading.drafts))
+    unclaimed, lost, total = _unclaimed(reading)
+    if not reading.drafts:
+        return found
+    if unclaimed:
+        places = ", ".join(str(piece.start) for piece in unclaimed[:_SHOWN])
+        more = " …" if len(unclaimed) > _SHOWN else ""
+        found.missing = len(unclaimed)
+        found.breaches.append(
+            Breach(
+                "numbered_lines",
+                unclaimed[0].start,
+                len(unclaimed),
+                f"{len(unclaimed)} numbered lines belong to no question, heading or key "
+                f"(at characters {places}{more} of the text).",
+            )
+        )
+    if total > MIN_TEXT and lost > (1 - MIN_COVERAGE) * total:
+        length = sum(draft.end - draft.start for draft in reading.drafts) / len(reading.drafts)
+        found.missing = max(found.missing, int(lost / max(length, _USUAL_LENGTH)))
+        found.breaches.append(
+            Breach(
+                "claimed_text",
+                0,
+                lost,
+                f"{lost} of {total} characters belong to no question, heading or key.",
+            )
+        )
+        for draft in reading.drafts:
+            found.notes.append((draft, "paper_hardly_covered"))
+    return found
+
+
+def keep_found(reading: Reading) -> Found:
+    """A text that is long enough, and no key of another paper, holds questions."""
+    found = Found(checked=True)
+    total = sum(len(piece.text) for piece in reading.pieces)
+    if reading.drafts or reading.keys or total < _MIN_NOTHING:
+        return found
+    unclaimed, _, _ = _unclaimed(reading)
+    found.missing = max(1, len(unclaimed))
+    found.breaches.append(
+        Breach(
+            NOTHING_FOUND,
+            reading.pieces[0].start,
+            total,
+            f"No question was found in {total} characters, of whose lines {len(unclaimed)} are numbered"
+            f"{_asking(reading.pieces)}.",
+        )
+    )
+    return found
+
+
+_ASKS = re.compile(r"[？?]\s*$|_{3,}|[（(]\s{2,}[)）]")
+
+
+def _asking(pieces: Sequence[Piece]) -> str:
+    asking = sum(1 for piece in pieces if _ASKS.search(piece.text))
+    return f" and {asking} ask or leave a blank" if asking else ""
+
+
+def _unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
+    """The numbered lines that nothing claims, the characters that nothing claims, and all characters."""
+    shared = {
+        _fold(line)[:24] for draft in reading.drafts if draft.material for line in draft.material.split("\n")
+    }
+    unclaimed: list[Piece] = []
+    lost = total = 0
+    for piece in reading.pieces:
+        total += len(piece.text)
+        if reading.find(piece.start) is not None or piece.start in reading.answer_parts or _is_known(piece):
+            continue
+        if not _counts(piece.label) and _fold(piece.text)[:24] in shared:
+            continue
+        lost += len(piece.text)
+        if _counts(piece.label):
+            unclaimed.append(piece)
+    return unclaimed, lost, total
+
+
+def _fold(text: str) -> str:
+    return "".join(character for character in text[:60] if character.isalnum())
+
+
+def _is_known(piece: Piece) -> bool:
+    """A heading, a chapter or a key line: read, though part of no question."""
+    text = piece.text
+    return (
+        piece.kind in ("table", "questions")
+        or len(text.strip()) < 2
+        or is_chapter(text)
+        or len(read_key_line(text)) > 0
+        or (len(text) < 200 and read_heading(text) is not None)
+    )
+
+
+def _counts(label: Label | None) -> bool:
+    return label is not None and not label.is_weak and label.style in _COUNTING
