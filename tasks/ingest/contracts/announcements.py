@@ -1,4 +1,4 @@
-"""What the headings and instructions of a paper announce: how many questions stand below them."""
+"""What headings and instructions announce: how many questions stand below them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Announcement(NamedTuple):
 
 
 def read_announcement(text: str) -> Announcement | None:
-    """Read what a heading or an instruction says of the number of its questions; None where it says nothing."""
+    """Read how many questions a heading or an instruction announces; None where it does not."""
     if _MAY.search(text) is None:
         return None
     at_least = _find(text, "at_least")

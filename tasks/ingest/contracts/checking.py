@@ -24,11 +24,11 @@ from tasks.ingest.contracts.counts import (
     keep_score_table,
 )
 from tasks.ingest.contracts.coverage import NOTHING_FOUND, keep_claimed, keep_found
-from tasks.ingest.contracts.found import Found
 from tasks.ingest.contracts.readings import Reading
+from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.words.warnings import NOT_READ
 
-CONTRACTS: tuple[Callable[[Reading], Found], ...] = (
+CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
     keep_announced_count,
     keep_announced_total,
     keep_announced_range,
@@ -49,7 +49,7 @@ CONTRACTS: tuple[Callable[[Reading], Found], ...] = (
 _OF_TABLES = (keep_option_counts, keep_keys)
 
 
-def check_reading(reading: Reading) -> tuple[Checked, list[Found]]:
+def check_reading(reading: Reading) -> tuple[Checked, list[ContractCheck]]:
     """Check every contract; pure: nothing is noted at the questions."""
     found = [contract(reading) for contract in CONTRACTS]
     breaches = tuple(breach for one in found for breach in one.breaches)
@@ -57,7 +57,7 @@ def check_reading(reading: Reading) -> tuple[Checked, list[Found]]:
     return Checked(breaches, kept, score_reading(reading, found)), found
 
 
-def score_reading(reading: Reading, found: Sequence[Found]) -> float:
+def score_reading(reading: Reading, found: Sequence[ContractCheck]) -> float:
     """The share of questions that no breach concerns, among those found and those missed.
 
     Several contracts may miss the same questions: the largest number counts, not their sum.
@@ -70,7 +70,7 @@ def score_reading(reading: Reading, found: Sequence[Found]) -> float:
     return (count - len(doubted)) / (count + missing)
 
 
-def note_breaches(found: Sequence[Found]) -> None:
+def note_breaches(found: Sequence[ContractCheck]) -> None:
     """Note at the questions which of them a breach concerns, and why."""
     for one in found:
         for draft, note in one.notes:

@@ -9,8 +9,8 @@ from statistics import median
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Breach
-from tasks.ingest.contracts.found import Found
 from tasks.ingest.contracts.readings import Reading
+from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.headings import may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
@@ -22,9 +22,9 @@ _MIN_ALIKE, _MOST = 4, 0.8
 _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 
 
-def keep_option_counts(reading: Reading) -> Found:
+def keep_option_counts(reading: Reading) -> ContractCheck:
     """The choice questions of a section offer as many options each as nearly all of them do."""
-    found = Found()
+    found = ContractCheck()
     for section, drafts in reading.by_section.items():
         choices = [draft for draft in drafts if draft.question_type == "multiple_choice"]
         if len(choices) < _MIN_ALIKE:
@@ -53,9 +53,9 @@ def keep_option_counts(reading: Reading) -> Found:
     return found
 
 
-def keep_option_labels(reading: Reading) -> Found:
-    """The options of a question are labelled A, B, C … without a gap, and no list of them is left in its text."""
-    found = Found()
+def keep_option_labels(reading: Reading) -> ContractCheck:
+    """Options run A, B, C … without a gap, and no list of them is left in a text."""
+    found = ContractCheck()
     for draft in reading.drafts:
         labels = [label for label, _ in draft.options]
         if not labels:
@@ -86,9 +86,9 @@ def keep_option_labels(reading: Reading) -> Found:
 _LISTED = re.compile(r"\s*[（(\[]?([A-F])\s*[)）\].．、]\s*\S")
 
 
-def keep_section_types(reading: Reading) -> Found:
-    """What questions show is what their heading names: options below `选择题`, no long list below `判断题`."""
-    found = Found()
+def keep_section_types(reading: Reading) -> ContractCheck:
+    """What questions show is what their heading names: options below `选择题`."""
+    found = ContractCheck()
     for stretch in reading.stretches:
         drafts = reading.by_section.get(stretch.index, [])
         if stretch.fine is None or not drafts:
@@ -123,9 +123,9 @@ def keep_section_types(reading: Reading) -> Found:
     return found
 
 
-def keep_keys(reading: Reading) -> Found:
-    """Once questions of a section and type have keys, each has one; printed keys all find a question."""
-    found = Found()
+def keep_keys(reading: Reading) -> ContractCheck:
+    """Once questions of a section and type have keys, each of them has one."""
+    found = ContractCheck()
     for section, drafts in reading.by_section.items():
         for kind in dict.fromkeys(draft.question_type for draft in drafts):
             alike = [draft for draft in drafts if draft.question_type == kind]
@@ -148,10 +148,10 @@ def keep_keys(reading: Reading) -> Found:
     return found
 
 
-def keep_key_length(reading: Reading) -> Found:
+def keep_key_length(reading: Reading) -> ContractCheck:
     """The printed answers are as many as the questions: none is left over."""
     left = sum(len(section.entries) for section in reading.keys)
-    found = Found(checked=bool(left) or any(draft.answer for draft in reading.drafts))
+    found = ContractCheck(checked=bool(left) or any(draft.answer for draft in reading.drafts))
     if left and reading.drafts:
         found.missing = left
         found.breaches.append(
@@ -171,9 +171,9 @@ _TOLD = {
 }
 
 
-def keep_own(reading: Reading) -> Found:
-    """A question holds nothing of another: no further number, answer, list of options, and no heading."""
-    found = Found(checked=bool(reading.drafts))
+def keep_own(reading: Reading) -> ContractCheck:
+    """A question holds no further number, answer, list of options, and no heading."""
+    found = ContractCheck(checked=bool(reading.drafts))
     for draft in reading.drafts:
         held = reading.inside.get(id(draft), [])
         notes = [*_held_numbers(draft, held), *_held_contents(draft, held)]
@@ -246,9 +246,9 @@ _MIN_KEYS = 3
 _KEY_LEAD = re.compile(r"^[^\d:：]{0,12}[:：、.．]\s*")
 
 
-def keep_keys_out(reading: Reading) -> Found:
+def keep_keys_out(reading: Reading) -> ContractCheck:
     """No question holds the key line of others."""
-    found = Found()
+    found = ContractCheck()
     if not reading.drafts or all(one.answer for one in reading.drafts):
         return found
     bare = {one.value for one in reading.drafts if not one.answer}
@@ -286,9 +286,9 @@ def keep_keys_out(reading: Reading) -> Found:
 _TIMES_LONGER, _LONG = 8, 700
 
 
-def keep_lengths(reading: Reading) -> Found:
+def keep_lengths(reading: Reading) -> ContractCheck:
     """No question is many times as long as the others of its section and type."""
-    found = Found()
+    found = ContractCheck()
     for section, drafts in reading.by_section.items():
         if len(drafts) < _MIN_ALIKE:
             continue

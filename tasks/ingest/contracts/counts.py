@@ -9,8 +9,8 @@ from itertools import pairwise
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Breach
 from tasks.ingest.contracts.announcements import Announcement, read_announcement, read_range
-from tasks.ingest.contracts.found import Found
 from tasks.ingest.contracts.readings import Reading, Stretch
+from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.numbers import last_number
 from tasks.ingest.words.labels import read_number
 from tasks.questions import count_blanks
@@ -19,9 +19,9 @@ from tasks.questions import count_blanks
 _COVER_LINES = 30
 
 
-def keep_announced_count(reading: Reading) -> Found:
+def keep_announced_count(reading: Reading) -> ContractCheck:
     """As many questions stand below a heading as it announces."""
-    found = Found()
+    found = ContractCheck()
     for stretch, announced in _announced(reading):
         drafts = _below(reading, stretch)
         counted = _measures(drafts)
@@ -52,9 +52,9 @@ def keep_announced_count(reading: Reading) -> Found:
     return found
 
 
-def keep_announced_total(reading: Reading) -> Found:
+def keep_announced_total(reading: Reading) -> ContractCheck:
     """The paper holds as many questions as its first lines announce."""
-    found = Found()
+    found = ContractCheck()
     first = min((draft.start for draft in reading.drafts), default=None)
     stretches = [stretch for stretch in reading.stretches if stretch.heading]
     for piece in reading.pieces[:_COVER_LINES]:
@@ -85,9 +85,9 @@ def keep_announced_total(reading: Reading) -> Found:
     return found
 
 
-def keep_announced_range(reading: Reading) -> Found:
+def keep_announced_range(reading: Reading) -> ContractCheck:
     """The numbers that an instruction names are those of questions."""
-    found = Found()
+    found = ContractCheck()
     values = {draft.value for draft in reading.drafts if draft.value is not None}
     highest = max((last_number(draft.number_label) for draft in reading.drafts), default=0)
     for stretch in reading.stretches:
@@ -120,9 +120,9 @@ _TABLE_NUMERAL = re.compile(
 )
 
 
-def keep_score_table(reading: Reading) -> Found:
+def keep_score_table(reading: Reading) -> ContractCheck:
     """As many sections hold questions as the score table (题号 一 二 三 四 总分) has columns."""
-    found = Found()
+    found = ContractCheck()
     for piece in reading.pieces[:_COVER_LINES]:
         head = piece.text.split("\n", 1)[0]
         if len(head) > 200 or _TABLE.match(head) is None:
@@ -151,9 +151,9 @@ def keep_score_table(reading: Reading) -> Found:
     return found
 
 
-def keep_number_runs(reading: Reading) -> Found:
+def keep_number_runs(reading: Reading) -> ContractCheck:
     """The numbers of questions rise by one, and start again only below a heading."""
-    found = Found(checked=len(reading.drafts) > 1)
+    found = ContractCheck(checked=len(reading.drafts) > 1)
     gaps: list[tuple[Draft, int]] = []
     turned: list[Draft] = []
     for before, draft in pairwise(reading.drafts):

@@ -1,4 +1,4 @@
-"""Contracts on the text: something claims every line of it, and a paper that asks gives questions."""
+"""Contracts on the text: something claims every line, a paper that asks gives questions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from tasks.ingest.contracts import Breach
-from tasks.ingest.contracts.found import Found
 from tasks.ingest.contracts.readings import Reading
+from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
@@ -24,9 +24,9 @@ _SHOWN = 8
 _USUAL_LENGTH = 150
 
 
-def keep_claimed(reading: Reading) -> Found:
+def keep_claimed(reading: Reading) -> ContractCheck:
     """Every numbered line and most of the text belong to a question, a heading or a key."""
-    found = Found(checked=bool(reading.drafts))
+    found = ContractCheck(checked=bool(reading.drafts))
     unclaimed, lost, total = _unclaimed(reading)
     if not reading.drafts:
         return found
@@ -59,9 +59,9 @@ def keep_claimed(reading: Reading) -> Found:
     return found
 
 
-def keep_found(reading: Reading) -> Found:
+def keep_found(reading: Reading) -> ContractCheck:
     """A text that is long enough, and no key of another paper, holds questions."""
-    found = Found(checked=True)
+    found = ContractCheck(checked=True)
     total = sum(len(piece.text) for piece in reading.pieces)
     if reading.drafts or reading.keys or total < _MIN_NOTHING:
         return found
@@ -88,7 +88,7 @@ def _asking(pieces: Sequence[Piece]) -> str:
 
 
 def _unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
-    """The numbered lines that nothing claims, the characters that nothing claims, and all characters."""
+    """The numbered lines and the characters that nothing claims, and all characters."""
     shared = {
         _fold(line)[:24] for draft in reading.drafts if draft.material for line in draft.material.split("\n")
     }

@@ -9,7 +9,7 @@ from tasks.ingest.contracts import Breach
 
 
 @dataclass
-class Found:
+class ContractCheck:
     """The breaches of one contract.
 
     `checked`: the paper says, or shows, something that this contract holds it to. `missing` counts the questions that a
