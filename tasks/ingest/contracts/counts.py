@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Breach
-from tasks.ingest.contracts.announcements import Announcement, read_announcement, read_range
 from tasks.ingest.contracts.readings import Reading, Stretch
 from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.layout.announcements import Announcement, read_announcement, read_range
 from tasks.ingest.layout.numbers import last_number
 from tasks.ingest.words.labels import read_number
 from tasks.questions import count_blanks

@@ -89,21 +89,60 @@ def _asking(pieces: Sequence[Piece]) -> str:
 
 def _unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
     """The numbered lines and the characters that nothing claims, and all characters."""
-    shared = {
-        _fold(line)[:24] for draft in reading.drafts if draft.material for line in draft.material.split("\n")
-    }
+    first = min((draft.start for draft in reading.drafts), default=0)
+    heads = {stretch.place for stretch in reading.stretches if stretch.heading}
     unclaimed: list[Piece] = []
     lost = total = 0
-    for piece in reading.pieces:
+    told: str | None = None
+    for place, piece in enumerate(reading.pieces):
         total += len(piece.text)
-        if reading.find(piece.start) is not None or piece.start in reading.answer_parts or _is_known(piece):
+        start = piece.start
+        if reading.touches(piece) or start in reading.answer_parts or start in heads or _is_known(piece):
             continue
-        if not _counts(piece.label) and _fold(piece.text)[:24] in shared:
-            continue
+        told = told if told is not None else _tell(reading)
+        body = piece.text if piece.label is None else piece.text[piece.label.end :]
+        if _fold(body)[:24] in told:
+            continue  # in a passage, a list of options or an answer that stands elsewhere than its question
         lost += len(piece.text)
-        if _counts(piece.label):
+        is_rule = start < first and not _asks(reading.pieces, place)
+        if _counts(piece.label) and not is_rule:
             unclaimed.append(piece)
     return unclaimed, lost, total
+
+
+def _tell(reading: Reading) -> str:
+    """All that questions hold besides their stems, folded."""
+    return "\n".join(
+        _fold(line)[:24]
+        for draft in reading.drafts
+        for text in (
+            draft.material,
+            draft.explanation,
+            *draft.answer,
+            *(f"{label}{text}" for label, text in draft.options),
+            *(text for _, text in draft.options),
+        )
+        if text
+        for line in text.split("\n")
+    )
+
+
+def _asks(pieces: Sequence[Piece], place: int) -> bool:
+    """Whether a numbered line asks, leaves a blank or offers options, or stands in a list below a title with marks."""
+    if any(_ASKS.search(piece.text) or _OFFERS.match(piece.text) for piece in pieces[place : place + 2]):
+        return True
+    first = place
+    while first and _counts(pieces[first].label) and pieces[first].label.value > 1:  # type: ignore[union-attr]
+        first -= 1
+        while first and not _counts(pieces[first].label):
+            first -= 1
+    return any(
+        _TITLE.search(piece.text) for piece in pieces[max(first - 4, 0) : first] if len(piece.text) < 90
+    )
+
+
+_OFFERS = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
+_TITLE = re.compile(r"[（(\[]\s*\d{1,3}\s*(?:分|(?i:marks?|points?|pts?))[^()（）]{0,24}[)）\]]")
 
 
 def _fold(text: str) -> str:

@@ -76,6 +76,12 @@ class Reading:
                 return drafts[index]
         return None
 
+    def touches(self, piece: Piece) -> bool:
+        """Whether a question begins on a line or holds its beginning."""
+        _, starts = self._spans
+        at = bisect_right(starts, piece.start)
+        return (at < len(starts) and starts[at] < piece.end) or self.find(piece.start) is not None
+
     def find_last(self, place: int) -> Draft | None:
         """The question that began last before a place, where the place is still in it."""
         drafts, starts = self._spans

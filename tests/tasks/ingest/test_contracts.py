@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from tasks.ingest.contracts import Breach, Checked
-from tasks.ingest.contracts.announcements import read_announcement, read_range
 from tasks.ingest.contracts.checking import describe_breaches
+from tasks.ingest.layout.announcements import read_announcement, read_range
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.splitting import Split, split_lines
 
