@@ -157,7 +157,7 @@ def _may_declare_any() -> bool:
     """
     for place in sys.path:
         try:
-            names = os.listdir(place or os.curdir)
+            names = [entry.name for entry in os.scandir(place or os.curdir)]
         except NotADirectoryError:
             return True  # An archive, which only importlib can look into
         except OSError:
