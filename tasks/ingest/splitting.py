@@ -93,10 +93,10 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
         first = best
         found_starts = {draft.start for draft in first.drafts}
         for outline in propose_outlines(
-            pieces, found_starts, {one.place for one in first.stretches if one.heading}
+            pieces, found_starts, {one.place: one.is_question for one in first.stretches if one.heading}
         ):
             other = _read_outline(paper, outline)
-            if other.checked.score > best.checked.score + LEAST_GAIN and other.sound >= first.sound:
+            if _gains(other, best) and other.sound >= first.sound:
                 runner_up, best = best.checked.score, other
             elif runner_up is None or other.checked.score > runner_up:
                 runner_up = other.checked.score
@@ -107,8 +107,18 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     return _describe(best)
 
 
-# Below this score a paper is read in other ways too; one of them must gain at least so much.
-DOUBTFUL, LEAST_GAIN = 0.95, 0.02
+# Below this score a paper is read in other ways too. One of them must gain at least so much, more where it finds no
+# further questions, and much more where it finds fewer.
+DOUBTFUL, LEAST_GAIN = 1.0, 0.01
+_GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.1, 0.3
+
+
+def _gains(other: ReadPaper, best: ReadPaper) -> bool:
+    """Whether another reading keeps so much more of the contracts that it takes the place of the best one."""
+    gain = other.checked.score - best.checked.score
+    if len(other.drafts) > len(best.drafts):
+        return gain > LEAST_GAIN
+    return gain > (_GAIN_WITHOUT_MORE if len(other.drafts) == len(best.drafts) else _GAIN_WITH_FEWER)
 
 
 @dataclass(frozen=True)
@@ -140,7 +150,7 @@ class ReadPaper:
 
 
 def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
-    """Read the questions of a paper, with other marks than the usual where an outline names them."""
+    """Read the questions of a paper, with other marks where an outline names them."""
     pieces = paper.pieces if outline is None else outline.label(paper.pieces)
     warnings: list[str] = []
     tables = PaperTables(paper.lines, paper.starts, paper.language, warnings)
@@ -277,4 +287,5 @@ def _describe_section(index: int, section: Section) -> Stretch:
         section.heading,
         "\n".join(lead) if section.heading else "",
         section.parent,
+        section.is_question,
     )

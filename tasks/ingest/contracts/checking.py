@@ -14,6 +14,7 @@ from tasks.ingest.contracts.contents import (
     keep_option_counts,
     keep_option_labels,
     keep_own,
+    keep_parts_few,
     keep_section_types,
 )
 from tasks.ingest.contracts.counts import (
@@ -40,6 +41,7 @@ CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
     keep_keys,
     keep_key_length,
     keep_own,
+    keep_parts_few,
     keep_keys_out,
     keep_lengths,
     keep_claimed,

@@ -128,7 +128,7 @@ def _tell(reading: Reading) -> str:
 
 
 def _asks(pieces: Sequence[Piece], place: int) -> bool:
-    """Whether a numbered line asks, leaves a blank or offers options, or stands in a list below a title with marks."""
+    """Whether a numbered line asks, offers or stands in a list below a title with marks."""
     if any(_ASKS.search(piece.text) or _OFFERS.match(piece.text) for piece in pieces[place : place + 2]):
         return True
     first = place

@@ -38,6 +38,12 @@ def number_word() -> str:
 
 
 @lru_cache(maxsize=1)
+def not_counting() -> frozenset[str]:
+    """The words whose numbers count no questions: `Table 3`, `图2`."""
+    return frozenset(_read()["not_counting"])
+
+
+@lru_cache(maxsize=1)
 def answer_mark() -> re.Pattern[str]:
     """What opens an answer; case does not count.
 
