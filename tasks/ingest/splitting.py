@@ -23,6 +23,7 @@ from tasks.ingest.content.key_regions import part_answers
 from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.contracts import Checked
+from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
 from tasks.ingest.contracts.readings import Reading, Stretch
 from tasks.ingest.contracts.results import ContractCheck
@@ -91,15 +92,21 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     runner_up: float | None = None
     if best.checked.score < DOUBTFUL:
         first = best
+        silent = list_silent(Reading(first.drafts, pieces))
         found_starts = {draft.start for draft in first.drafts}
         for outline in propose_outlines(
-            pieces, found_starts, {one.place: one.is_question for one in first.stretches if one.heading}
+            pieces,
+            found_starts,
+            {one.place: one.is_question for one in first.stretches if one.heading},
+            silent,
         ):
             other = _read_outline(paper, outline)
-            if _gains(other, best) and other.sound >= first.sound:
+            if other.sound >= first.sound and _gains(other, best, outline):
                 runner_up, best = best.checked.score, other
             elif runner_up is None or other.checked.score > runner_up:
                 runner_up = other.checked.score
+    if is_no_paper(best.drafts):
+        best.drafts = []  # the breach says so
     note_breaches(best.found)
     if runner_up is not None:
         best.checked = replace(best.checked, margin=best.checked.score - runner_up)
@@ -113,12 +120,14 @@ DOUBTFUL, LEAST_GAIN = 1.0, 0.01
 _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.1, 0.3
 
 
-def _gains(other: ReadPaper, best: ReadPaper) -> bool:
+def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
     """Whether another reading keeps so much more of the contracts that it takes the place of the best one."""
     gain = other.checked.score - best.checked.score
-    if len(other.drafts) > len(best.drafts):
-        return gain > LEAST_GAIN
-    return gain > (_GAIN_WITHOUT_MORE if len(other.drafts) == len(best.drafts) else _GAIN_WITH_FEWER)
+    more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
+    least = (
+        LEAST_GAIN if more > 0 or outline.hidden else _GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER
+    )
+    return gain > least
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from tasks.ingest.layout.headings import Heading, read_heading, read_marks
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import not_counting
 from tasks.ingest.words.labels import Label, read_number
-from tasks.ingest.words.lexicon import find_type_in_title
+from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title
 
 # A word or a few signs, a numeral, and what closes it; a lead such as `得分` may stand before it.
 _MARK = re.compile(
@@ -33,7 +33,7 @@ _MARK = re.compile(
 )
 _MAY_MARK = re.compile(r"\s*[（(\[【<《\dA-Z一-十第问题试习例部①-⑳Ⅰ-Ⅻ二三四五六七八九得]")
 _STOP, _BRACKET = re.compile(r"[.．、。,，:：;；—–-]"), re.compile(r"[）)\]】>》]")
-_MIN_RUN, _LONGEST_GAP = 3, 6
+_MIN_RUN, _LONGEST_GAP = 3, 30
 _MAX_PROPOSALS = 6
 _LONGEST_TITLE = 90
 
@@ -52,12 +52,13 @@ class Outline:
     """What marks sections and questions in one reading, by the offsets of lines in the raw text.
 
     `headings` are lines that head sections, `titles` those that only continue them; `alone` says that no others do. `numbers` are the marks of questions: the
-    index at which each ends on its line, and its value. `family` names the marks for a person.
+    index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
     titles: frozenset[int] = frozenset()
     numbers: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    hidden: frozenset[int] = frozenset()
     alone: bool = False
     family: str = ""
 
@@ -68,6 +69,8 @@ class Outline:
     def _label(self, piece: Piece) -> Piece:
         if piece.start in self.headings:
             return replace(piece, kind="body")
+        if piece.start in self.hidden:
+            return piece.with_label(None)
         mark = self.numbers.get(piece.start)
         label = piece.label
         if mark is not None:
@@ -85,7 +88,7 @@ class Outline:
 
 
 def propose_outlines(
-    pieces: Sequence[Piece], starts: Collection[int], heads: Collection[int]
+    pieces: Sequence[Piece], starts: Collection[int], heads: Mapping[int, bool], silent: frozenset[int]
 ) -> Iterator[Outline]:
     """Other readings that the marks of a paper allow, the likeliest first.
 
@@ -102,6 +105,9 @@ def propose_outlines(
         outlines.append(Outline(numbers=numbers, family=family))
         outlines.extend(Outline(headings, titles, numbers, family=family) for headings, titles in sections)
         outlines.append(Outline(numbers=numbers, alone=True, family=family))
+    if silent:
+        # what is numbered before the questions, and asks nothing, is first left out of every other reading
+        outlines = [Outline(hidden=silent), *(replace(one, hidden=silent) for one in outlines)]
     yield from outlines[:_MAX_PROPOSALS]
 
 
@@ -266,6 +272,9 @@ def _make_heading(
         if len(title) <= _LONGEST_TITLE
         else None
     )
+    if is_list and fine is None:
+        lead = [one.text for one in pieces[mark.place + 1 : min(mark.place + 4, last)] if one.label is None]
+        fine = next((found for text in lead if (found := find_type_by_pattern(text[:160]))), None)
     is_long = len(title) > _LONGEST_TITLE
     rest = mark.end if piece.text[mark.end :].strip() and (is_long or not is_list) else len(piece.text)
     style = "part" if mark.family[:1].isalpha() else "cn"

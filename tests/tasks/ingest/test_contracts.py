@@ -54,7 +54,7 @@ def test_a_section_read_as_one_question_holds_no_long_list(count: int, breaches:
     texts = ["SECTION A", *(f"{number}. What is its span?" for number in range(1, count + 1))]
     lines = [Line(text) for text in texts]
     raw, starts, _ = join_lines(lines)
-    draft = Draft(number_label="SECTION A", value=1, section=1, start=0, end=len(raw))
+    draft = Draft(number_label="SECTION A", value=1, section=1, marks=5, end=len(raw))
     stretch = Stretch(1, 0, 1, "part", heading="SECTION A", is_question=True)
     checked, _ = check_reading(Reading([draft], make_pieces(lines, starts), [stretch]))
     assert list_contracts(checked) == breaches
