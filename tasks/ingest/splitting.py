@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from tasks.ingest.content.answer_regions import take_key_lines, take_regions
 from tasks.ingest.content.drafts import Draft
@@ -89,31 +90,39 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
     paper = Paper(lines, starts, pieces, language)
     best = _read_outline(paper, None)
-    runner_up: float | None = None
     if best.checked.score < DOUBTFUL:
-        first = best
-        silent = list_silent(Reading(first.drafts, pieces))
-        found_starts = {draft.start for draft in first.drafts}
-        for outline in propose_outlines(
-            pieces,
-            found_starts,
-            {one.place: one.is_question for one in first.stretches if one.heading},
-            silent,
-        ):
-            other = _read_outline(paper, outline)
-            if other.sound >= first.sound and _gains(other, best, outline):
-                runner_up, best = best.checked.score, other
-            elif runner_up is None or other.checked.score > runner_up:
-                runner_up = other.checked.score
+        best = _choose(best, paper)
     if is_no_paper(best.drafts):
         best.drafts = []  # the breach says so
     note_breaches(best.found)
-    if runner_up is not None:
-        best.checked = replace(best.checked, margin=best.checked.score - runner_up)
     take_format_keys(best.drafts, lines, starts)
     return _describe(best)
 
 
+def _choose(first: ReadPaper, paper: Paper) -> ReadPaper:
+    """The reading that keeps most of the paper's contracts, the first one where no other gains enough."""
+    best, runner_up = first, 0.0
+    headed = [stretch for stretch in first.stretches if stretch.heading]
+    outlines = propose_outlines(
+        paper.pieces,
+        {draft.start for draft in first.drafts},
+        {stretch.place: stretch.is_question for stretch in headed},
+        list_silent(Reading(first.drafts, paper.pieces)),
+        any(stretch.fine is None for stretch in headed),
+    )
+    most = _MOST_READINGS if first.checked.score < _VERY_DOUBTFUL else _FEW_READINGS
+    for outline in islice(outlines, most):
+        other = _read_outline(paper, outline)
+        if other.sound >= first.sound and _gains(other, best, outline):
+            best, other = other, best
+        runner_up = max(runner_up, other.checked.score)
+        if best.checked.score >= DOUBTFUL:
+            break
+    best.checked = replace(best.checked, margin=best.checked.score - runner_up)
+    return best
+
+
+_MOST_READINGS, _FEW_READINGS, _VERY_DOUBTFUL = 6, 2, 0.85
 # Below this score a paper is read in other ways too. One of them must gain at least so much, more where it finds no
 # further questions, and much more where it finds fewer.
 DOUBTFUL, LEAST_GAIN = 1.0, 0.01

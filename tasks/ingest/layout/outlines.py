@@ -34,7 +34,6 @@ _MARK = re.compile(
 _MAY_MARK = re.compile(r"\s*[（(\[【<《\dA-Z一-十第问题试习例部①-⑳Ⅰ-Ⅻ二三四五六七八九得]")
 _STOP, _BRACKET = re.compile(r"[.．、。,，:：;；—–-]"), re.compile(r"[）)\]】>》]")
 _MIN_RUN, _LONGEST_GAP = 3, 30
-_MAX_PROPOSALS = 6
 _LONGEST_TITLE = 90
 
 
@@ -88,7 +87,11 @@ class Outline:
 
 
 def propose_outlines(
-    pieces: Sequence[Piece], starts: Collection[int], heads: Mapping[int, bool], silent: frozenset[int]
+    pieces: Sequence[Piece],
+    starts: Collection[int],
+    heads: Mapping[int, bool],
+    silent: frozenset[int] = frozenset(),
+    has_others: bool = True,
 ) -> Iterator[Outline]:
     """Other readings that the marks of a paper allow, the likeliest first.
 
@@ -100,15 +103,17 @@ def propose_outlines(
     sections = _list_sections(marks, pieces, heads)
     for headings, titles in sections:
         outlines.append(Outline(headings, titles))
-        outlines.append(Outline(headings, titles, alone=True))
+        if has_others:
+            outlines.append(Outline(headings, titles, alone=True))
     for family, numbers in numberings:
         outlines.append(Outline(numbers=numbers, family=family))
         outlines.extend(Outline(headings, titles, numbers, family=family) for headings, titles in sections)
-        outlines.append(Outline(numbers=numbers, alone=True, family=family))
+        if has_others:
+            outlines.append(Outline(numbers=numbers, alone=True, family=family))
     if silent:
         # what is numbered before the questions, and asks nothing, is first left out of every other reading
         outlines = [Outline(hidden=silent), *(replace(one, hidden=silent) for one in outlines)]
-    yield from outlines[:_MAX_PROPOSALS]
+    yield from outlines
 
 
 def read_marks_of(pieces: Sequence[Piece]) -> list[SeriesMark]:
