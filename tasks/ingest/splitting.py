@@ -23,6 +23,7 @@ from tasks.ingest.content.key_matching import match_keys
 from tasks.ingest.content.key_regions import part_answers
 from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.content.passages import drop_asking_lead
+from tasks.ingest.content.trailing_tags import cut_trailing_tags
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -200,6 +201,7 @@ def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
+    cut_trailing_tags(drafts)
     checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
     return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results)
 

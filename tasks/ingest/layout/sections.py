@@ -186,11 +186,10 @@ def _is_question(section: Section, last: int = 0) -> bool:
     if _lists_questions(first, section, numbered):
         return False
     is_short = len(first) <= (24 if re.search(r"[\u4e00-\u9fff]", first) else 60)
-    return not (
-        is_short
-        and not re.search(r"[？?]|[：:]\s*(?:[（(\[].{0,16}[)）\]])?$", first)
-        and not MARKS_GROUP.match(first)
+    asks_itself = re.search(r"[？?]|[：:]\s*(?:[（(\[].{0,16}[)）])?$", first) and not _NAMES_LIST.search(
+        first
     )
+    return not (is_short and not asks_itself and not MARKS_GROUP.match(first))
 
 
 def _opens_list(section: Section, last: int) -> bool:
