@@ -101,7 +101,7 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
 
 
 def _choose(first: ReadPaper, paper: Paper) -> ReadPaper:
-    """The reading that keeps most of the paper's contracts, the first one where no other gains enough."""
+    """The reading that keeps most contracts, the first one where no other gains enough."""
     best, runner_up = first, 0.0
     headed = [stretch for stretch in first.stretches if stretch.heading]
     outlines = propose_outlines(
@@ -131,7 +131,7 @@ _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
 
 
 def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
-    """Whether another reading keeps so much more of the contracts that it takes the place of the best one."""
+    """Whether another reading keeps so much more that it takes the place of the best one."""
     gain = other.checked.score - best.checked.score
     more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
     if more > 0 or outline.hidden:

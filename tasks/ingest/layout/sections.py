@@ -147,7 +147,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
     children_numbers = _child_numbers(section)
     if children_numbers and re.fullmatch(r"(?i)questions?\s*(?:[(\[].*[)\]])?", first):
         return False
-    if last and children_numbers and children_numbers[0] == last + 1 and section.style == "part":
+    if last and children_numbers and children_numbers[0] == last + 1:
         return False
     if section.style == "part" and _ONLY_SUM.fullmatch(first) and len(children_numbers) >= 2:
         return False  # `Part II: [6 x 2 = 12 marks]` stands above a list
