@@ -13,9 +13,6 @@ from .guide import describe_task as describe_task
 # The exam API at an address; an async context manager.
 from .http_calls import HttpCaller as HttpCaller
 
-# What is wished of a run; what is not said is as the settings and the month have it.
-from .plan.wishes import RunWishes as RunWishes
-
 # How far a candidate is in a run.
 from .run_progress import CandidateProgress as CandidateProgress
 
@@ -50,7 +47,6 @@ __all__ = [
     "CandidateProgress",
     "HttpCaller",
     "RunProgress",
-    "RunWishes",
     "SittingPart",
     "close_overdue_sessions",
     "collect_provider_batches",

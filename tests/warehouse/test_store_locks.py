@@ -18,8 +18,9 @@ import pytest
 
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake import Lake, catalog_door, catalog_path, open_lake
+from warehouse.lake import Lake, catalog_door, open_lake
 from warehouse.lake.attach import (
+    catalog_path,
     read_definition_digest,
     read_stored_comment,
     remember_data_path,

@@ -1,9 +1,6 @@
 # The name under which the lake is attached.
 from .attach import ALIAS as ALIAS
 
-# The file of a SQLite catalog.
-from .attach import catalog_path as catalog_path
-
 # Write the installation into a SQLite catalog, in the place of one that it names. Raises StoreError.
 from .attach import give_catalog_id as give_catalog_id
 
@@ -59,7 +56,6 @@ __all__ = [
     "Lake",
     "Landing",
     "ask_catalog",
-    "catalog_path",
     "conform_frame",
     "give_catalog_id",
     "hash_rows",
