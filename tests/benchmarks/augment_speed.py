@@ -26,7 +26,8 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.bank.augment.landing import land_variants
 from tasks.bank.augment.true_false import augment_questions
-from tasks.questions import BareQuestion, compute_question_uuid
+from tasks.questions import BareQuestion
+from tasks.questions.identity import compute_question_uuid
 from tests.benchmarks.measure import Row, print_rows
 from warehouse.lake import open_lake
 

@@ -17,7 +17,8 @@ import numpy as np
 from schemas.settings import Settings
 from tasks.league.statistics import StatisticsRequest, write_statistics
 from tasks.report import render_league
-from tasks.statistics import compute_one_way, compute_replays, compute_tukey, make_generator
+from tasks.statistics.league import compute_one_way, compute_tukey, make_generator
+from tasks.statistics.ratings import compute_replays
 from tests.benchmarks.measure import Row, print_rows
 from tests.tasks.league.statistics.synthetic import Spec, build_league
 from warehouse.lake import Batch, open_lake

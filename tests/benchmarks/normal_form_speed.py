@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from tasks.questions import normalise_for_key
+from tasks.questions.identity import normalise_for_key
 from tests.tasks.questions.normal_form_yardstick import normalise_plainly
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", "../shared/data"))

@@ -28,11 +28,12 @@ import polars as pl
 from sqlalchemy import select, update
 
 from schemas.settings import Settings
-from tasks.exam.plan import BankIndex, Masks, RunPlan, RunWishes, index_bank, plan_run, publish_plan
-from tasks.exam.plan.drawing import draw_order, draw_set, split_anchors
+from tasks.exam.plan import RunPlan, RunWishes, plan_run, publish_plan
+from tasks.exam.plan.bank import BankIndex, Masks, index_bank
+from tasks.exam.plan.bank.drawing import draw_order, draw_set, split_anchors
 from tasks.exam.plan.due import add_months
 from tasks.exam.plan.shares import plan_shares
-from tasks.models import RegisteredModel, Registry
+from tasks.models.registry import RegisteredModel, Registry
 from tests.warehouse.bank_rows import BANK
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

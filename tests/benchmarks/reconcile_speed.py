@@ -23,7 +23,7 @@ from typing import Any
 from sqlalchemy import Table
 
 from schemas.settings import Settings
-from tasks.exam import land_access_log, land_closed_sessions
+from tasks.exam.closed import land_access_log, land_closed_sessions
 from tasks.models import land_paid_calls
 from tasks.operations.reconcile import reconcile
 from tasks.review import land_missing_batches

@@ -53,8 +53,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 def measure(name: str, count: int) -> dict[str, float]:
     """One assignment, and what it gave."""
-    from tasks.review import assign_batch, list_workloads
-    from tasks.review.annotators import Annotator
+    from tasks.review.assigning import assign_batch
+    from tasks.review.assigning.annotators import Annotator
+    from tasks.review.overview import list_workloads
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.trust.users import add_user
 

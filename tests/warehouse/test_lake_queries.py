@@ -12,20 +12,19 @@ from schemas.glossary import GLOSSARY
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.warehouse.sample_rows import make_question, make_uuid, question_frame, session_frame
-from warehouse.lake import (
-    Lake,
+from warehouse.lake import Lake, open_lake
+from warehouse.lake.definitions import read_views
+from warehouse.lake.reading import (
     LakeReader,
     describe_relation,
     find_query,
-    open_lake,
     queries,
     render_query_list,
     run_checks,
     run_statement,
 )
-from warehouse.lake.columns import DescribedColumn, describe_relations
-from warehouse.lake.definitions import read_views
-from warehouse.lake.queries import (
+from warehouse.lake.reading.columns import DescribedColumn, describe_relations
+from warehouse.lake.reading.queries import (
     KINDS,
     Parameter,
     bind_parameters,
@@ -34,7 +33,7 @@ from warehouse.lake.queries import (
     parse_query,
     read_queries,
 )
-from warehouse.lake.trial import connect_trial
+from warehouse.lake.reading.trial import connect_trial
 
 # What a stage gives its reads where there is no default.
 GIVEN = {

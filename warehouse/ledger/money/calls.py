@@ -19,8 +19,8 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, RowMapping, bindparam, func, select, union, update
 
 from warehouse.ledger.engine.inserting import insert_into
+from warehouse.ledger.engine.leases.processes import ProcessLease, read_lease
 from warehouse.ledger.engine.moments import now_text
-from warehouse.ledger.engine.processes import ProcessLease, read_lease
 from warehouse.ledger.engine.statements import HotStatement, iter_chunks
 from warehouse.ledger.engine.tables import NOT_EXAM, call_batches, llm_calls, runs
 

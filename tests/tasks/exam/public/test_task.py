@@ -9,9 +9,9 @@ import pytest
 
 from schemas.errors import FlowError
 from schemas.settings import Settings
-from tasks.exam.closing import force_close
+from tasks.exam.closed import force_close
 from tasks.exam.log import HeadKeeper
-from tasks.exam.public import task
+from tasks.exam.public.log import task
 from tests.tasks.exam.world import World
 
 

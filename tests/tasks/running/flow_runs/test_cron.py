@@ -9,7 +9,7 @@ import pytest
 from prefect._vendor.croniter import croniter  # noqa: TID251 (the yardstick: what Prefect's server reckons with)
 
 from schemas.errors import UsageError
-from tasks.running.flow_runs.cron import find_last_due
+from tasks.running.flow_runs.record.cron import find_last_due
 
 SCHEDULES = (
     "0 2 1 * *",

@@ -24,7 +24,7 @@ from schemas.settings import load_settings
 from tasks.running.orchestrator import task
 from tasks.running.orchestrator.task import _find_end, look_after_runs
 from tasks.running.sharing import WORK_POOL
-from warehouse.ledger.engine.clock import Host, clock_of
+from warehouse.ledger.engine.leases.clock import Host, clock_of
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores import away
