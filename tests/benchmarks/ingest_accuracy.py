@@ -21,7 +21,12 @@ from tasks.ingest.words.lexicon import find_fine_type
 from tests.benchmarks.ingest_cache import use_cache
 
 # What the truth files call the types, where it is not the name of a finer type.
-_TRUTH_NAMES = {"multiple_choice": "multiple_answer", "fill_blank": "fill_in_the_blank"}
+_TRUTH_NAMES = {
+    "multiple_choice": "multiple_answer",
+    "fill_blank": "fill_in_the_blank",
+    "program_correction": "programming",
+    "table_filling": "problem",
+}
 STEM_LIKENESS = 0.98
 SCAN_LIKENESS = 0.9
 
@@ -203,6 +208,8 @@ def _same_answer(expected: dict[str, Any], question: dict[str, Any], truth: dict
     if expected["type"] == "true_false":
         return bool(question["answer"] == [{"A": "true", "B": "false"}[wanted]])
     text = fold("".join(question["answer"]))
+    if isinstance(wanted, list):  # the blanks one by one
+        return text == fold("".join(wanted))
     if wanted.startswith("starts:"):
         return text.startswith(fold(wanted.removeprefix("starts:")))
     return fold(wanted) in text
