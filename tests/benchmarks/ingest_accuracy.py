@@ -204,7 +204,7 @@ def _same_answer(expected: dict[str, Any], question: dict[str, Any], truth: dict
     if isinstance(wanted, bool):
         return bool(question["answer"] == [str(wanted).lower()])
     if expected["type"] in ("single_choice", "multiple_choice"):
-        return bool("".join(question["answer"]) == wanted)
+        return bool("".join(question["answer"]) == wanted.replace(",", ""))
     if expected["type"] == "true_false":
         return bool(question["answer"] == [{"A": "true", "B": "false"}[wanted]])
     text = fold("".join(question["answer"]))

@@ -48,6 +48,7 @@ def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
             draft.notes.append("answer_without_mark")
 
 
+_EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
 _TRAILING_LETTER = re.compile(r"(?<=\S)\s+([A-H])$")
 
 
@@ -61,6 +62,10 @@ def read_trailing_letters(drafts: Sequence[Draft]) -> None:
         if draft.options:
             groups.setdefault(draft.section, []).append(draft)
     for group in groups.values():
+        lead = [draft for draft in group if draft.answer and _EMPTY_LEAD.match(draft.stem)]
+        if len(lead) >= max(3, 0.8 * len(group)):
+            for draft in lead:  # `（B）How …`: the keys stand before the stems, in no blank of theirs
+                draft.stem = _EMPTY_LEAD.sub("", draft.stem, count=1)
         open_ones = [draft for draft in group if not draft.answer]
         matches = [_TRAILING_LETTER.search(draft.stem) for draft in open_ones]
         letters = [match.group(1) for match in matches if match]
