@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tasks.ingest.content.answer_regions import take_key_lines, take_regions
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.emphasis import take_format_keys
+from tasks.ingest.content.marked_options import take_format_keys, take_signs
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.filled_answers import (
     cut_own_number,
@@ -105,6 +105,7 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
         drafts.extend(part_drafts)
     result.keys = [section for _, section in keys]
     result.drafts = drafts
+    take_signs(drafts)
     take_format_keys(drafts, lines, starts)
     if result.keys and drafts:
         count = sum(len(section.entries) for section in result.keys)
@@ -163,7 +164,7 @@ def _split_part(
     for number, section, label, lines, material in chunks:
         fine = None if label is not None and label.style == "bonus" else section.fine
         draft = read_content(lines, fine, language, is_answered or number in filled)
-        if not draft.stem and not draft.options:
+        if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number
         draft.section_number = section.number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from tasks.ingest.layout.options import option_text, split_options
@@ -30,6 +31,16 @@ def strip_label(label: str, text: str) -> str:
     """Drop a label that the cell repeats (`A.苹果` in column A)."""
     match = re.match(rf"[（(\[]?{label}[)）\]]?\s*[.．、:：]\s*|[（(\[]?{label}[)）\]]\s*", text)
     return text[match.end() :].strip() if match and match.end() < len(text) else text
+
+
+def strip_labels(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Drop the labels that the texts of options repeat: a bare one (`A mill`) where all of them do."""
+    bare = [re.match(rf"{label}\s+(?=\S)", text) for label, text in pairs]
+    if len(pairs) > 1 and all(bare):
+        return [
+            (label, text[mark.end() :]) for (label, text), mark in zip(pairs, bare, strict=True) if mark
+        ]
+    return [(label, strip_label(label, text)) for label, text in pairs]
 
 
 def split_packed_options(text: str, language: str | None) -> list[tuple[str, str]]:
@@ -212,6 +223,5 @@ def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
             label, text = str(item[0]).strip().upper()[:1] or label, item[1]
         else:
             text = item
-        cleaned = strip_label(label, clean_cell(str(text), language))
-        pairs.append((label, cleaned))
-    return [(label, text) for label, text in pairs if text]
+        pairs.append((label, clean_cell(str(text), language)))
+    return strip_labels([(label, text) for label, text in pairs if text])

@@ -13,7 +13,7 @@ from tasks.ingest.layout.options import strip_separators
 from tasks.ingest.tables.packed_options import (
     clean_cell,
     split_packed_options,
-    strip_label,
+    strip_labels,
     take_options_from_stem,
     write_out,
 )
@@ -44,7 +44,7 @@ def read_record(
     marks = re.match(r"\s*(\d+(?:\.\d+)?)", record.get("marks", ""))
     draft.marks = float(marks.group(1)) if marks else tag.marks
     given = [(label, clean_cell(text, language)) for label, text in options]
-    pairs = [(label, strip_label(label, text)) for label, text in given if text]
+    pairs = strip_labels([(label, text) for label, text in given if text])
     if not pairs and record.get("options", "").strip():
         pairs = split_packed_options(record["options"], language)
     kind = draft.fine.question_type if draft.fine else None

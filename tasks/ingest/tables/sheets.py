@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.emphasis import take_choices
+from tasks.ingest.content.marked_options import take_choices, take_signs
 from tasks.ingest.readers.extraction import FORMULA, Sheet
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.words.cleaning import clean_line, detect_language
@@ -157,6 +157,7 @@ def read_rows(
         draft.start, draft.end = row.start, row.end
         drafts.append(draft)
     settle_number_keys(drafts)
+    take_signs(drafts)
     for marked in sheet.marked.values():
         chosen = [
             [label for label, column in header.options.items() if (row.index, column) in marked]
