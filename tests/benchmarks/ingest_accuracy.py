@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from tasks.ingest.answer_files import find_companion
+from tasks.ingest.answer_files import find_companions
 from tasks.ingest.reading import read_document
 from tasks.ingest.words.lexicon import find_fine_type
 from tests.benchmarks.ingest_cache import use_cache
@@ -63,12 +63,12 @@ def read_landed(path: Path) -> dict[str, Any]:
         "error": None,
         "warnings": [],
     }
-    companion = find_companion(path)
+    companions = find_companions(path)
     options = {
         "time_limit_s": 3600.0,
         "use_ocr": True,
         "confidence_threshold": 0.6,
-        "companion": str(companion) if companion else None,
+        "companion": str(companions[0]) if len(companions) == 1 else None,
     }
     return read_document(path, document, options)
 

@@ -192,9 +192,7 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
         draft.notes.remove("answer_without_mark")
     before = list(draft.answer)
     text = clean_text(entry.text, language)
-    echo = draft.stem.strip(" 。.：:？?")
-    if 1 < len(echo) < 60 and re.match(r"\s*[：:]\s*\S", text[len(echo) :]) and text.startswith(echo):
-        text = text[len(echo) :].lstrip(" ：:")  # `目标管理：以目标为导向……`: the term again
+    text = cut_echo(text, draft.stem) or text  # the question, or the term to be explained, again
     draft.answer = []
     if draft.options:
         set_choice_answer(draft, text)
@@ -224,3 +222,35 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
         draft.answer = before
     elif not draft.answer:
         draft.answer = before
+
+
+_LEAST_ECHO = 2
+_MARK_AFTER = re.compile(
+    r"[\s：:。.？?；;]*(?:[（(]\s*\d+(?:\.\d+)?\s*(?:分|points?|marks?|pts?)\s*[)）]\s*)?(?:[（(]?(?:参考)?(?:答案?|解答?|证明)\s*[:：]|(?i:answers?|solutions?|ans|proof)\s*[.:：])?\s*"
+)
+
+
+def cut_echo(text: str, stem: str) -> str | None:
+    """Return what follows a question that an answer prints again before it; None where it does not.
+
+    White space and punctuation may differ. Of a term (a stem of a word or two) a colon must follow.
+    """
+    wanted = [character for character in stem if character.isalnum()]
+    if len(wanted) < _LEAST_ECHO:
+        return None
+    met = 0
+    for place, character in enumerate(text):
+        if not character.isalnum():
+            continue
+        if met < len(wanted) and character.casefold() == wanted[met].casefold():
+            met += 1
+        else:
+            return None
+        if met == len(wanted):
+            rest = text[place + 1 :]
+            if len(wanted) < 12 and not re.match(r"\s*[：:]\s*\S", rest):
+                return None
+            mark = _MARK_AFTER.match(rest)
+            rest = rest[mark.end() if mark is not None else 0 :].strip()
+            return rest or None
+    return None

@@ -37,9 +37,7 @@ def strip_labels(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Drop the labels that the texts of options repeat: a bare one (`A mill`) where all of them do."""
     bare = [re.match(rf"{label}\s+(?=\S)", text) for label, text in pairs]
     if len(pairs) > 1 and all(bare):
-        return [
-            (label, text[mark.end() :]) for (label, text), mark in zip(pairs, bare, strict=True) if mark
-        ]
+        return [(label, text[mark.end() :]) for (label, text), mark in zip(pairs, bare, strict=True) if mark]
     return [(label, strip_label(label, text)) for label, text in pairs]
 
 
