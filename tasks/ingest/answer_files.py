@@ -16,7 +16,7 @@ _PART = re.compile(r"[A-Za-z]+|\d+|[^\W\d_A-Za-z]+")
 
 @dataclass(frozen=True)
 class FileName:
-    """What a file's name says: what it is of, whatever the order of the words, and whether it is a key."""
+    """What a file's name says: its subject in any order of words, and whether it is a key."""
 
     subject: tuple[str, ...]
     is_key: bool
@@ -77,7 +77,7 @@ def find_companions(path: Path) -> list[Path]:
 
 
 def find_companion(path: Path) -> Path | None:
-    """Return the one file beside a paper whose name says that it holds the paper's answers, or None."""
+    """Return the one file whose name says that it holds a paper's answers, or None."""
     found = find_companions(path)
     return found[0] if len(found) == 1 else None
 

@@ -77,7 +77,9 @@ def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:
 
 
 def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], int, int]:
-    """The questions with the answers of the file as it fits them best, the answers seen, and those without a question.
+    """The questions with the answers of the file as it fits them best.
+
+    Also how many answers were seen, and how many of them have no question.
 
     The file is tried as a key of numbered answers, and as the paper printed again with its answers.
     """
@@ -122,7 +124,7 @@ def read_keys(lines: Sequence[Line]) -> list[KeySection]:
 
 
 def _match_repeated(drafts: Sequence[Draft], repeated: Sequence[Draft], language: str | None) -> int:
-    """Give questions the answers of a paper that prints them again; return how many of that paper's are known.
+    """Give questions the answers of a paper that prints them again; return how many it shares.
 
     Where the paper marks no answer, what it prints after the question is the answer.
     """

@@ -175,7 +175,7 @@ _WORTH = re.compile(r"\s*\d+(?:\.\d+)?\s*(?:分|points?|pts?)\s*")
 
 
 def _drop_echo(rest: str, options: Sequence[tuple[str, str]], letters: Sequence[str]) -> str:
-    """What stands after a key without the chosen options printed again (`C:a lighthouse;`) and the points."""
+    """What stands after a key, without the chosen options again (`C:a lighthouse;`) and points."""
     first, *below = [line for line in rest.split("\n") if not _WORTH.fullmatch(line)] or [""]
     chosen = [(label, re.sub(r"\W+", "", text)) for label, text in options if label in letters]
     said = re.sub(r"\W+", "", first)

@@ -231,7 +231,7 @@ _MARK_AFTER = re.compile(
 
 
 def cut_echo(text: str, stem: str) -> str | None:
-    """Return what follows a question that an answer prints again before it; None where it does not.
+    """Return what follows a question that an answer prints again before it, or None.
 
     White space and punctuation may differ. Of a term (a stem of a word or two) a colon must follow.
     """

@@ -1,4 +1,6 @@
-"""Keys that a paper shows by marking options: with a sign of any kind, or by bold, colour, underline or highlight.
+"""Keys that a paper shows by marking options.
+
+The mark is a sign of any kind, or bold, colour, underline or highlight.
 
 What marks some options and not all, once in most questions, is the key, whatever it is.
 """

@@ -59,7 +59,7 @@ class Tag:
 
 
 def read_tag(inner: str) -> Tag | None:
-    """Read what stands in a bracket as a type, as marks or as both; None where anything else stands there."""
+    """Read what stands in a bracket as a type, as marks or both; None for anything else."""
     fine: FineType | None = None
     marks: float | None = None
     whole = match_exactly(inner.strip())
@@ -76,7 +76,7 @@ def read_tag(inner: str) -> Tag | None:
 
 
 def cut_tags(text: str) -> tuple[str, Tag]:
-    """Return a cell's question without the types and marks printed before and after it, and what they say."""
+    """Return a question without the types and marks printed around it, and what they say."""
     fine: FineType | None = None
     marks: float | None = None
     while (opening := _GROUP.match(text)) is not None and opening.end() < len(text):

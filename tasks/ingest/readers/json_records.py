@@ -61,7 +61,7 @@ def _name_bad_lines(bad: Sequence[int], count: int) -> str:
 
 
 def _list_inner(record: dict[str, Any], depth: int) -> list[dict[str, Any]]:
-    """The questions in the lists of an object that asks nothing itself, with what it says for all of them.
+    """The questions in the lists of an object that asks nothing, with what it says of all.
 
     So the passages of a reading test with their questions, and the chapters of a bank.
     """

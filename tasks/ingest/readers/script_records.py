@@ -21,7 +21,7 @@ _WORDS = {"true": True, "false": False, "null": None, "undefined": None}
 
 
 def find_script_records(scripts: list[str]) -> list[dict[str, Any]]:
-    """The records of questions in scripts, of all lists that hold such; empty where there are none."""
+    """The records of questions in scripts, of all lists that hold such."""
     found: list[dict[str, Any]] = []
     for script in scripts:
         position = 0
@@ -40,7 +40,7 @@ def find_script_records(scripts: list[str]) -> list[dict[str, Any]]:
 
 
 def _are_questions(records: list[dict[str, Any]]) -> bool:
-    """Whether most of the records ask and offer: a text, and a list of texts or of objects beside it."""
+    """Whether most of the records ask and offer: a text, and a list beside it."""
     asking = sum(
         1
         for record in records

@@ -17,7 +17,7 @@ _TABLE_MARK = "\ue0f1"
 
 
 def read_html(data: bytes) -> Extraction:
-    """Return the questions in the scripts of a web page, its tables as sheets, or its text as lines.
+    """Return the questions in a web page's scripts, its tables as sheets, or its text as lines.
 
     The text is returned where the file has neither such questions nor tables that are wide.
     """

@@ -34,7 +34,7 @@ def strip_label(label: str, text: str) -> str:
 
 
 def strip_labels(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Drop the labels that the texts of options repeat: a bare one (`A mill`) where all of them do."""
+    """Drop the labels that options repeat: a bare one (`A mill`) where all of them do."""
     bare = [re.match(rf"{label}\s+(?=\S)", text) for label, text in pairs]
     if len(pairs) > 1 and all(bare):
         return [(label, text[mark.end() :]) for (label, text), mark in zip(pairs, bare, strict=True) if mark]
@@ -81,7 +81,7 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
 
 
 def read_literal(text: str) -> Any:
-    """The list or object that a cell writes out, as JSON or as Python has it; None where it is none."""
+    """The list or object that a cell writes out, as JSON or as Python has it, or None."""
     if text[:1] not in ("[", "{") or text[-1:] not in ("]", "}"):
         return None
     try:
@@ -96,7 +96,7 @@ def read_literal(text: str) -> Any:
 
 
 def write_out(value: Any) -> str:
-    """What a field of a record says as text: labels in a row, else its parts one after the other."""
+    """What a field says as text: labels in a row, else its parts one after the other."""
     if isinstance(value, str):
         listed = read_literal(value.strip())
         return value if listed is None else write_out(listed)

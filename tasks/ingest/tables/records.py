@@ -22,7 +22,7 @@ _COUNT = re.compile(r"\s*\D{0,4}\d{1,5}(?:[-.]\d{1,4})?\s*")
 def split_records(
     records: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence[str]] | None = None
 ) -> SheetSplit:
-    """Read the questions of JSON records by the names of their keys, and what no name tells by what they hold.
+    """Read the questions of JSON records by the names of their keys, else by what these hold.
 
     The text is one record per line.
     """
@@ -72,7 +72,10 @@ def split_records(
 
 
 def _flatten_record(record: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
-    """A record with the fields of the objects in it that ask or offer (`{"question": {"stem": …, "choices": …}}`)."""
+    """A record with the fields of the objects in it that ask or offer.
+
+    So `{"question": {"stem": …, "choices": …}}`.
+    """
     flat: dict[str, Any] = {}
     for name, value in record.items():
         inner = {find_role(str(key)) for key in value} if isinstance(value, dict) else set()
@@ -91,7 +94,7 @@ def _flatten_record(record: Mapping[str, Any], depth: int = 0) -> dict[str, Any]
 def _find_roles(
     records: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence[str]] | None
 ) -> dict[str, str]:
-    """The role of every key: a letter for the option that it holds, else what a column of a sheet may be."""
+    """The role of every key: the letter of an option, else what a column of a sheet may be."""
     names = list(dict.fromkeys(name for record in records[:_SAMPLE] for name in record))
     roles: dict[str, str] = {}
     for name in names:

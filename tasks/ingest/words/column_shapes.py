@@ -1,4 +1,4 @@
-"""What the columns of a table hold, whatever they are called: which one asks, which one offers, which one is the key.
+"""What the columns of a table hold, whatever they are called.
 
 The key is the column whose cells are labels of the options beside it; what asks has blanks or question marks.
 """
@@ -76,7 +76,25 @@ def guess_columns(rows: Sequence[Sequence[str]]) -> Header | None:
     None where neither a key nor questions are found. The columns between what asks and its key are the options.
     """
     filled = [row for row in rows if sum(1 for cell in row if cell.strip()) >= 2]
-    return complete_header(Header(-1, {}), filled) if len(filled) > 1 else None
+    header = complete_header(Header(-1, {}), filled) if len(filled) > 1 else None
+    if header is None or filled[0] is not rows[0] or not _is_names(filled[0], header):
+        return header
+    if len(filled) <= _LEAST_ASKING:
+        return None  # one or two rows below names that nobody knows
+    header.row, header.names = 0, [cell.strip() for cell in rows[0]]
+    if "answer" in header.columns and is_a_students(header.names[header.columns["answer"]]):
+        del header.columns["answer"]
+    return header
+
+
+_LEAST_ASKING = 3
+
+
+def _is_names(row: Sequence[str], header: Header) -> bool:
+    """Whether the first row names its columns: it asks nothing, and its key is none."""
+    stem, key = header.columns["stem"], header.columns.get("answer")
+    is_keyed = key is not None and key < len(row) and _KEY.fullmatch(row[key].strip()) is not None
+    return len(row[stem].strip()) <= 12 and not _asks(row[stem].strip()) and not is_keyed
 
 
 def _read_columns(rows: Sequence[Sequence[str]]) -> list[_Column]:
@@ -105,7 +123,7 @@ def _is_type(cell: str) -> bool:
 
 
 def _take_stem(header: Header, free: Sequence[_Column]) -> bool:
-    """Find the column that asks; where there is a key or what is offered, the longest text before it will do."""
+    """Find the column that asks; beside a key or options the longest text before them will do."""
     key = header.columns.get("answer")
     texts = [column for column in free if column.length >= _MIN_ASKING and column.share(str.isdigit) < 0.5]
     asking = [column for column in texts if column.share(_asks) >= 0.5 and len(column.cells) >= 2]
@@ -126,7 +144,7 @@ def _asks(cell: str) -> bool:
 
 
 def _share_rest(header: Header, free: Sequence[_Column]) -> None:
-    """Share out the columns without names: numbers, what is offered between stem and key, what explains after it."""
+    """Share out the columns without names: numbers, options before the key, explanations after."""
     stem, key = header.columns["stem"], header.columns.get("answer")
     if free and free[0].place == 0 < stem and all(cell.isdigit() for cell in free[0].cells):
         header.columns["number"] = 0
@@ -156,7 +174,7 @@ _PARTED = re.compile(r"([^\sA-Za-z0-9.．、:：)）;；,，|])(?=[B-J]\s*[.．�
 
 
 def tidy_columns(rows: Sequence[list[str]], header: Header) -> list[list[str]]:
-    """Return the rows with what a whole column has around its texts taken away, or written in the usual way.
+    """Return the rows without what a whole column has around its texts.
 
     That is HTML around every cell, numbers and names (`题目：`) before every question, its source after it, and a sign
     of its own between options that share a cell.
