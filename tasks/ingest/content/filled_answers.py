@@ -49,6 +49,7 @@ def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
 
 
 _EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
+_BEFORE_LETTER = re.compile(r"\s*(?:[-–—=→>:：]+|(?i:\b(?:ans(?:wer)?|key))\s*[.:：]?)\s*$")
 _TRAILING_LETTER = re.compile(r"(?<=\S)\s+([A-H])$")
 
 
@@ -77,7 +78,8 @@ def read_trailing_letters(drafts: Sequence[Draft]) -> None:
             continue
         for draft, match in zip(open_ones, matches, strict=True):
             if match is not None and match.group(1) in {label for label, _ in draft.options}:
-                draft.answer, draft.stem = [match.group(1)], draft.stem[: match.start()]
+                draft.answer = [match.group(1)]
+                draft.stem = _BEFORE_LETTER.sub("", draft.stem[: match.start()])
 
 
 _ASKS = re.compile(
