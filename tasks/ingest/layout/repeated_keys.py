@@ -66,6 +66,8 @@ def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[st
         match = _OPENING.match(text) if piece.kind != "table" else None
         if match is not None:
             before = _DIGITS.sub("#", match.group(1).casefold()).strip()
+            if not _WORD.search(before) and place and _continues(pieces[place - 1].text, match.group(2)):
+                continue  # `D. None of these` below option C
             if not _WORD.search(before):
                 # nothing but signs before it: two words after it must repeat
                 after = text[match.end() :].casefold().split()[:2]
@@ -76,6 +78,15 @@ def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[st
         if tail is not None:
             closing.setdefault(tail.group(1).strip(), []).append(_Key(place, tail.group(2), len(text)))
     return opening, closing
+
+
+_OPTION = re.compile(r"\s*[（(\[]?([A-Ja-j])\s*[)）.．、:：\]]")
+
+
+def _continues(above: str, letters: str) -> bool:
+    """Whether a letter is the next one after that of the option above."""
+    option = _OPTION.match(above)
+    return option is not None and len(letters) == 1 and ord(letters) == ord(option.group(1)) + 1
 
 
 def _is_one_each(found: Sequence[_Key], firsts: Sequence[int], seconds: Sequence[int], count: int) -> bool:
