@@ -24,8 +24,8 @@ from tasks.ingest.guard.client import ask
 from tasks.ingest.guard.cluster import ask_cluster
 from tasks.ingest.intake import show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
-from tasks.questions import compute_document_id
-from tasks.running import find_cluster
+from tasks.questions.identity import compute_document_id
+from tasks.running.cluster import find_cluster
 
 Convert = Callable[[dict[str, Any]], dict[str, Any]]
 """What a conversion server answers to a request (tasks/ingest/guard/conversion_server.py)."""

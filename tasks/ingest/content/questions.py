@@ -11,17 +11,8 @@ from tasks.ingest.content.notes import read_notes
 from tasks.ingest.readers.extraction import FORMULA, IMAGE
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import name_discipline
-from tasks.questions import (
-    ORIGINAL,
-    BareQuestion,
-    Option,
-    Question,
-    QuestionContent,
-    compute_question_uuid,
-    count_blanks,
-    has_blank,
-    normalise_for_key,
-)
+from tasks.questions import ORIGINAL, BareQuestion, Option, Question, QuestionContent, count_blanks, has_blank
+from tasks.questions.identity import compute_question_uuid, normalise_for_key
 
 _FIGURE = re.compile(
     r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|(?i:shown in (?:the )?(?:fig|diagram))"
