@@ -19,7 +19,7 @@ from typing import Any
 
 from schemas.errors import DocumentError, UsageError
 from schemas.vocabulary import SOURCE_KINDS
-from tasks.ingest.answer_files import find_companion
+from tasks.ingest.answer_files import find_companions
 from tasks.ingest.guard.client import ask
 from tasks.ingest.guard.cluster import ask_cluster
 from tasks.ingest.intake import show_name, take_in
@@ -256,6 +256,7 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
             "The file has no bytes. Save it again, or leave it out.",
             content.copy,
         )
+    companions = find_companions(path)
     request = {
         "path": path.absolute().as_posix(),  # not resolved: a link has the name that its reader gave it
         "content": str(content.copy) if content.copy else None,
@@ -268,7 +269,8 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
             "mapping_file": str(options.mapping_file.resolve()) if options.mapping_file else None,
             "confidence_threshold": options.confidence_threshold,
             "source_kind": options.source_kind,
-            "companion": str(companion) if (companion := find_companion(path)) else None,
+            "companion": str(companions[0]) if len(companions) == 1 else None,
+            "companion_doubt": [companion.name for companion in companions[1:] and companions],
         },
     }
     reply = convert(request)

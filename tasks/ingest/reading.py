@@ -58,8 +58,7 @@ def read_extraction(
     """
     mapping = read_mapping(options.get("mapping_file"))
     split, raw, pages = _split(extraction, mapping["columns"])
-    if extraction.lines:
-        apply_companion(split, options)
+    apply_companion(split, options)
     document["page_count"] = extraction.page_count
     document["converter"] = extraction.converter
     document["language"] = split.language or detect_language(raw)

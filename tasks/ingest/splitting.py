@@ -9,7 +9,6 @@ from itertools import islice
 
 from tasks.ingest.content.answer_regions import take_key_lines, take_regions
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.emphasis import take_format_keys
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.filled_answers import (
     cut_own_number,
@@ -22,6 +21,7 @@ from tasks.ingest.content.filled_answers import (
 from tasks.ingest.content.key_matching import match_keys
 from tasks.ingest.content.key_regions import part_answers
 from tasks.ingest.content.keys import KeySection, read_region
+from tasks.ingest.content.marked_options import take_format_keys, take_signs
 from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
@@ -95,7 +95,6 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     if is_no_paper(best.drafts):
         best.drafts = []  # the breach says so
     note_breaches(best.found)
-    take_format_keys(best.drafts, lines, starts)
     return _describe(best)
 
 
@@ -191,6 +190,8 @@ def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
+    take_signs(drafts)
+    take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
     return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results)
 
@@ -263,7 +264,7 @@ def _split_part(
     for number, section, label, lines, material in chunks:
         fine = None if label is not None and label.style == "bonus" else section.fine
         draft = read_content(lines, fine, language, is_answered or number in filled)
-        if not draft.stem and not draft.options:
+        if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number
         draft.section_number = section.number

@@ -15,13 +15,18 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from tasks.ingest.answer_files import find_companion
+from tasks.ingest.answer_files import find_companions
 from tasks.ingest.reading import read_document
 from tasks.ingest.words.lexicon import find_fine_type
 from tests.benchmarks.ingest_cache import use_cache
 
 # What the truth files call the types, where it is not the name of a finer type.
-_TRUTH_NAMES = {"multiple_choice": "multiple_answer", "fill_blank": "fill_in_the_blank"}
+_TRUTH_NAMES = {
+    "multiple_choice": "multiple_answer",
+    "fill_blank": "fill_in_the_blank",
+    "program_correction": "programming",
+    "table_filling": "problem",
+}
 STEM_LIKENESS = 0.98
 SCAN_LIKENESS = 0.9
 
@@ -58,12 +63,12 @@ def read_landed(path: Path) -> dict[str, Any]:
         "error": None,
         "warnings": [],
     }
-    companion = find_companion(path)
+    companions = find_companions(path)
     options = {
         "time_limit_s": 3600.0,
         "use_ocr": True,
         "confidence_threshold": 0.6,
-        "companion": str(companion) if companion else None,
+        "companion": str(companions[0]) if len(companions) == 1 else None,
     }
     return read_document(path, document, options)
 
@@ -199,10 +204,12 @@ def _same_answer(expected: dict[str, Any], question: dict[str, Any], truth: dict
     if isinstance(wanted, bool):
         return bool(question["answer"] == [str(wanted).lower()])
     if expected["type"] in ("single_choice", "multiple_choice"):
-        return bool("".join(question["answer"]) == wanted)
+        return bool("".join(question["answer"]) == wanted.replace(",", ""))
     if expected["type"] == "true_false":
         return bool(question["answer"] == [{"A": "true", "B": "false"}[wanted]])
     text = fold("".join(question["answer"]))
+    if isinstance(wanted, list):  # the blanks one by one
+        return text == fold("".join(wanted))
     if wanted.startswith("starts:"):
         return text.startswith(fold(wanted.removeprefix("starts:")))
     return fold(wanted) in text

@@ -36,17 +36,23 @@ def make_questions(
     Left out are drafts that repeat another one.
     """
     rows: list[dict[str, Any]] = []
-    seen: set[str] = set()
+    seen: dict[str, dict[str, Any]] = {}
     repeated = 0
     for draft in drafts:
         row = _make_row(draft, document, language, threshold, page_notes)
-        if row["question_uuid"] in seen:
+        known = seen.get(row["question_uuid"])
+        if known is not None:
             repeated += 1
+            if row["answer"] and not known["answer"]:
+                known |= {name: row[name] for name in _OF_ANSWER}  # printed again with its key
             continue
-        seen.add(row["question_uuid"])
+        seen[row["question_uuid"]] = row
         row["position"] = len(rows) + 1
         rows.append(row)
     return rows, repeated
+
+
+_OF_ANSWER = ("answer", "explanation", "parse_confidence", "parse_notes", "status")
 
 
 def _make_row(
