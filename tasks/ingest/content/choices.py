@@ -65,7 +65,7 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
 
 
 def _find_start(option: tuple[str, list[Piece]]) -> int:
-    return option[1][0].start
+    return option[1][0].start if option[1] else -1
 
 
 def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[Piece]]:
