@@ -105,10 +105,13 @@ def set_aside_turned(characters: list[Character], page: Page, view: View) -> lis
 
     It is kept as furniture of the page.
     """
-    turned = {id(one) for one in characters if abs(math.sin(one.angle - view.angle)) > 0.5}
-    if not turned or len(turned) > 0.5 * len(characters):
+    if not view.angle and not any(one.angle for one in characters):
         return characters
+    turned = {id(one) for one in characters if abs(math.sin(one.angle - view.angle)) > 0.5}
     aside = [one for one in characters if id(one) in turned]
+    letters = [one.text for one in aside if one.text.isalnum()]
+    if not aside or len(letters) > 0.5 * sum(1 for one in characters if one.text.isalnum()):
+        return characters
     box = (
         min(item.left for item in aside),
         max(item.right for item in aside),

@@ -97,13 +97,16 @@ def _find_turn(characters: Sequence[Character], rotation: int) -> int:
 
     They are counted counterclockwise.
     """
-    if len(characters) < LEAST_TURNING:
+    if rotation == 0 and not any(one.angle for one in characters):
         return 0
     counts = [0, 0, 0, 0]
     for one in characters:
-        counts[round(one.angle / _QUARTER) % 4 if one.angle else 0] += 1
+        # the dashes of a sealed margin are no text
+        if one.text.isalnum():
+            counts[round(one.angle / _QUARTER) % 4 if one.angle else 0] += 1
+    total = sum(counts)
     most = max(range(4), key=lambda turn: counts[turn])
-    return (most - rotation) % 4 if counts[most] * 2 > len(characters) else 0
+    return (most - rotation) % 4 if total >= LEAST_TURNING and counts[most] * 2 > total else 0
 
 
 def _chain(first: _Affine, then: _Affine) -> _Affine:
