@@ -21,7 +21,7 @@ from tasks.ingest.words.lexicon import find_fine_type
 from tests.benchmarks.ingest_cache import use_cache
 
 # What the truth files call the types, where it is not the name of a finer type.
-_TRUTH_NAMES = {"multiple_choice": "multiple_answer", "fill_blank": "fill_in_the_blank"}
+_TRUTH_NAMES = {"multiple_choice": "multiple_answer", "fill_blank": "fill_in_the_blank", "program_correction": "programming"}
 STEM_LIKENESS = 0.98
 SCAN_LIKENESS = 0.9
 
@@ -198,6 +198,8 @@ def _same_answer(expected: dict[str, Any], question: dict[str, Any], truth: dict
         return not question["answer"] if has_no_answers else True
     if isinstance(wanted, bool):
         return bool(question["answer"] == [str(wanted).lower()])
+    if isinstance(wanted, list):
+        return all(fold(str(text)) in fold("".join(question["answer"])) for text in wanted)
     if expected["type"] in ("single_choice", "multiple_choice"):
         return bool("".join(question["answer"]) == wanted)
     if expected["type"] == "true_false":

@@ -77,6 +77,7 @@ def _make_row(
         "document_name": document["document_name"],
         "position": 0,
         "number_label": draft.number_label,
+        "section": draft.section,
         "marks": draft.marks,
         "text_start": draft.start,
         "text_end": draft.end,
