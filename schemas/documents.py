@@ -101,7 +101,12 @@ DOCUMENT_RELEASES = Table(
     stage="ingest",
     own_columns=(
         Column("document_id", "text", "The document.", required=True, pattern=UUID_PATTERN),
-        Column("released_by", "text", "Who released it: a user of the web desk, or of the machine.", required=True),
+        Column(
+            "released_by",
+            "text",
+            "Who released it: a user of the web desk, or of the machine.",
+            required=True,
+        ),
         Column("reason", "text", "Why, in their words.", required=True),
         Column("released_at", "timestamp", "When.", required=True),
     ),

@@ -23,6 +23,7 @@ from tasks.ingest.content.key_regions import part_answers
 from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.content.losses import note_losses
 from tasks.ingest.content.passages import drop_asking_lead
+from tasks.ingest.contracts import Checked
 from tasks.ingest.layout.furniture import (
     drop_notices,
     drop_page_numbers,
@@ -66,6 +67,7 @@ class Split:
     keys: list[KeySection] = field(default_factory=list)
     language: str | None = None
     warnings: list[str] = field(default_factory=list)
+    checked: Checked = field(default_factory=Checked)
 
 
 def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
