@@ -9,8 +9,9 @@ from typing import Any
 from schemas.errors import DocumentError
 from tasks.ingest.companions import apply_companion
 from tasks.ingest.confidence.judging import Terms, judge_reading
-from tasks.ingest.content.losses import note_neighbours
 from tasks.ingest.content.questions import make_questions
+from tasks.ingest.contracts.checking import note_neighbours
+from tasks.ingest.contracts.coverage import NOTHING_FOUND
 from tasks.ingest.describing import describe
 from tasks.ingest.mapping import read_mapping
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
@@ -130,4 +131,7 @@ def _explain_nothing(raw: str, split: Split) -> str:
         return f"The document holds {count} answers and no questions: it is the key of another paper."
     if not raw.strip():
         return "The document holds no text. If it is a picture of a paper, scan it as PDF."
+    for breach in split.checked.breaches:
+        if breach.contract == NOTHING_FOUND:
+            return f"{breach.words} Check its layout."
     return "No numbered question, option list or question table was recognised in the text. Check its layout."

@@ -28,6 +28,9 @@ from . import flow_runs as flow_runs
 # The installation that a ledger belongs to, and how many transactions it has acknowledged.
 from . import installation as installation
 
+# Inserts that say what happens where a row is there already, in the words of the engine at hand.
+from . import inserting as inserting
+
 # What the ledger's two sides say of each other: no foreign key leads from one file to the other.
 from . import integrity as integrity
 
@@ -92,6 +95,7 @@ __all__ = [
     "exam_role",
     "files",
     "flow_runs",
+    "inserting",
     "installation",
     "integrity",
     "ledger",

@@ -10,19 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from warehouse.ledger.engine.clock import is_lapsed, read_lease_time
+from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.tables import work_claims
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
-
-_INSERT = {
-    "sqlite": sqlite.insert(work_claims).on_conflict_do_nothing().returning(work_claims.c.name),
-    "postgresql": postgresql.insert(work_claims).on_conflict_do_nothing().returning(work_claims.c.name),
-}
 
 
 @dataclass(frozen=True)
@@ -83,8 +78,9 @@ def take_claim(
         "expires_at": write_moment(read_lease_time(connection) + lease_s),
     }
     if instead_of is None:
-        first = _INSERT[connection.dialect.name].values(kind=kind, name=name, **values)
-        return connection.execute(first).first() is not None
+        first = insert_into(connection.dialect.name, work_claims).on_conflict_do_nothing()
+        row = {"kind": kind, "name": name, **values}
+        return connection.execute(first.returning(work_claims.c.name), row).first() is not None
     taken = connection.execute(
         update(work_claims)
         .where(work_claims.c.kind == kind, work_claims.c.name == name, work_claims.c.holder == instead_of)

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import bindparam, delete, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import delete, func, select, update
 
 from schemas.errors import ClockError
 from schemas.ledger.engine import ClockMark
 from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.gathered import is_gathering
+from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.public_log import read_last_public_moment
 from warehouse.ledger.engine.rows import read_rows
@@ -46,10 +46,6 @@ _MARK_S: Final = 600.0
 # Marks of hosts that were not started again for so long say nothing any more.
 _KEPT_S: Final = 400 * 86_400.0
 _MARKS: Final = clock_marks.c
-_INSERT: Final = {
-    dialect: insert(clock_marks).values({column.name: bindparam(column.name) for column in clock_marks.c})
-    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
-}
 CONFIRM: Final = "confirm_clock"
 LEAP: Final = "clock_leap"
 
@@ -377,7 +373,7 @@ def confirm_clock(ledger: Ledger) -> ClockReading:
         connection.execute(delete(clock_marks).where(_MARKS.boot_id == own.boot_id))
         connection.execute(update(clock_marks).values(leap_s=0.0))
         connection.execute(update(clock_marks).where(_MARKS.moment > now).values(moment=now))
-        connection.execute(_INSERT[connection.dialect.name], own.as_values())
+        connection.execute(clock_marks.insert(), own.as_values())
         before = found.expected if found.expected is not None else found.last
         entry = Entry(
             CONFIRM, target=_name_leap(before, now), accessed_at=write_moment(now), is_by_caller=True
@@ -521,7 +517,7 @@ def _note(connection: Connection, found: ClockReading, boot: Boot | None, marks:
             found_at=now if leap is not None or own is None else own.found_at,
         )
         if own is None:
-            first = _INSERT[connection.dialect.name].on_conflict_do_nothing()
+            first = insert_into(connection.dialect.name, clock_marks).on_conflict_do_nothing()
             is_ours = connection.execute(first, values.as_values()).rowcount == 1
             connection.execute(delete(clock_marks).where(_MARKS.moment < now - _KEPT_S, _MARKS.leap_s == 0))
         else:

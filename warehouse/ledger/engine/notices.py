@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas.ledger.engine import RunNotice
 from warehouse.ledger.engine.clock import read_lease_time
+from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.moments import now_text, write_moment
 from warehouse.ledger.engine.rows import read_rows
 from warehouse.ledger.engine.tables import run_notices
@@ -26,12 +26,11 @@ _TOLD_WITHIN_S: Final = 86_400.0
 
 def add_notice(connection: Connection, flow_run_id: str, name: str, ending: str) -> bool:
     """Note that a run ended badly; false where that was known."""
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     now = write_moment(read_lease_time(connection))
     values = {
         "flow_run_id": flow_run_id, "name": name, "ending": ending, "found_at": now, "next_at": now, "tries": 0, "told": [],
     }  # fmt: skip
-    statement = insert(run_notices).values(values).on_conflict_do_nothing()
+    statement = insert_into(connection.dialect.name, run_notices).values(values).on_conflict_do_nothing()
     return connection.execute(statement.returning(run_notices.c.flow_run_id)).first() is not None
 
 
