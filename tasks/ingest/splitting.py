@@ -124,18 +124,18 @@ def _choose(first: ReadPaper, paper: Paper) -> ReadPaper:
 _MOST_READINGS, _FEW_READINGS, _VERY_DOUBTFUL = 6, 2, 0.85
 # Below this score a paper is read in other ways too. One of them must gain at least so much, more where it finds no
 # further questions, and much more where it finds fewer.
-DOUBTFUL, LEAST_GAIN = 1.0, 0.01
-_GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.1, 0.3
+DOUBTFUL, LEAST_GAIN = 1.0, 0.002
+_GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
 
 
 def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
     """Whether another reading keeps so much more of the contracts that it takes the place of the best one."""
     gain = other.checked.score - best.checked.score
     more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
-    least = (
-        LEAST_GAIN if more > 0 or outline.hidden else _GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER
-    )
-    return gain > least
+    if more > 0 or outline.hidden:
+        # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
+        return gain > (LEAST_GAIN if other.amiss < best.amiss else _GAIN_WITHOUT_MORE)
+    return gain > (_GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER)
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,16 @@ class ReadPaper:
     @property
     def sound(self) -> int:
         """How many questions no contract doubts."""
-        return len(self.drafts) - len({id(draft) for one in self.found for draft in one.doubted})
+        return len(self.drafts) - self._doubted
+
+    @property
+    def amiss(self) -> int:
+        """How many questions a contract doubts or misses."""
+        return self._doubted + max((one.missing for one in self.found), default=0)
+
+    @property
+    def _doubted(self) -> int:
+        return len({id(draft) for one in self.found for draft in one.doubted})
 
 
 def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:

@@ -229,7 +229,8 @@ def _list_sections(
     """The series whose lines may head sections and do not: headings, rests of titles."""
     found: list[tuple[int, _Sections]] = []
     for family, own in _by_family(marks).items():
-        run = _run_from_one(own)
+        first = 2 if any(place < pieces[own[0].place].start for place in heads) and own[0].value == 2 else 1
+        run = _run_up(own, first)
         if len(run) < 2 or family.strip("().") in ("1", "①", "A"):
             continue
         support = 0
@@ -249,11 +250,14 @@ def _list_sections(
     return [sections for _, sections in found[:2]]
 
 
-def _run_from_one(own: Sequence[SeriesMark]) -> list[SeriesMark]:
-    """The marks that rise one by one from 1, and may begin again at 1."""
+def _run_up(own: Sequence[SeriesMark], first: int) -> list[SeriesMark]:
+    """The marks that rise one by one from the first, and may begin again at 1.
+
+    The first is 2 where the one before it was read as a heading in another form.
+    """
     run: list[SeriesMark] = []
     for mark in own:
-        if mark.value == (run[-1].value + 1 if run else 1) or (mark.value == 1 and len(run) > 1):
+        if mark.value == (run[-1].value + 1 if run else first) or (mark.value == 1 and len(run) > 1):
             run.append(mark)
     return run
 
