@@ -185,7 +185,7 @@ def _group(drafts: Sequence[Draft]) -> dict[tuple[int, int], list[Draft]]:
 
 
 def _fits(group: Sequence[Draft], key: KeySection, used: Collection[tuple[int, int, int]]) -> bool:
-    """Whether the answers of a key have the numbers of these questions, and each says what its question offers."""
+    """Whether a key has the numbers of these questions, and says what each of them offers."""
     by_number = _by_number(group)
     met = [entry for entry in key.entries if entry.number in by_number]
     if len(met) < max(2, _LEAST_FIT * len(key.entries), _LEAST_FIT * len(by_number)):
