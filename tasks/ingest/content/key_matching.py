@@ -53,6 +53,11 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
             used.add(_name(whole))
             apply_key(whole, key.whole or _join_entries(key), language)
             continue
+        met = [entry for entry in key.entries if entry.number in target]
+        offering = [entry for entry in met if target[entry.number].options]
+        if len(offering) > 2 and not any(_may_answer(target[entry.number], entry.text) for entry in offering):
+            unmatched.append(key)  # the answers of other questions, which count alike
+            continue
         left: list[KeyEntry] = []
         for entry in _join_blanks(target, key) or key.entries:
             asked = target.get(entry.number)
@@ -201,7 +206,10 @@ _LEAST_FIT = 0.8
 
 def _may_answer(draft: Draft, text: str) -> bool:
     if draft.options:
-        return read_key(text, "".join(label for label, _ in draft.options)) is not None
+        labels = "".join(label for label, _ in draft.options)
+        return re.match(rf"\s*[（(]?(?:[{labels}{labels.lower()}]{{1,8}}|\d)(?![A-Za-z])", text) is not None or any(
+            option and option in text for _, option in draft.options
+        )
     letters = read_key(text)
     return draft.question_type in ("true_false", "multiple_choice") or letters is None
 
