@@ -12,10 +12,12 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.filled_answers import (
     cut_own_number,
+    drop_form_lines,
     find_filled,
     prints_answers,
     read_answers_below,
     read_filled,
+    read_tails,
     read_trailing_letters,
 )
 from tasks.ingest.content.key_matching import match_keys
@@ -289,8 +291,10 @@ def _split_part(
         if lines:
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
+    drop_form_lines(drafts)
     read_filled(drafts, language)
     read_trailing_letters(drafts)
+    read_tails(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys
