@@ -9,17 +9,19 @@ import importlib.util
 import re
 import time
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
-from tasks.ingest.readers.extraction import Extraction, Line
+from tasks.ingest.readers.extraction import IMAGE, Extraction, Line, Look
 from tasks.ingest.readers.figures import find_labels, find_margin
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
 from tasks.ingest.readers.page_boxes import PictureFrame
 from tasks.ingest.readers.pdf_columns import find_column_border, order_columns, order_score
-from tasks.ingest.readers.pdf_lines import OPTION, mark_furniture, mark_wraps, same_as_known
+from tasks.ingest.readers.pdf_lines import OPTION, mark_furniture, mark_wraps, same_as_known, starts_anew
 from tasks.ingest.readers.pdf_pages import Page, Row, place_row
 from tasks.ingest.readers.pdf_rules import remove_additions
 from tasks.ingest.words.cleaning import is_cjk
@@ -42,6 +44,8 @@ ENGINE = {
 LEAST_AGAIN = 8
 SURE_AGAIN = 0.85
 MAX_AGAIN = 400
+# Of a page that is partly text, OCR's part is kept where so many of its lines begin a question, an option or an answer.
+LEAST_STARTS = 3
 # So many rows at the top and at the foot of a page may be its header and footer.
 OUTER_ROWS = 2
 _DIGITS = re.compile(r"[\d一二三四五六七八九十]+")
@@ -58,10 +62,12 @@ def is_ocr_installed() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in ("rapidocr", "onnxruntime", "cv2"))
 
 
-def read_pages(data: bytes, pages: list[int], time_limit_s: float) -> tuple[list[Line], list[str], list[str]]:
+def read_pages(
+    data: bytes, pages: list[int], time_limit_s: float, known: Mapping[int, list[Line]] = MappingProxyType({})
+) -> tuple[list[Line], list[str], list[str]]:
     """Read the given pages (from 1) of a PDF; returns lines, warnings and notes.
 
-    Pages that do not fit into the time limit are left out and reported.
+    `known` has the lines that the text layer of some of them holds: they stay, and OCR reads what is beside them. Pages that do not fit into the time limit are left out and reported.
     """
     import pypdfium2
     import pypdfium2.raw as raw
@@ -83,7 +89,8 @@ def read_pages(data: bytes, pages: list[int], time_limit_s: float) -> tuple[list
         scale = min(RESOLUTION / 72, MAX_SIDE / max(page.get_size()))
         picture = page.render(scale=scale).to_numpy()
         try:
-            read.append((number, _read_picture(engine, picture, scores)))
+            boxes = [line.box for line in known.get(number, ()) if line.text.strip() != IMAGE]
+            read.append((number, _read_picture(engine, picture, scores, boxes)))
         except _UnreadError as error:
             warnings.append(f"Page {number} was not read by OCR: {error}")
         longest = max(longest, time.monotonic() - begun)
@@ -95,7 +102,7 @@ def read_pages(data: bytes, pages: list[int], time_limit_s: float) -> tuple[list
             f"{len(missed)} of {len(pages)} scanned pages did not fit into the time limit and were not read: "
             f"{', '.join(missed[:10])}. Raise the limit or split the document."
         )
-    return _make_lines(read), warnings, _judge(scores)
+    return _join_known(_make_lines(read), known), warnings, _judge(scores)
 
 
 def read_image(data: bytes) -> Extraction:
@@ -149,8 +156,34 @@ def _make_engine() -> Any:
     return RapidOCR(params=dict(ENGINE))
 
 
-def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
-    """Return the rows of one picture in reading order.
+def _join_known(lines: list[Line], known: Mapping[int, list[Line]]) -> list[Line]:
+    """The lines that OCR read, with those that the text layer holds put in at their height.
+
+    Where OCR read nothing that begins like part of a paper, it read a figure: what the text layer holds is all then.
+    """
+    joined: list[Line] = [line for line in lines if line.page not in known]
+    for number, typed in known.items():
+        seen = [line for line in lines if line.page == number]
+        if sum(1 for line in seen if starts_anew(line.text)) < LEAST_STARTS:
+            joined += typed
+            continue
+        for line in typed:
+            if line.text.strip() == IMAGE:
+                continue
+            place = next((at for at, other in enumerate(seen) if _is_below(other, line)), len(seen))
+            seen.insert(place, line)
+        joined += seen
+    return sorted(joined, key=lambda line: line.page)
+
+
+def _is_below(line: Line, other: Line) -> bool:
+    return bool(line.box and other.box) and line.box[1] > other.box[1]
+
+
+def _read_picture(
+    engine: Any, picture: Any, scores: list[float], known: Sequence[tuple[int, ...]] = ()
+) -> Page:
+    """Return the rows of one picture in reading order, without what stands in the boxes that are known.
 
     Coordinates are pixels with the origin at the lower left.
     """
@@ -172,7 +205,9 @@ def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
         tall = max(ys) - min(ys) - slant
         size = max(tall * 0.8, 6.0)
         middle = height - (max(ys) + min(ys)) / 2
-        boxes.append(Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size))
+        row = Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size)
+        if not (known and _is_known(page.frame.place(row.left, row.bottom, row.right, row.top), known)):
+            boxes.append(row)
     labels = find_labels(picture, boxes) | find_margin(boxes, float(width))
     lines = [box for index, box in enumerate(boxes) if index not in labels]
     page.slope = _measure_slope([box[0] for box in found])
@@ -180,6 +215,18 @@ def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
     page.rows += [replace(boxes[index], is_furniture=True) for index in sorted(labels)]
     page.characters = sum(len(row.text) for row in page.rows)
     return page
+
+
+def _is_known(box: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> bool:
+    """Whether half of a box lies in those that are known."""
+    left, top, right, foot = box
+    area = max((right - left) * (foot - top), 1)
+    shared = sum(
+        max(0, min(right, other[2]) - max(left, other[0])) * max(0, min(foot, other[3]) - max(top, other[1]))
+        for other in known
+        if other
+    )
+    return shared > 0.5 * area
 
 
 def _look_again(engine: Any, picture: Any, corners: list[list[tuple[float, float]]]) -> list[_Box]:
@@ -393,7 +440,9 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
         for row in page.rows:
             kind = "furniture" if row.is_furniture else ("wrapped" if row.wraps else "body")
             box = place_row(page.frame, row, page.slope)
-            lines.append(Line(row.text, page=number, kind=kind, box=box))
+            points = 72 / RESOLUTION
+            look = Look(round(row.size * points, 1), left=round(row.left * points, 1))
+            lines.append(Line(row.text, page=number, kind=kind, box=box, look=look))
     return repair_lines(lines)
 
 
