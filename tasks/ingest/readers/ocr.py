@@ -9,7 +9,7 @@ import importlib.util
 import re
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -40,6 +40,9 @@ ENGINE = {
     "EngineConfig.onnxruntime.inter_op_num_threads": 1,
 }
 
+# Lines that are read less surely may stand on their heads; so many of the longest are read both ways.
+UPRIGHT_SURENESS = 0.8
+MOST_TRIED = 6
 # A line that no box holds is read again from so many marks on, and kept where it is read so surely; so many lines a page.
 LEAST_AGAIN = 8
 SURE_AGAIN = 0.85
@@ -187,13 +190,21 @@ def _read_picture(
 
     Coordinates are pixels with the origin at the lower left.
     """
+    import numpy
+
     tall_shown, wide_shown = picture.shape[:2]
     levelled = level_picture(picture)
+    found = _find_boxes(engine, levelled.picture)
+    find_source = levelled.find_source
+    turn = _find_turn(engine, levelled.picture, found)
+    if turn:
+        levelled = level_picture(numpy.ascontiguousarray(numpy.rot90(picture, turn)))
+        found = _find_boxes(engine, levelled.picture)
+        find_source = _turn_back(levelled.find_source, turn, wide_shown, tall_shown)
     picture = levelled.picture
     height, width = picture.shape[:2]
     page = Page(float(width), float(height))
-    page.frame = PictureFrame(float(height), float(wide_shown), float(tall_shown), levelled.find_source)
-    found = _find_boxes(engine, picture)
+    page.frame = PictureFrame(float(height), float(wide_shown), float(tall_shown), find_source)
     found += _look_again(engine, picture, [box[0] for box in found])
     boxes: list[Row] = []
     for corners, text, score in found:
@@ -215,6 +226,65 @@ def _read_picture(
     page.rows += [replace(boxes[index], is_furniture=True) for index in sorted(labels)]
     page.characters = sum(len(row.text) for row in page.rows)
     return page
+
+
+def _find_turn(engine: Any, picture: Any, found: Sequence[_Box]) -> int:
+    """By how many quarters, counterclockwise, the picture has to be turned to be read.
+
+    Boxes higher than wide hold lines that run up or down; lines that stand on their heads are read unsurely. The longest
+    ones are read both ways, and the surer way counts.
+    """
+    sized = sorted(
+        ((max(wide, tall), tall > 1.5 * wide, one) for one in found for wide, tall in (_measure(one[0]),)),
+        key=lambda item: -item[0],
+    )
+    total = sum(length for length, _, _ in sized)
+    if not total:
+        return 0
+    is_upright = sum(length for length, is_tall, _ in sized if is_tall) > 0.5 * total
+    sureness = sum(length * one[2] for length, _, one in sized) / total
+    if not is_upright and sureness >= UPRIGHT_SURENESS:
+        return 0
+    longest = [one for _, is_tall, one in sized if is_tall == is_upright][:MOST_TRIED]
+    turns = (1, 3) if is_upright else (0, 2)
+    sure = {turn: _try_turn(engine, picture, longest, turn) for turn in turns}
+    best = max(turns, key=lambda turn: sure[turn])
+    return best if is_upright or sure[best] > sure[0] + 0.1 else 0
+
+
+def _measure(corners: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    return max(xs) - min(xs), max(ys) - min(ys)
+
+
+def _try_turn(engine: Any, picture: Any, boxes: Sequence[_Box], turn: int) -> float:
+    """How surely the boxes are read where they are turned by so many quarters."""
+    import numpy
+
+    scores: list[float] = []
+    for corners, _, _ in boxes:
+        xs, ys = [int(x) for x, _ in corners], [int(y) for _, y in corners]
+        piece = picture[max(0, min(ys)) : max(ys) + 1, max(0, min(xs)) : max(xs) + 1]
+        try:
+            seen = _ask(engine, numpy.ascontiguousarray(numpy.rot90(piece, turn)), use_det=False)
+        except _UnreadError:
+            continue
+        scores.append(float(seen.scores[0]) if seen.txts and seen.txts[0].strip() else 0.0)
+    return sum(scores) / len(scores) if scores else 0.0
+
+
+def _turn_back(
+    find_source: Callable[[float, float], tuple[float, float]], turn: int, width: float, height: float
+) -> Callable[[float, float], tuple[float, float]]:
+    """Where pixels were in the picture before it was turned by so many quarters."""
+
+    def find(x: float, y: float) -> tuple[float, float]:
+        x, y = find_source(x, y)
+        if turn == 1:
+            return width - y, x
+        return (width - x, height - y) if turn == 2 else (y, height - x)
+
+    return find
 
 
 def _is_known(box: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> bool:
@@ -356,8 +426,8 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
     if border is None:
         return whole
     left, right, spanning = _part_columns(level, border, 0.1 * width)
-    # columns whose boxes pair up on the same heights are options side by side, not text columns
-    if _are_paired(left, right):
+    # columns whose boxes pair up on the same heights are options side by side or marks, not text columns
+    if _are_paired(left, right) or _is_narrow(left, right):
         return whole
     columns = order_columns(_merge_rows(left), _merge_rows(right), _merge_rows(spanning))
     return columns if _count_in_order(columns) >= _count_in_order(whole) else whole
@@ -390,6 +460,15 @@ def _are_paired(left: list[Row], right: list[Row]) -> bool:
     """Whether the right column only continues lines of the left one: option B beside option A."""
     marks = sum(1 for row in right if row.text.lstrip("（( ")[:1] in "BCD" and len(row.text) > 1)
     return bool(right) and marks > 0.5 * len(right)
+
+
+def _is_narrow(left: list[Row], right: list[Row]) -> bool:
+    """Whether the right column holds the marks or numbers of lines in the left one: a few characters each."""
+    widths = [sorted(row.right - row.left for row in rows) for rows in (left, right)]
+    if not all(widths):
+        return False
+    one, other = (each[len(each) // 2] for each in widths)
+    return other < 0.2 * one
 
 
 def _merge_rows(boxes: list[Row]) -> list[Row]:
