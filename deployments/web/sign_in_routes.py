@@ -33,8 +33,8 @@ from deployments.web.visitor import (
 )
 from deployments.web.wording import LANGUAGE_COOKIE
 from tasks.review import LANGUAGES
-from warehouse.ledger.engine.chain import CALLER, Caller, Entry, add_entry
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import CALLER, Caller, Entry, add_entry
 from warehouse.ledger.trust import users
 
 _FORM_COOKIE = "proctor_form"

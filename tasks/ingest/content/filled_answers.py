@@ -48,6 +48,8 @@ def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
             draft.notes.append("answer_without_mark")
 
 
+_EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
+_BEFORE_LETTER = re.compile(r"\s*(?:[-–—=→>:：]+|(?i:\b(?:ans(?:wer)?|key))\s*[.:：]?)\s*$")
 _TRAILING_LETTER = re.compile(r"(?<=\S)\s+([A-H])$")
 
 
@@ -61,6 +63,10 @@ def read_trailing_letters(drafts: Sequence[Draft]) -> None:
         if draft.options:
             groups.setdefault(draft.section, []).append(draft)
     for group in groups.values():
+        lead = [draft for draft in group if draft.answer and _EMPTY_LEAD.match(draft.stem)]
+        if len(lead) >= max(3, 0.8 * len(group)):
+            for draft in lead:  # `（B）How …`: the keys stand before the stems, in no blank of theirs
+                draft.stem = _EMPTY_LEAD.sub("", draft.stem, count=1)
         open_ones = [draft for draft in group if not draft.answer]
         matches = [_TRAILING_LETTER.search(draft.stem) for draft in open_ones]
         letters = [match.group(1) for match in matches if match]
@@ -72,7 +78,8 @@ def read_trailing_letters(drafts: Sequence[Draft]) -> None:
             continue
         for draft, match in zip(open_ones, matches, strict=True):
             if match is not None and match.group(1) in {label for label, _ in draft.options}:
-                draft.answer, draft.stem = [match.group(1)], draft.stem[: match.start()]
+                draft.answer = [match.group(1)]
+                draft.stem = _BEFORE_LETTER.sub("", draft.stem[: match.start()])
 
 
 _ASKS = re.compile(
