@@ -12,6 +12,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import IMAGE, Extraction, Line, Look
+from tasks.ingest.readers.page_ink import LEAST_COVER, LEAST_PATHS, measure_ink
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
 from tasks.ingest.readers.pdf_columns import repair_order
 from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps
@@ -52,8 +53,10 @@ STAMP_CHARACTERS = 150
 MIN_PICTURE = 7.0
 
 
-def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
-    """Return the lines of a PDF and the numbers (from 1) of the pages that only OCR could read.
+def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
+    """Return the lines of a PDF and the numbers (from 1) of the pages that OCR has to read.
+
+    True stands beside those whose text layer is right as far as it goes.
 
     Raises:
         DocumentError: `encrypted` or `corrupt`.
@@ -92,7 +95,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
     for page_rows in pages:
         settle_pictures(page_rows.rows)
     mark_wraps(pages)
-    unreadable: list[int] = []
+    unreadable: dict[int, bool] = {}
     for number, page_rows in enumerate(pages, start=1):
         if page_rows.broken > BROKEN_SHARE * max(page_rows.characters, 1):
             extraction.warnings.append(
@@ -104,7 +107,9 @@ def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
             or page_rows.is_scan
             or (page_rows.broken > UNREADABLE_SHARE * max(page_rows.characters, 1))
         ):
-            unreadable.append(number)
+            unreadable[number] = False
+        elif page_rows.is_mixed:
+            unreadable[number] = True
         extraction.lines.extend(
             Line(
                 row.text,
@@ -146,6 +151,7 @@ def _read_page(page: Any, raw: Any) -> Page:
     level, upright = read_rules(objects, raw, view)
     grids = find_grids(level, upright)
     result.is_scan = _is_scan(result, objects, raw)
+    result.is_mixed = not result.is_scan and _is_mixed(page, characters, objects, view, raw)
     if result.characters >= 8:
         characters = _place_pictures(characters, objects, raw, view)
     build_rows(result, characters, [], find_blanks(level, grids))
@@ -172,6 +178,18 @@ def _is_scan(page: Page, objects: Sequence[PageObject], raw: Any) -> bool:
         return True
     covered, hidden = measure_scan(objects, raw, page.width * page.height)
     return covered >= SCAN_COVER and (hidden >= 0.5 or page.characters < STAMP_CHARACTERS)
+
+
+def _is_mixed(
+    page: Any, characters: Sequence[Character], objects: Sequence[PageObject], view: View, raw: Any
+) -> bool:
+    """Whether a page shows more print than its text layer holds: pasted scans below a typed title."""
+    covered, _ = measure_scan(objects, raw, view.width * view.height)
+    drawn = sum(1 for kind, _ in objects if kind == raw.FPDF_PAGEOBJ_PATH)
+    if covered < LEAST_COVER and drawn < LEAST_PATHS:
+        return False
+    ink = measure_ink(page, view.frame, characters)
+    return ink.is_text and ink.marks > sum(1 for one in characters if one.text.isalnum())
 
 
 def _place_pictures(

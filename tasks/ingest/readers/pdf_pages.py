@@ -34,7 +34,10 @@ class Row:
 
 @dataclass
 class Page:
-    """The rows of one page in reading order, and what could not be read on it."""
+    """The rows of one page in reading order, and what could not be read on it.
+
+    `is_scan`: only OCR reads it. `is_mixed`: OCR reads most of it, the text layer the rest.
+    """
 
     width: float
     height: float
@@ -43,6 +46,7 @@ class Page:
     broken: int = 0
     has_images: bool = False
     is_scan: bool = False
+    is_mixed: bool = False
     frame: Frame | PictureFrame | None = None
     slope: float = 0.0
 
