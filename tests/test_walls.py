@@ -101,6 +101,8 @@ DOORS: Mapping[str, Mapping[str, str]] = {
 # What other packages build on (docs/extending.md): shown as it is, without a face.
 CONTRACTS = frozenset(
     {
+        "deployments.auth.kinds",
+        "deployments.auth.kinds.conformance",
         "tasks.gscore.metrics",
         "tasks.gscore.metrics.conformance",
         "tasks.ingest.readers",
