@@ -88,7 +88,11 @@ _LEAST_REPEATED = 5
 
 
 def drop_form_lines(drafts: Sequence[Draft]) -> None:
-    """Drop the lines of a form around the stems, `Text:` above and `Options:` below, the same in most questions."""
+    """Drop the lines of a form around stems: `Text:` above, `Options:` below, again and again."""
+    again = [draft for draft in drafts if _is_own_number(draft)]
+    if len(again) >= max(3, 0.5 * len(drafts)):
+        for draft in again:  # `QUESTION 3:` above `3) …`
+            draft.stem = _NUMBER_AGAIN.sub("", draft.stem, count=1)
     stems = [draft.stem.split("\n") for draft in drafts]
     for place in (0, -1):
         counts = Counter(lines[place].strip() for lines in stems if len(lines) > 1)
@@ -102,6 +106,14 @@ def drop_form_lines(drafts: Sequence[Draft]) -> None:
                     draft.stem = "\n".join(lines).strip()
 
 
+_NUMBER_AGAIN = re.compile(r"\s*(\d{1,3})\s*[)）.．、]\s*(?=\D)")
+
+
+def _is_own_number(draft: Draft) -> bool:
+    number = _NUMBER_AGAIN.match(draft.stem)
+    return number is not None and int(number.group(1)) == draft.value
+
+
 # `……的是（）。-D:a lighthouse`, `……缴纳党费。-对:`: a key after a dash, and what it says
 _KEYED_TAIL = re.compile(
     r"\s*[-–—|=→>]+\s*(?:([A-J]{1,6})|(对|错|正确|错误|√|×|[Tt]rue|[Ff]alse))\s*(?:[:：.．、]\s*([^\n]*))?$"
@@ -110,7 +122,7 @@ _LEAST_TAILED = 0.8
 
 
 def read_tails(drafts: Sequence[Draft]) -> None:
-    """Read keys that follow the stems after a dash, where nearly every question of a section has one.
+    """Read keys that follow stems after a dash, where nearly every question has one.
 
     Of a question without options the answer is what the key is printed to say.
     """

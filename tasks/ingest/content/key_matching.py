@@ -207,9 +207,9 @@ _LEAST_FIT = 0.8
 def _may_answer(draft: Draft, text: str) -> bool:
     if draft.options:
         labels = "".join(label for label, _ in draft.options)
-        return re.match(rf"\s*[（(]?(?:[{labels}{labels.lower()}]{{1,8}}|\d)(?![A-Za-z])", text) is not None or any(
-            option and option in text for _, option in draft.options
-        )
+        return re.match(
+            rf"\s*[（(]?(?:[{labels}{labels.lower()}]{{1,8}}|\d)(?![A-Za-z])", text
+        ) is not None or any(option and option in text for _, option in draft.options)
     letters = read_key(text)
     return draft.question_type in ("true_false", "multiple_choice") or letters is None
 

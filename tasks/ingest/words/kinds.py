@@ -48,6 +48,8 @@ _TRUTH_WORDS = {
     "wrong",
     "真",
     "假",
+    "y",
+    "n",
 }
 
 
