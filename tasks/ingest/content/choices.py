@@ -48,7 +48,9 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
     if pictures and kept[-1] in pictures:
         split.stem.extend(pictures)
         split.options[:] = [
-            (label, [piece for piece in pieces if piece not in pictures]) for label, pieces in split.options
+            # an option that is nothing but a picture keeps it
+            (label, [piece for piece in pieces if piece not in pictures] or pieces)
+            for label, pieces in split.options
         ]
     texts = strip_separators([clean_text(option_text(pieces), language) for _, pieces in split.options])
     draft.options = [(label, text) for (label, _), text in zip(split.options, texts, strict=True)]
@@ -65,7 +67,7 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
 
 
 def _find_start(option: tuple[str, list[Piece]]) -> int:
-    return option[1][0].start
+    return option[1][0].start if option[1] else -1
 
 
 def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[Piece]]:
