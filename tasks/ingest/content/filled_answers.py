@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER
+from tasks.ingest.content.printed_marks import take_marks
+from tasks.ingest.content.programs import CODE
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.answers import read_truth
@@ -15,7 +17,7 @@ from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.labels import Label
 from tasks.questions import has_blank
 
-_FILLED = re.compile(r"_{2,}([^_\n]{1,40})_{2,}")
+_FILLED = re.compile(r"_+([^_\n]{1,40})_+")
 
 
 _BETWEEN_BLANKS = re.compile(
@@ -36,18 +38,25 @@ def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
         open_ones = [draft for draft in group if not draft.answer and "__" in draft.stem]
         if not open_ones or (len(open_ones) < 2 and not any(draft.answer for draft in group)):
             continue
-        found = [_FILLED.findall(draft.stem) for draft in open_ones]
-        runs = [len(re.findall(r"_+", draft.stem)) for draft in open_ones]
-        if any(count != 2 * len(texts) for count, texts in zip(runs, found, strict=True)):
+        found = {id(draft): _find_fillings(draft.stem) for draft in open_ones}
+        filled = [draft for draft in open_ones if found[id(draft)]]
+        if len(filled) < max(1, _LEAST_FILLED * len(open_ones)):
             continue
-        if any(
-            _BETWEEN_BLANKS.match(text) or BLANK_NUMBER.fullmatch(text) for texts in found for text in texts
-        ):
-            continue
-        for draft, texts in zip(open_ones, found, strict=True):
-            draft.answer = [text.strip() for text in texts]
+        for draft in filled:
+            draft.answer = [text.strip() for text in found[id(draft)]]
             draft.stem = clean_text(_FILLED.sub("____", draft.stem), language)
             draft.notes.append("answer_without_mark")
+
+
+_LEAST_FILLED = 0.75  # some may be left unanswered
+
+
+def _find_fillings(stem: str) -> list[str]:
+    """What stands on the lines of a stem; empty where a line is empty, or the texts only join lines."""
+    texts = _FILLED.findall(stem)
+    is_filled = len(re.findall(r"_+", stem)) == 2 * len(texts)
+    joins = any(_BETWEEN_BLANKS.match(text) or BLANK_NUMBER.fullmatch(text) for text in texts)
+    return texts if is_filled and not joins else []
 
 
 _EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
@@ -155,6 +164,7 @@ _POINTS_ON = re.compile(
     re.IGNORECASE,
 )
 _LEAST_BELOW = 4
+_MARKED = re.compile(r"[（(]\s*\d+\s*(?:分|marks?|points?|pts?)\s*[)）]\s*$", re.IGNORECASE)
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
 
 
@@ -175,16 +185,28 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
         followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
         if len(shaped) < max(_LEAST_BELOW, 0.75 * followed, 0.5 * len(group)):
             continue
-        for draft in shaped:
-            draft.stem, _, answer = draft.stem.partition("\n")
-            draft.answer = [answer.strip()]
-            draft.notes.append("answer_without_mark")
+        _take_below(shaped)
+    for group in groups.values():
+        others = [draft for draft in drafts if draft.section != group[0].section]
+        is_usual = sum(1 for draft in others if draft.answer) > 0.5 * len(others)
+        is_open = len(group) >= _LEAST_BELOW and not any(draft.answer for draft in group)
+        if is_usual and is_open and all(draft.stem.count("\n") == 1 for draft in group):
+            _take_below(group)  # one line that asks, one that answers, in a paper that prints its answers
+
+
+def _take_below(drafts: Sequence[Draft]) -> None:
+    for draft in drafts:
+        draft.stem, _, answer = draft.stem.partition("\n")
+        draft.answer = [answer.strip()]
+        draft.notes.append("answer_without_mark")
+        take_marks(draft)
 
 
 def _is_answered_below(stem: str) -> bool:
     first, _, below = stem.partition("\n")
-    asks = first.rstrip().endswith(("？", "?")) or _ASKS.match(first) is not None
+    asks = _MARKED.sub("", first).rstrip().endswith(("？", "?")) or _ASKS.match(first) is not None
     asks = asks or (has_blank(first) and len(below) < 60)
+    asks = asks or (_MARKED.search(first) is not None and CODE.search(below) is None)
     return (
         asks
         and bool(below.strip())

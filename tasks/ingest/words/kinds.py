@@ -50,8 +50,6 @@ _TRUTH_WORDS = {
     "wrong",
     "真",
     "假",
-    "y",
-    "n",
 }
 
 
