@@ -15,7 +15,7 @@ from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.labels import Label
-from tasks.questions import has_blank
+from tasks.questions import count_blanks, has_blank
 
 _FILLED = re.compile(r"_+([^_\n]{1,40})_+")
 
@@ -35,6 +35,8 @@ def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
         if draft.question_type == "fill_in_the_blank":
             groups.setdefault(draft.section, []).append(draft)
     for group in groups.values():
+        if any(draft.answer for draft in group):
+            _take_listed(group)
         open_ones = [draft for draft in group if not draft.answer and "__" in draft.stem]
         if not open_ones or (len(open_ones) < 2 and not any(draft.answer for draft in group)):
             continue
@@ -45,6 +47,19 @@ def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
         for draft in filled:
             draft.answer = [text.strip() for text in found[id(draft)]]
             draft.stem = clean_text(_FILLED.sub("____", draft.stem), language)
+            draft.notes.append("answer_without_mark")
+
+
+_LISTED = re.compile(r"(?<=[_.。）)])[.。]?\s*((?:[^\s_、;；]{1,24}[、;；]\s*)+[^\s_、;；]{1,24})\s*$")
+
+
+def _take_listed(drafts: Sequence[Draft]) -> None:
+    """Read answers that stand after the last of several blanks, one for each: `… ____ and ____. salt、grain`."""
+    for draft in drafts:
+        listed = _LISTED.search(draft.stem) if not draft.answer else None
+        items = re.split(r"[、;；]\s*", listed.group(1)) if listed is not None else []
+        if listed is not None and len(items) == count_blanks(draft.stem[: listed.start()]) > 1:
+            draft.answer, draft.stem = items, draft.stem[: listed.start()].rstrip()
             draft.notes.append("answer_without_mark")
 
 

@@ -76,7 +76,8 @@ def _number_blocks(lines: IndexedLines) -> IndexedLines:
             if run and other.value != run[0] - 1:
                 continue
             run.insert(0, other.value)
-        keys = _split_block((match or bare).group("keys"), len(run)) if match or bare else None
+        found = match or bare
+        keys = _split_block(found.group("keys"), len(run)) if found is not None else None
         if keys is None or len(keys) < 3 or (match is None and len(keys) != len(run)):
             answered = len(numbers)
             continue
