@@ -20,13 +20,13 @@ from typing import Any
 from schemas.errors import DocumentError, UsageError
 from schemas.settings import Settings
 from schemas.vocabulary import SOURCE_KINDS
-from tasks.ingest.answer_files import find_companion
+from tasks.ingest.answer_files import find_companions
 from tasks.ingest.guard.client import ask
 from tasks.ingest.guard.cluster import ask_cluster
 from tasks.ingest.intake import show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
-from tasks.questions import compute_document_id
-from tasks.running import find_cluster
+from tasks.questions.identity import compute_document_id
+from tasks.running.cluster import find_cluster
 
 Convert = Callable[[dict[str, Any]], dict[str, Any]]
 """What a conversion server answers to a request (tasks/ingest/guard/conversion_server.py)."""
@@ -268,6 +268,7 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
             "The file has no bytes. Save it again, or leave it out.",
             content.copy,
         )
+    companions = find_companions(path)
     request = {
         "path": path.absolute().as_posix(),  # not resolved: a link has the name that its reader gave it
         "content": str(content.copy) if content.copy else None,
@@ -283,7 +284,8 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
             "hold_most_broken": options.hold_most_broken,
             "confidence_fit": options.confidence_fit,
             "source_kind": options.source_kind,
-            "companion": str(companion) if (companion := find_companion(path)) else None,
+            "companion": str(companions[0]) if len(companions) == 1 else None,
+            "companion_doubt": [companion.name for companion in companions[1:] and companions],
         },
     }
     reply = convert(request)

@@ -36,7 +36,8 @@ from tasks.ingest.originals import keep_bytes, keep_file
 from tasks.ingest.sharing import CLAIM, DocumentShare
 from tasks.ingest.stretches import find_stretches
 from tasks.ingest.words.warnings import NOT_READ
-from tasks.running import HeldPieces, Progress
+from tasks.running import Progress
+from tasks.running.claiming import HeldPieces
 from warehouse.lake import Batch, Lake, open_lake
 
 if TYPE_CHECKING:

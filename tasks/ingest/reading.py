@@ -10,8 +10,7 @@ from schemas.errors import DocumentError
 from tasks.ingest.companions import apply_companion
 from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.questions import make_questions
-from tasks.ingest.contracts.checking import note_neighbours
-from tasks.ingest.contracts.coverage import NOTHING_FOUND
+from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.describing import describe
 from tasks.ingest.mapping import read_mapping
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
@@ -60,8 +59,7 @@ def read_extraction(
     """
     mapping = read_mapping(options.get("mapping_file"))
     split, raw, pages = _split(extraction, mapping["columns"])
-    if extraction.lines:
-        apply_companion(split, options)
+    apply_companion(split, options)
     document["page_count"] = extraction.page_count
     document["converter"] = extraction.converter
     document["language"] = split.language or detect_language(raw)
@@ -132,6 +130,6 @@ def _explain_nothing(raw: str, split: Split) -> str:
     if not raw.strip():
         return "The document holds no text. If it is a picture of a paper, scan it as PDF."
     for breach in split.checked.breaches:
-        if breach.contract == NOTHING_FOUND:
+        if breach.contract in SAID_BY_ERROR:
             return f"{breach.words} Check its layout."
     return "No numbered question, option list or question table was recognised in the text. Check its layout."

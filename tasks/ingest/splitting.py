@@ -5,24 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from tasks.ingest.content.answer_regions import take_key_lines, take_regions
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.emphasis import take_format_keys
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.filled_answers import (
     cut_own_number,
+    drop_form_lines,
     find_filled,
     prints_answers,
     read_answers_below,
     read_filled,
+    read_tails,
     read_trailing_letters,
 )
 from tasks.ingest.content.key_matching import match_keys
 from tasks.ingest.content.key_regions import part_answers
 from tasks.ingest.content.keys import KeySection, read_region
+from tasks.ingest.content.marked_options import take_format_keys, take_signs
 from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.contracts import Checked
+from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
 from tasks.ingest.contracts.readings import Reading, Stretch
 from tasks.ingest.contracts.results import ContractCheck
@@ -88,27 +92,52 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
     paper = Paper(lines, starts, pieces, language)
     best = _read_outline(paper, None)
-    runner_up: float | None = None
     if best.checked.score < DOUBTFUL:
-        first = best
-        found_starts = {draft.start for draft in first.drafts}
-        for outline in propose_outlines(
-            pieces, found_starts, {one.place for one in first.stretches if one.heading}
-        ):
-            other = _read_outline(paper, outline)
-            if other.checked.score > best.checked.score + LEAST_GAIN and other.sound >= first.sound:
-                runner_up, best = best.checked.score, other
-            elif runner_up is None or other.checked.score > runner_up:
-                runner_up = other.checked.score
+        best = _choose(best, paper)
+    if is_no_paper(best.drafts):
+        best.drafts = []  # the breach says so
     note_breaches(best.found)
-    if runner_up is not None:
-        best.checked = replace(best.checked, margin=best.checked.score - runner_up)
-    take_format_keys(best.drafts, lines, starts)
     return _describe(best)
 
 
-# Below this score a paper is read in other ways too; one of them must gain at least so much.
-DOUBTFUL, LEAST_GAIN = 0.95, 0.02
+def _choose(first: ReadPaper, paper: Paper) -> ReadPaper:
+    """The reading that keeps most of the paper's contracts, the first one where no other gains enough."""
+    best, runner_up = first, 0.0
+    headed = [stretch for stretch in first.stretches if stretch.heading]
+    outlines = propose_outlines(
+        paper.pieces,
+        {draft.start for draft in first.drafts},
+        {stretch.place: stretch.is_question for stretch in headed},
+        list_silent(Reading(first.drafts, paper.pieces)),
+        any(stretch.fine is None for stretch in headed),
+    )
+    most = _MOST_READINGS if first.checked.score < _VERY_DOUBTFUL else _FEW_READINGS
+    for outline in islice(outlines, most):
+        other = _read_outline(paper, outline)
+        if other.sound >= first.sound and _gains(other, best, outline):
+            best, other = other, best
+        runner_up = max(runner_up, other.checked.score)
+        if best.checked.score >= DOUBTFUL:
+            break
+    best.checked = replace(best.checked, margin=best.checked.score - runner_up)
+    return best
+
+
+_MOST_READINGS, _FEW_READINGS, _VERY_DOUBTFUL = 6, 2, 0.85
+# Below this score a paper is read in other ways too. One of them must gain at least so much, more where it finds no
+# further questions, and much more where it finds fewer.
+DOUBTFUL, LEAST_GAIN = 1.0, 0.002
+_GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
+
+
+def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
+    """Whether another reading keeps so much more of the contracts that it takes the place of the best one."""
+    gain = other.checked.score - best.checked.score
+    more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
+    if more > 0 or outline.hidden:
+        # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
+        return gain > (LEAST_GAIN if other.amiss < best.amiss else _GAIN_WITHOUT_MORE)
+    return gain > (_GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER)
 
 
 @dataclass(frozen=True)
@@ -136,11 +165,20 @@ class ReadPaper:
     @property
     def sound(self) -> int:
         """How many questions no contract doubts."""
-        return len(self.drafts) - len({id(draft) for one in self.found for draft in one.doubted})
+        return len(self.drafts) - self._doubted
+
+    @property
+    def amiss(self) -> int:
+        """How many questions a contract doubts or misses."""
+        return self._doubted + max((one.missing for one in self.found), default=0)
+
+    @property
+    def _doubted(self) -> int:
+        return len({id(draft) for one in self.found for draft in one.doubted})
 
 
 def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
-    """Read the questions of a paper, with other marks than the usual where an outline names them."""
+    """Read the questions of a paper, with other marks where an outline names them."""
     pieces = paper.pieces if outline is None else outline.label(paper.pieces)
     warnings: list[str] = []
     tables = PaperTables(paper.lines, paper.starts, paper.language, warnings)
@@ -163,6 +201,8 @@ def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
+    take_signs(drafts)
+    take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
     return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results)
 
@@ -235,7 +275,7 @@ def _split_part(
     for number, section, label, lines, material in chunks:
         fine = None if label is not None and label.style == "bonus" else section.fine
         draft = read_content(lines, fine, language, is_answered or number in filled)
-        if not draft.stem and not draft.options:
+        if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number
         draft.section_number = section.number
@@ -251,8 +291,10 @@ def _split_part(
         if lines:
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
+    drop_form_lines(drafts)
     read_filled(drafts, language)
     read_trailing_letters(drafts)
+    read_tails(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys
@@ -277,4 +319,5 @@ def _describe_section(index: int, section: Section) -> Stretch:
         section.heading,
         "\n".join(lead) if section.heading else "",
         section.parent,
+        section.is_question,
     )

@@ -14,7 +14,8 @@ from schemas.settings import load_settings
 from tasks.ingest.assistance import Assistant, read_assist_model
 from tasks.ingest.documents import make_options
 from tasks.ingest.landing import land_documents
-from tasks.running import hide_content, open_cluster
+from tasks.running import hide_content
+from tasks.running.cluster import open_cluster
 from tasks.running.flow_runs import sign_landings
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger

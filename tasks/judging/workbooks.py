@@ -15,8 +15,8 @@ from typing import Any
 from schemas.errors import UsageError, WorkbookError
 from tasks.judging.judge import PutResponse
 from tasks.judging.prompts import render_reference
-from tasks.questions import render_question
-from tasks.review import open_workbook
+from tasks.questions.forms import render_question
+from tasks.review.channels import open_workbook
 
 _SHEET = "answers"
 _GIVEN = ("key", "question", "reference", "response")

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result, print_rows
+from deployments.command_line.printing import print_result, print_rows
 from deployments.commands.options import AsJson
 from schemas.documents import DOCUMENT_STATUSES
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from warehouse.lake import LakeReader, Rows
+from warehouse.lake.reading import LakeReader, Rows
 
 # Imported within a function: what brings Polars or SQLAlchemy. Not every command here needs it.
 

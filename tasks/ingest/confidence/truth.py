@@ -24,6 +24,7 @@ _TRUTH_NAMES = {
     "multiple_choice": "multiple_answer",
     "fill_blank": "fill_in_the_blank",
     "program_correction": "programming",
+    "table_filling": "problem",
 }
 STEM_LIKENESS = 0.98
 SCAN_LIKENESS = 0.9

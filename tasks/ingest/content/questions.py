@@ -10,17 +10,8 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.readers.extraction import FORMULA, IMAGE
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import name_discipline
-from tasks.questions import (
-    ORIGINAL,
-    BareQuestion,
-    Option,
-    Question,
-    QuestionContent,
-    compute_question_uuid,
-    count_blanks,
-    has_blank,
-    normalise_for_key,
-)
+from tasks.questions import ORIGINAL, BareQuestion, Option, Question, QuestionContent, count_blanks, has_blank
+from tasks.questions.identity import compute_question_uuid, normalise_for_key
 
 _FIGURE = re.compile(
     r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|(?i:shown in (?:the )?(?:fig|diagram))"
@@ -44,17 +35,23 @@ def make_questions(
     (tasks/ingest/confidence): until then it is sure, with its reasons for doubt.
     """
     rows: list[dict[str, Any]] = []
-    seen: set[str] = set()
+    seen: dict[str, dict[str, Any]] = {}
     repeated = 0
     for draft in drafts:
         row = _make_row(draft, document, language, page_notes)
-        if row["question_uuid"] in seen:
+        known = seen.get(row["question_uuid"])
+        if known is not None:
             repeated += 1
+            if row["answer"] and not known["answer"]:
+                known |= {name: row[name] for name in _OF_ANSWER}  # printed again with its key
             continue
-        seen.add(row["question_uuid"])
+        seen[row["question_uuid"]] = row
         row["position"] = len(rows) + 1
         rows.append(row)
     return rows, repeated
+
+
+_OF_ANSWER = ("answer", "explanation", "parse_confidence", "parse_notes", "status")
 
 
 def _make_row(

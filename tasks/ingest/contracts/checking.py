@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Checked
+from tasks.ingest.contracts.asking import NOTHING_ASKS, keep_asking
 from tasks.ingest.contracts.contents import (
     keep_key_length,
     keep_keys,
@@ -14,6 +15,7 @@ from tasks.ingest.contracts.contents import (
     keep_option_counts,
     keep_option_labels,
     keep_own,
+    keep_parts_few,
     keep_section_types,
 )
 from tasks.ingest.contracts.counts import (
@@ -40,10 +42,12 @@ CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
     keep_keys,
     keep_key_length,
     keep_own,
+    keep_parts_few,
     keep_keys_out,
     keep_lengths,
     keep_claimed,
     keep_found,
+    keep_asking,
 )
 # Tables and records have no lines: what they hold can be compared with their neighbours alone.
 _OF_TABLES = (keep_option_counts, keep_keys)
@@ -83,6 +87,8 @@ def note_neighbours(drafts: Sequence[Draft]) -> None:
     note_breaches([contract(reading) for contract in _OF_TABLES])
 
 
+# Where no question is left, the document's error says why.
+SAID_BY_ERROR = (NOTHING_FOUND, NOTHING_ASKS)
 # So many sentences of one contract are told in full.
 _FEW = 3
 
@@ -91,7 +97,7 @@ def describe_breaches(checked: Checked) -> list[str]:
     """The sentences about what was perhaps not read; those of single questions are summed up."""
     by_contract: dict[str, list[str]] = {}
     for breach in checked.breaches:
-        if breach.contract == NOTHING_FOUND:
+        if breach.contract in SAID_BY_ERROR:
             continue  # the document's error says it
         by_contract.setdefault(breach.contract, []).append(breach.words)
     shown: list[str] = []

@@ -241,6 +241,46 @@ def _heads_section(piece: Piece) -> bool:
     return heading is not None and heading.label is not None and heading.label.style in ("cn", "part")
 
 
+# So many numbered lines below `Section A` are questions, not the parts of one.
+_MANY_PARTS = 5
+
+
+def keep_parts_few(reading: Reading) -> ContractCheck:
+    """What a heading such as `Section A` holds is no question with a long run of numbered lines."""
+    found = ContractCheck()
+    for stretch in reading.stretches:
+        drafts = reading.by_section.get(stretch.index, [])
+        if stretch.style != "part" or not stretch.is_question or len(drafts) != 1 or drafts[0].options:
+            continue
+        found.checked = True
+        count = _count_run(reading.inside.get(id(drafts[0]), ()))
+        if count < _MANY_PARTS:
+            continue
+        found.doubt(drafts[0])
+        found.missing += count - 1
+        found.breaches.append(
+            Breach(
+                "parts_few",
+                stretch.place,
+                count,
+                f"Section {stretch.name!r} was read as one question; it holds {count} numbered lines.",
+                stretch.index,
+            )
+        )
+    return found
+
+
+def _count_run(pieces: Sequence[Piece]) -> int:
+    """How far the numbers at the beginnings of lines run on from 1, in the form that runs furthest."""
+    last: dict[str, int] = {}
+    for piece in pieces:
+        label = piece.label
+        if label is not None and not label.is_weak and label.value == last.get(label.style, 0) + 1:
+            last[label.style] = label.value
+    return max((value for style, value in last.items() if style in _COUNTED), default=0)
+
+
+_COUNTED = ("num", "paren", "nump", "word", "bracket")
 _DIGIT = re.compile(r"\d")
 _MIN_KEYS = 3
 _KEY_LEAD = re.compile(r"^[^\d:：]{0,12}[:：、.．]\s*")

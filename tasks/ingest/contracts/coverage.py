@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from tasks.ingest.contracts import Breach
+from tasks.ingest.contracts.asking import has_title
 from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.headings import is_chapter, read_heading
@@ -128,7 +129,7 @@ def _tell(reading: Reading) -> str:
 
 
 def _asks(pieces: Sequence[Piece], place: int) -> bool:
-    """Whether a numbered line asks, leaves a blank or offers options, or stands in a list below a title with marks."""
+    """Whether a numbered line asks, offers or stands in a list below a title with marks."""
     if any(_ASKS.search(piece.text) or _OFFERS.match(piece.text) for piece in pieces[place : place + 2]):
         return True
     first = place
@@ -136,13 +137,10 @@ def _asks(pieces: Sequence[Piece], place: int) -> bool:
         first -= 1
         while first and not _counts(pieces[first].label):
             first -= 1
-    return any(
-        _TITLE.search(piece.text) for piece in pieces[max(first - 4, 0) : first] if len(piece.text) < 90
-    )
+    return has_title(pieces, pieces[first].start)
 
 
 _OFFERS = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
-_TITLE = re.compile(r"[（(\[]\s*\d{1,3}\s*(?:分|(?i:marks?|points?|pts?))[^()（）]{0,24}[)）\]]")
 
 
 def _fold(text: str) -> str:

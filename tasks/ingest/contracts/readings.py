@@ -19,7 +19,7 @@ class Stretch:
     """The lines below one heading, as far as contracts ask for them.
 
     `index` is what the drafts of the section carry; `place` the heading's offset in the raw text. `heading` is its line,
-    `lead` what stands between it and the first question.
+    `lead` what stands between it and the first question. `is_question`: the heading is itself one question.
     """
 
     index: int
@@ -30,6 +30,7 @@ class Stretch:
     heading: str = ""
     lead: str = ""
     parent: int | None = None
+    is_question: bool = False
 
     @property
     def name(self) -> str:

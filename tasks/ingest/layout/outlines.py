@@ -18,26 +18,27 @@ from typing import NamedTuple
 from tasks.ingest.layout.announcements import read_announcement
 from tasks.ingest.layout.headings import Heading, read_heading, read_marks
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.grammar import not_counting
 from tasks.ingest.words.labels import Label, read_number
-from tasks.ingest.words.lexicon import find_type_in_title
+from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title
 
 # A word or a few signs, a numeral, and what closes it; a lead such as `得分` may stand before it.
 _MARK = re.compile(
     r"\s*+(?:(?P<lead>[^\W\d_]{2,6})\s++(?=[^\W\d_]*\s*[一二三四五六七八九十]{1,3}\s*[、.．。,，:：]))?"
-    r"(?P<open>[（(\[【<《]?)\s*+(?P<word>[A-Za-z]{1,10}\s*[.:#]?\s*+(?=[\dIVXA-H一二三四五六七八九十])|第\s*|问题|题目?|试题|习题|例题?|部分)?+"
+    r"(?P<tag>[\[【(（][^\])】）\d]{1,8}[\])】）]\s*+(?=\d))?"
+    r"(?P<open>[（(\[【<《]?)\s*+(?P<word>(?:[A-Za-z]{2,10}|[Qq])\s*[.:#]?\s*+(?=[\dIVXA-H一二三四五六七八九十])|第\s*|问题|题目?|试题|习题|例题?|部分)?+"
     r"(?P<numeral>\d{1,3}(?!\d)|[一二三四五六七八九十]{1,3}|[①-⑳]|[Ⅰ-Ⅻ]|[IVX]{1,5}(?![A-Za-z])|[A-H](?![A-Za-z])|"
     r"(?:One|Two|Three|Four|Five|Six|Seven|Eight|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT)\b)"
     r"(?P<unit>\s*(?:大题|小题|部分|题|卷|篇)?)(?P<close>\s?[）)\]】>》]?\s?[.．、。,，:：;；—–-]{0,2})(?P<gap>\s*)"
 )
 _MAY_MARK = re.compile(r"\s*[（(\[【<《\dA-Z一-十第问题试习例部①-⑳Ⅰ-Ⅻ二三四五六七八九得]")
 _STOP, _BRACKET = re.compile(r"[.．、。,，:：;；—–-]"), re.compile(r"[）)\]】>》]")
-_MIN_RUN = 3
-_MAX_PROPOSALS = 6
+_MIN_RUN, _LONGEST_GAP = 3, 30
 _LONGEST_TITLE = 90
 
 
 class SeriesMark(NamedTuple):
-    """The mark at the beginning of a line: which line, where it ends there, its value, its family."""
+    """The mark at the beginning of a line: which line, where it ends, its value and family."""
 
     place: int
     end: int
@@ -49,12 +50,14 @@ class SeriesMark(NamedTuple):
 class Outline:
     """What marks sections and questions in one reading, by the offsets of lines in the raw text.
 
-    `headings` are lines that head sections; `alone` says that no others do. `numbers` are the marks of questions: the
-    index at which each ends on its line, and its value. `family` names the marks for a person.
+    `headings` are lines that head sections, `titles` those that only continue them; `alone` says that no others do. `numbers` are the marks of questions: the
+    index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
+    titles: frozenset[int] = frozenset()
     numbers: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    hidden: frozenset[int] = frozenset()
     alone: bool = False
     family: str = ""
 
@@ -65,6 +68,8 @@ class Outline:
     def _label(self, piece: Piece) -> Piece:
         if piece.start in self.headings:
             return replace(piece, kind="body")
+        if piece.start in self.hidden:
+            return piece.with_label(None)
         mark = self.numbers.get(piece.start)
         label = piece.label
         if mark is not None:
@@ -82,7 +87,11 @@ class Outline:
 
 
 def propose_outlines(
-    pieces: Sequence[Piece], starts: Collection[int], heads: Collection[int]
+    pieces: Sequence[Piece],
+    starts: Collection[int],
+    heads: Mapping[int, bool],
+    silent: frozenset[int] = frozenset(),
+    has_others: bool = True,
 ) -> Iterator[Outline]:
     """Other readings that the marks of a paper allow, the likeliest first.
 
@@ -92,14 +101,19 @@ def propose_outlines(
     numberings = _list_numberings(marks, pieces, starts)
     outlines: list[Outline] = []
     sections = _list_sections(marks, pieces, heads)
-    for headings in sections:
-        outlines.append(Outline(headings))
-        outlines.append(Outline(headings, alone=True))
+    for headings, titles in sections:
+        outlines.append(Outline(headings, titles))
+        if has_others:
+            outlines.append(Outline(headings, titles, alone=True))
     for family, numbers in numberings:
-        outlines.append(Outline({}, numbers, family=family))
-        outlines.extend(Outline(headings, numbers, family=family) for headings in sections)
-        outlines.append(Outline({}, numbers, alone=True, family=family))
-    yield from outlines[:_MAX_PROPOSALS]
+        outlines.append(Outline(numbers=numbers, family=family))
+        outlines.extend(Outline(headings, titles, numbers, family=family) for headings, titles in sections)
+        if has_others:
+            outlines.append(Outline(numbers=numbers, alone=True, family=family))
+    if silent:
+        # what is numbered before the questions, and asks nothing, is first left out of every other reading
+        outlines = [Outline(hidden=silent), *(replace(one, hidden=silent) for one in outlines)]
+    yield from outlines
 
 
 def read_marks_of(pieces: Sequence[Piece]) -> list[SeriesMark]:
@@ -133,7 +147,9 @@ def _read_mark(place: int, text: str) -> SeriesMark | None:
         return None
     if not (word or is_bracketed or has_stop or match["unit"].strip() or len(match["gap"]) > 1):
         return None
-    if kind == "1" and rest[:1].isdigit() and not match["gap"] and not word:
+    if kind == "1" and rest[:1].isdigit() and not match["gap"] and not word and "、" not in close:
+        return None
+    if word in not_counting():
         return None
     shape = "()" if match["open"] and is_bracketed else ")" if is_bracketed else "." if has_stop else " "
     family = f"{word}{kind}{match['unit'].strip()}{'' if word or match['unit'].strip() else shape}"
@@ -174,7 +190,7 @@ def _list_numberings(
         if len(own) < _MIN_RUN or steps < 0.5 * (len(own) - 1):
             continue
         numbers = {pieces[mark.place].start: (mark.end, mark.value) for mark in own}
-        numbers |= _fill_gaps(own, marks, pieces)
+        numbers |= _fill_gaps(own, pieces)
         fresh = sum(1 for start in numbers if start not in starts)
         if fresh >= 2 or (fresh and len(numbers) > len(own)):
             found.append((steps, family, numbers))
@@ -182,55 +198,66 @@ def _list_numberings(
     return [(family, numbers) for _, family, numbers in found[:2]]
 
 
-_LOOSE = re.compile(r"\s*[^\w\s]?\s*(\d{1,3})(?!\d)\s*[^\w\s]{0,2}\s*(?=\S)")
+_TAG = re.compile(r"\s*[\[【(（][^\])】）\d]{1,8}[\])】）]\s*(?=\d)")
+_LOOSE = re.compile(
+    r"\s*(?:[\[【(（][^\])】）\d]{1,8}[\])】）])?\s*[^\w\s]?\s*(\d{1,3})(?!\d)\s*[^\w\s]{0,2}\s*(?=\S)"
+)
 
 
-def _fill_gaps(
-    own: Sequence[SeriesMark], marks: Sequence[SeriesMark], pieces: Sequence[Piece]
-) -> dict[int, tuple[int, int]]:
-    """Lines between two numbers of a series that begin with the missing ones, however they are written."""
+def _fill_gaps(own: Sequence[SeriesMark], pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
+    """Lines between two numbers of a series that begin with the missing ones in any form."""
     filled: dict[int, tuple[int, int]] = {}
-    for left, right in pairwise(own):
+    for at, left in enumerate(own):
+        right = own[at + 1] if at + 1 < len(own) else None
         wanted = left.value + 1
-        if not wanted < right.value <= left.value + 6:
+        if right is not None and not wanted < right.value <= left.value + _LONGEST_GAP:
             continue
-        for place in range(left.place + 1, right.place):
+        for place in range(left.place + 1, right.place if right is not None else len(pieces)):
             match = _LOOSE.match(pieces[place].text)
-            if match is not None and int(match[1]) == wanted and wanted < right.value:
+            if match is not None and int(match[1]) == wanted and (right is None or wanted < right.value):
                 filled[pieces[place].start] = (match.end(), wanted)
                 wanted += 1
     return filled
 
 
+_Sections = tuple[dict[int, Heading], frozenset[int]]
+
+
 def _list_sections(
-    marks: Sequence[SeriesMark], pieces: Sequence[Piece], heads: Collection[int]
-) -> list[dict[int, Heading]]:
-    """The series whose lines may head sections and do not, with their headings."""
-    families = _by_family(marks)
-    found: list[tuple[int, dict[int, Heading]]] = []
-    for family, own in families.items():
-        kind = family.strip("().")
-        run = _run_from_one(own)
-        if len(run) < 2 or kind in ("1", "①", "A") or all(pieces[mark.place].start in heads for mark in run):
+    marks: Sequence[SeriesMark], pieces: Sequence[Piece], heads: Mapping[int, bool]
+) -> list[_Sections]:
+    """The series whose lines may head sections and do not: headings, rests of titles."""
+    found: list[tuple[int, _Sections]] = []
+    for family, own in _by_family(marks).items():
+        first = 2 if any(place < pieces[own[0].place].start for place in heads) and own[0].value == 2 else 1
+        run = _run_up(own, first)
+        if len(run) < 2 or family.strip("().") in ("1", "①", "A"):
             continue
         support = 0
         headings: dict[int, Heading] = {}
+        titles: set[int] = set()
         for at, mark in enumerate(run):
             last = run[at + 1].place if at + 1 < len(run) else len(pieces)
             heading, is_named = _make_heading(mark, pieces, last, marks)
             support += is_named
             headings[pieces[mark.place].start] = heading
-        if support >= 0.5 * len(run):
-            found.append((support, headings))
+            if mark.end == len(pieces[mark.place].text) and heading.title:
+                titles.add(pieces[mark.place + 1].start)
+        is_new = any(heads.get(place) != heading.is_question for place, heading in headings.items())
+        if is_new and support >= 0.5 * len(run):
+            found.append((support, (headings, frozenset(titles))))
     found.sort(key=lambda one: -one[0])
-    return [headings for _, headings in found[:2]]
+    return [sections for _, sections in found[:2]]
 
 
-def _run_from_one(own: Sequence[SeriesMark]) -> list[SeriesMark]:
-    """The marks that rise one by one from 1, and may begin again at 1."""
+def _run_up(own: Sequence[SeriesMark], first: int) -> list[SeriesMark]:
+    """The marks that rise one by one from the first, and may begin again at 1.
+
+    The first is 2 where the one before it was read as a heading in another form.
+    """
     run: list[SeriesMark] = []
     for mark in own:
-        if mark.value == (run[-1].value + 1 if run else 1) or (mark.value == 1 and len(run) > 1):
+        if mark.value == (run[-1].value + 1 if run else first) or (mark.value == 1 and len(run) > 1):
             run.append(mark)
     return run
 
@@ -238,9 +265,9 @@ def _run_from_one(own: Sequence[SeriesMark]) -> list[SeriesMark]:
 def _make_heading(
     mark: SeriesMark, pieces: Sequence[Piece], last: int, marks: Sequence[SeriesMark]
 ) -> tuple[Heading, bool]:
-    """The heading on a line of a series, and whether what it says or what follows shows that it is one."""
+    """The heading on a line of a series, and whether its text or what follows shows it."""
     piece = pieces[mark.place]
-    title = piece.text[mark.end :].strip()
+    title = piece.text[mark.end :].strip() or _continue_title(mark, pieces, last)
     known = read_heading(f"一、{title}") if title else None
     below = [one for one in marks if mark.place < one.place < last and one.family != mark.family]
     counting = [one for one in below if any(sign in one.family for sign in "1①")]
@@ -254,11 +281,27 @@ def _make_heading(
         if len(title) <= _LONGEST_TITLE
         else None
     )
+    if is_list and fine is None:
+        lead = [one.text for one in pieces[mark.place + 1 : min(mark.place + 4, last)] if one.label is None]
+        fine = next((found for text in lead if (found := find_type_by_pattern(text[:160]))), None)
     is_long = len(title) > _LONGEST_TITLE
-    rest = mark.end if is_long or not is_list else len(piece.text)
+    rest = mark.end if piece.text[mark.end :].strip() and (is_long or not is_list) else len(piece.text)
     style = "part" if mark.family[:1].isalpha() else "cn"
     label = Label(style, mark.value, mark.end, piece.text[: mark.end].strip())
     heading = Heading(
         label, title, fine if is_list else None, read_marks(title), rest, is_question=not is_list
     )
     return heading, is_list or bool(re.search(r"分|points?|marks?", title))
+
+
+def _continue_title(mark: SeriesMark, pieces: Sequence[Piece], last: int) -> str:
+    """The line below a mark that stands alone, where that line is its title."""
+    below = pieces[mark.place + 1] if mark.place + 1 < last else None
+    if (
+        below is None
+        or len(below.text) > _LONGEST_TITLE
+        or below.label is not None
+        or below.text.rstrip()[-1:] in "?？"
+    ):
+        return ""
+    return below.text.strip()

@@ -96,6 +96,9 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
             if rest.text.strip():
                 current.pieces.append(rest)
             continue
+        if outline is not None and piece.start in outline.titles:
+            current.heading = f"{current.heading} {piece.text}"
+            continue
         if is_chapter(piece.text):
             broke = True
             current.breaks.add(len(current.pieces))
@@ -175,7 +178,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
         return False  # `Read the programs (5 points each)`
     numbered = [label for label in children if label is not None and label.style in ("num", "nump", "paren")]
     if len(numbered) < 2 or (numbered[0].value != 1 and numbered[1].value != numbered[0].value + 1):
-        return True
+        return not _heads_one(first, section)
     if len(numbered) and first_number and len(numbered) >= 2:
         between = [piece.text for piece in section.pieces[1 : first_number + 1]]
         if any(not INSTRUCTION.search(text) and len(text.strip()) > 8 for text in between):
@@ -205,6 +208,22 @@ def _opens_list(section: Section, last: int) -> bool:
             for piece in section.pieces[1:]
             if (other := piece.label) is not None
         )
+    )
+
+
+_NAMES_LIST = re.compile(r"(?:下列|以下|下面)[^？?]{0,12}[：:]\s*$|\bthe following\b[^?]{0,24}:\s*$")
+_BRACKETS = re.compile(r"[（(\[][^()（）\[\]]*[)）\]]")
+
+
+def _heads_one(first: str, section: Section) -> bool:
+    """Whether `二、短论（20 分）` is the bare title above the only question of its section, `1. …`."""
+    title = _BRACKETS.sub("", first).strip(" :：")
+    label = section.pieces[1].label if len(section.pieces) > 1 else None
+    return (
+        len(title) <= 6
+        and label is not None
+        and (label.style, label.value) == ("num", 1)
+        and not label.is_weak
     )
 
 

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
+from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Breach, Checked
-from tasks.ingest.contracts.checking import describe_breaches
+from tasks.ingest.contracts.checking import check_reading, describe_breaches
+from tasks.ingest.contracts.readings import Reading, Stretch
 from tasks.ingest.layout.announcements import read_announcement, read_range
+from tasks.ingest.layout.pieces import make_pieces
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.splitting import Split, split_lines
 
@@ -44,6 +47,17 @@ def test_a_reading_that_is_not_as_the_paper_says_breaks_it(case: dict[str, Any])
     assert case["words"] in breach.words
     assert 0 <= breach.place < len(case["breaks"])
     assert checked.score < 1.0
+
+
+@pytest.mark.parametrize(("count", "breaches"), [(2, []), (6, ["parts_few"])])
+def test_a_section_read_as_one_question_holds_no_long_list(count: int, breaches: list[str]) -> None:
+    texts = ["SECTION A", *(f"{number}. What is its span?" for number in range(1, count + 1))]
+    lines = [Line(text) for text in texts]
+    raw, starts, _ = join_lines(lines)
+    draft = Draft(number_label="SECTION A", value=1, section=1, marks=5, end=len(raw))
+    stretch = Stretch(1, 0, 1, "part", heading="SECTION A", is_question=True)
+    checked, _ = check_reading(Reading([draft], make_pieces(lines, starts), [stretch]))
+    assert list_contracts(checked) == breaches
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from tasks.ingest.documents import (
     parse_documents,
     render_document_json,
 )
-from tasks.questions import compute_document_id
+from tasks.questions.identity import compute_document_id
 from tests.tasks.ingest.builders import make_compound_file, make_docx, make_pdf, make_xlsx, make_zip, write
 
 OPTIONS = IngestOptions(time_limit_s=60, use_ocr=False)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schemas.errors import ContractError, UsageError
-from tasks.statistics.elo import (
+from tasks.statistics.ratings.elo import (
     PRIOR_SPREAD,
     compute_bradley_terry,
     compute_elo,

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from schemas.errors import ContractError, UsageError
-from tasks.statistics.elo import (
+from tasks.statistics.league.mean_interval import make_generator
+from tasks.statistics.ratings.elo import (
     PRIOR,
     compute_bradley_terry,
     compute_bradley_terry_many,
@@ -14,8 +15,7 @@ from tasks.statistics.elo import (
     compute_expected_score,
     play_elo,
 )
-from tasks.statistics.mean_interval import make_generator
-from tasks.statistics.sparse_replays import Replay, compute_replays, count_outcomes
+from tasks.statistics.ratings.sparse_replays import Replay, compute_replays, count_outcomes
 from tests.tasks.statistics.test_elo import BASEBALL
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 from sqlalchemy import Engine, inspect
 
 from schemas.errors import StoreError
-from warehouse.ledger.engine import files
 from warehouse.ledger.engine.connections import create_ledger_engine
+from warehouse.ledger.engine.copies import files
 from warehouse.ledger.engine.sides import find_ledger_file, name_exam_file
 
 if TYPE_CHECKING:

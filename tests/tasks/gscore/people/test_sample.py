@@ -16,7 +16,7 @@ from openpyxl import load_workbook
 from schemas.errors import UsageError, WorkbookError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.gscore.cgeval.references import read_references
+from tasks.gscore.cgeval import read_references
 from tasks.gscore.people.agreement import compute_sample_agreement
 from tasks.gscore.people.landing import land_ratings
 from tasks.gscore.people.rating_workbook import compute_rating_key, export_rating_workbook
