@@ -19,7 +19,7 @@ from tasks.judging import find_address
 from tasks.judging.label_prompts import parse_label
 from tasks.judging.parsing import parse_judgement
 from tasks.league.parsing import parse_ranking, parse_scores
-from tasks.models import parse_json_object
+from tasks.models.reading import parse_json_object
 from tasks.questions import BareQuestion, Option
 from tests.benchmarks.ingest_mutations import read_lines
 from tests.benchmarks.pattern_hunt import BOUNDED, RUNS, SINGLE, WORDS, Found, find_patterns

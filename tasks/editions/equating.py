@@ -16,7 +16,7 @@ from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis, QueryReader
 from tasks.editions.estimates import StyleAnswers, count_stars
 from tasks.editions.standings import MAIN_STYLE
-from tasks.statistics import (
+from tasks.statistics.items import (
     EquatedDiscipline,
     GradedFit,
     GradedRows,

@@ -8,6 +8,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.companions import apply_companion
+from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.describing import describe
@@ -58,8 +59,7 @@ def read_extraction(
     """
     mapping = read_mapping(options.get("mapping_file"))
     split, raw, pages = _split(extraction, mapping["columns"])
-    if extraction.lines:
-        apply_companion(split, options)
+    apply_companion(split, options)
     document["page_count"] = extraction.page_count
     document["converter"] = extraction.converter
     document["language"] = split.language or detect_language(raw)
@@ -76,18 +76,15 @@ def read_extraction(
     }
     if len(raw) > MAX_TEXT:
         document["warnings"].append(f"The text was cut after {MAX_TEXT} of {len(raw)} characters.")
-    threshold = float(options["confidence_threshold"])
-    questions, repeated = make_questions(
-        split.drafts, document, document["language"], threshold, extraction.notes
-    )
+    questions, repeated = make_questions(split.drafts, document, document["language"], extraction.notes)
     if repeated:
         document["warnings"].append(
             f"{repeated} of {len(split.drafts)} questions repeat another of this document and were left out."
         )
     document["question_count"] = len(questions)
-    document["status"] = "parsed" if questions else "no_questions"
+    judge_reading(document, questions, raw, split.checked, Terms.from_options(options))
     if not questions:
-        document["error"] = _explain_nothing(raw, split)
+        document["status"], document["error"] = "no_questions", _explain_nothing(raw, split)
     return {"document": document, "text": text, "questions": questions}
 
 

@@ -9,19 +9,21 @@ from itertools import islice
 
 from tasks.ingest.content.answer_regions import take_key_lines, take_regions
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.emphasis import take_format_keys
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.filled_answers import (
     cut_own_number,
+    drop_form_lines,
     find_filled,
     prints_answers,
     read_answers_below,
     read_filled,
+    read_tails,
     read_trailing_letters,
 )
 from tasks.ingest.content.key_matching import match_keys
 from tasks.ingest.content.key_regions import part_answers
 from tasks.ingest.content.keys import KeySection, read_region
+from tasks.ingest.content.marked_options import take_format_keys, take_signs
 from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.content.trailing_tags import cut_trailing_tags
 from tasks.ingest.contracts import Checked
@@ -96,7 +98,6 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     if is_no_paper(best.drafts):
         best.drafts = []  # the breach says so
     note_breaches(best.found)
-    take_format_keys(best.drafts, lines, starts)
     return _describe(best)
 
 
@@ -202,6 +203,8 @@ def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
     cut_trailing_tags(drafts)
+    take_signs(drafts)
+    take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
     return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results)
 
@@ -274,7 +277,7 @@ def _split_part(
     for number, section, label, lines, material in chunks:
         fine = None if label is not None and label.style == "bonus" else section.fine
         draft = read_content(lines, fine, language, is_answered or number in filled)
-        if not draft.stem and not draft.options:
+        if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number
         draft.section_number = section.number
@@ -290,8 +293,10 @@ def _split_part(
         if lines:
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
+    drop_form_lines(drafts)
     read_filled(drafts, language)
     read_trailing_letters(drafts)
+    read_tails(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys

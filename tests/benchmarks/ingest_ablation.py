@@ -25,7 +25,6 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-import tasks.ingest
 from tasks.ingest.reading import read_extraction
 from tests.benchmarks.ingest_accuracy import compare, read_options, read_truths
 from tests.benchmarks.ingest_cache import find_cache, use_cache

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
-from deployments.flow_runs import fetch_run_lines, read_state
+from deployments.flow_runs.server import fetch_run_lines, read_state
 from schemas.errors import ProctorError
 from schemas.settings import Settings
 from tests.e2e.conftest import BIN, Home

@@ -22,8 +22,8 @@ import pytest
 
 from deployments.demo.reviewing import fill_workbook
 from deployments.demo.simulation import running_models
-from deployments.flow_runs import read_state
 from deployments.flow_runs.deploying import read_deployments
+from deployments.flow_runs.server import read_state
 from schemas.settings import Settings
 from tasks.exam.month import read_current_bank
 from tests.e2e.conftest import BIN, Demo, Home

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
-from tasks.exam.closing import set_deadlines
+from tasks.exam.closed.closing import set_deadlines
 from tests.e2e.conftest import BIN
 from tests.tasks.exam.world import DISCIPLINES, make_bank, make_model, make_registry, publish
 from warehouse.ledger.engine.ledger import Ledger

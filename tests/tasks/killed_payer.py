@@ -17,7 +17,7 @@ from tasks.contamination import ReplayRequest
 from tasks.contamination.replay import replay_sources
 from tasks.judging import prelabel_failures
 from tasks.judging.landing import judge_landed
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from tasks.running import Progress
 from tests.tasks.models.simulation import make_model
 from warehouse.lake import open_lake

@@ -140,15 +140,13 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         letters = [label for label, option in draft.options if _fold_option(option) == folded][:1] or None
     if letters is None:
         match = re.match(
-            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=[.)）]))\s*[)）]?(?:\s*[.．、。:：,，;；]\s*|\s+(?=\S)|$)(.*)",
+            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=\s*[.)）=:：]))\s*[)）]?(?:\s*[.．、。:：,，;；=→–—-]\s*|\s+(?=\S)|$)(.*)",
             first,
         )
         if match:
             letters = read_key(match.group(1), labels)
             rest = (match.group(2) + "\n" + rest).strip()
-            option = dict(draft.options).get(letters[0], "") if letters and len(letters) == 1 else ""
-            if rest.strip(" 。.") == option.strip(" 。."):
-                rest = ""
+            rest = _drop_echo(rest, draft.options, letters or [])
     if letters is None:
         folded = re.sub(r"\s+|[。.；;]$", "", first)
         letters = [
@@ -173,6 +171,19 @@ def set_choice_answer(draft: Draft, text: str) -> None:
     rest = rest.strip()
     if rest:
         draft.explanation = f"{rest}\n{draft.explanation}" if draft.explanation else rest
+
+
+_WORTH = re.compile(r"\s*\d+(?:\.\d+)?\s*(?:分|points?|pts?)\s*")
+
+
+def _drop_echo(rest: str, options: Sequence[tuple[str, str]], letters: Sequence[str]) -> str:
+    """What stands after a key, without the chosen options again (`C:a lighthouse;`) and points."""
+    first, *below = [line for line in rest.split("\n") if not _WORTH.fullmatch(line)] or [""]
+    chosen = [(label, re.sub(r"\W+", "", text)) for label, text in options if label in letters]
+    said = re.sub(r"\W+", "", first)
+    labelled = "".join(label + text for label, text in chosen)
+    echoes = ("".join(text for _, text in chosen), labelled, labelled[1:])
+    return "\n".join(below if said in echoes else [first, *below]).strip()
 
 
 _ORDINALS = re.compile(

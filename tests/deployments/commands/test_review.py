@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from deployments.cli import app
 from deployments.demo.reviewing import Verdict, fill_workbook
-from deployments.flow_runs import stop_server
+from deployments.flow_runs.server import stop_server
 from deployments.home import create_home
 from schemas.settings import Settings, load_settings
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save

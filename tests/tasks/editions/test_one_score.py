@@ -15,20 +15,11 @@ from tasks.editions.equating import _is_unfixed as is_unfixed
 from tasks.editions.equating import _score_discipline as score_discipline
 from tasks.editions.sessions import summarise_sessions
 from tasks.exam.public.verifier import weigh
-from tasks.statistics import (
-    EquatedDiscipline,
-    StarRows,
-    arrange_stars,
-    combine_disciplines,
-    compute_changes,
-    compute_means,
-    compute_pairs,
-    compute_rating_curves,
-    compute_scores,
-    compute_session_score,
-    draw_resamples,
-)
+from tasks.statistics import StarRows, compute_means, compute_session_score
+from tasks.statistics.items import EquatedDiscipline, combine_disciplines
+from tasks.statistics.ratings import arrange_stars, compute_rating_curves, draw_resamples
 from tasks.statistics.score import FULL_DISCIPLINE, MOST_STARS, compute_score
+from tasks.statistics.scores import compute_changes, compute_pairs, compute_scores
 from warehouse.lake import Lake
 
 CANDIDATES, QUESTIONS = 6, 7

@@ -30,7 +30,7 @@ from tasks.ingest.located_questions import locate_questions
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.stretches import find_stretches, merge_rows, read_places
 from tasks.ingest.words.warnings import NOT_READ
-from tasks.models.budget import SharedBudget
+from tasks.models.budget.reservations import SharedBudget
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.models.simulation import make_model, start_server

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, RowMapping, select
 
 from schemas.ledger.exam import RunSeal, SetProof
 from warehouse.ledger.engine.inserting import replace_rows
-from warehouse.ledger.engine.public_log import read_public_entries
+from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.rows import iter_rows, read_row
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import allocations, run_seals, runs, sessions, set_proofs, sets

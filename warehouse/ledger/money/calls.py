@@ -19,8 +19,8 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, RowMapping, bindparam, func, select, union, update
 
 from warehouse.ledger.engine.inserting import insert_into
+from warehouse.ledger.engine.leases.processes import ProcessLease, read_lease
 from warehouse.ledger.engine.moments import now_text
-from warehouse.ledger.engine.processes import ProcessLease, read_lease
 from warehouse.ledger.engine.statements import HotStatement, iter_chunks
 from warehouse.ledger.engine.tables import NOT_EXAM, call_batches, llm_calls, runs
 
@@ -109,7 +109,7 @@ _FAIL = HotStatement(
 
 @cache
 def _write_start(dialect: str) -> HotStatement:
-    first = {name: bindparam(name) for name in _FIRST}
+    first: dict[str, BindParameter[Any]] = {name: bindparam(name) for name in _FIRST}
     return HotStatement(insert_into(dialect, llm_calls).values(first).on_conflict_do_nothing())
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import select, update
 
-from warehouse.ledger.engine.clock import read_database_clock
 from warehouse.ledger.engine.inserting import insert_into
+from warehouse.ledger.engine.leases.clock import read_database_clock
 from warehouse.ledger.engine.tables import provider_paces
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, RowMapping, func, or_, select, text
 
 from schemas.ledger.trust import LogKey, SignedHead
-from warehouse.ledger.engine.chain import HASHED
 from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import HASHED
 from warehouse.ledger.engine.rows import iter_rows, read_row, read_rows
 from warehouse.ledger.engine.tables import access_chain, access_log, log_keys, sessions, signed_heads
 
