@@ -25,7 +25,6 @@ from tasks.ingest.content.key_regions import part_answers
 from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.content.marked_options import take_format_keys, take_signs
 from tasks.ingest.content.passages import drop_asking_lead
-from tasks.ingest.content.trailing_tags import cut_trailing_tags
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -34,9 +33,7 @@ from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.furniture import (
     drop_notices,
     drop_page_numbers,
-    drop_titles,
     is_noise,
-    letter_options,
     move_brackets,
     move_tags,
 )
@@ -202,7 +199,6 @@ def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
-    cut_trailing_tags(drafts)
     take_signs(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
@@ -229,7 +225,7 @@ def _split_part(
     stretches: list[Stretch],
     outline: Outline | None,
 ) -> tuple[list[Draft], list[KeySection]]:
-    part = letter_options(IndexedLines(pieces))
+    part = IndexedLines(pieces)
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
     kept = [piece for piece in drop_page_numbers(drop_notices(part)).pieces if not is_noise(piece)]
@@ -238,7 +234,7 @@ def _split_part(
         title = _AFTER_TITLE.match(piece.text)
         if title is not None:
             pieces[index] = piece.cut(title.end())
-    sections = divide(drop_titles(pieces), outline)
+    sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)
     keys: list[KeySection] = []
     chunks: list[tuple[int, Section, Label | None, list[Piece], str | None]] = []
