@@ -88,7 +88,7 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
 def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
-    paper = Paper(lines, starts, pieces, language)
+    paper = LinedPaper(lines, starts, pieces, language)
     best = _read_outline(paper, None)
     if best.checked.score < DOUBTFUL:
         best = _choose(best, paper)
@@ -98,7 +98,7 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     return _describe(best)
 
 
-def _choose(first: ReadPaper, paper: Paper) -> ReadPaper:
+def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
     """The reading that keeps most contracts, the first one where no other gains enough."""
     best, runner_up = first, 0.0
     headed = [stretch for stretch in first.stretches if stretch.heading]
@@ -139,7 +139,7 @@ def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
 
 
 @dataclass(frozen=True)
-class Paper:
+class LinedPaper:
     """The lines of a paper as every reading of it begins."""
 
     lines: Sequence[Line]
@@ -175,7 +175,7 @@ class ReadPaper:
         return len({id(draft) for one in self.found for draft in one.doubted})
 
 
-def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
+def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     """Read the questions of a paper, with other marks where an outline names them."""
     pieces = paper.pieces if outline is None else outline.label(paper.pieces)
     warnings: list[str] = []
