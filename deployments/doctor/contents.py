@@ -247,6 +247,13 @@ def examine_quarantine(lake: Lake, note: NoteFinding) -> None:
     note("quarantine", f"{count} rows (proctor sql quarantine_by_rule)", True)
 
 
+def examine_held_papers(lake: Lake, note: NoteFinding) -> None:
+    """How many papers are held whole and wait for somebody to look at them."""
+    held = sum(int(count) for status, count in lake.read("papers_by_status").rows() if status == "held")
+    said = f"{held} wait for somebody to look at them (proctor documents list --status held)"
+    note("held papers", said if held else "none", True)
+
+
 def count_waiting(lake: Lake | None, findings: Findings) -> dict[str, int]:
     """Status → how many papers have it; nothing where that cannot be read."""
     counts: dict[str, int] = {}

@@ -103,6 +103,8 @@ def describe_home(settings: Settings) -> dict[str, Any]:
     with LakeReader(settings) as lake:
         landed = lake.read("landed_row_counts")
         quarantined = lake.read("quarantined_count")
+        papers = {str(state): count for state, count in lake.read("papers_by_status").rows}
     description["rows"] = {str(name): count for name, count in landed.rows}
     description["quarantined_rows"] = quarantined.scalar()
+    description["held_papers"] = papers.get("held", 0)
     return description

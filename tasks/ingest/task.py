@@ -39,7 +39,7 @@ def ingest_documents(
     The originals are archived. `assist` names the model that helps where the rules are unsure.
     """
     settings = load_settings()
-    options = make_options(discipline_map, mapping_file, source_kind, use_ocr=use_ocr)
+    options = make_options(discipline_map, mapping_file, source_kind, use_ocr=use_ocr, settings=settings)
     with ExitStack() as stack:
         stack.enter_context(open_cluster(settings))
         ledger = stack.enter_context(open_ledger(settings.ledger_address))

@@ -48,6 +48,8 @@ def invoke(home: Path | None, *arguments: str, **variables: str) -> Result:
         for name in list(os.environ):
             if name.startswith(("PROCTOR_", "PREFECT_")):
                 patch.delenv(name)
+        # A store that is away is waited for where a test says so.
+        patch.setenv("PROCTOR_STORE_WAIT_S", "0")
         if home is not None:
             patch.setenv("PROCTOR_HOME", str(home))
         for name, value in variables.items():

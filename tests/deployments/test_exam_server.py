@@ -19,7 +19,6 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from deployments.http import exam_server
 from deployments.http.exam_server import describe_environment, find_warnings
 from schemas.errors import UsageError
 from schemas.settings import Settings
@@ -135,8 +134,9 @@ def test_a_host_that_has_the_exams_role_and_the_keys_needs_no_home(
     The keys are elsewhere.
     """
     served: list[Settings] = []
-    monkeypatch.setattr(exam_server, "leave_secrets_behind", lambda _: None)
-    monkeypatch.setattr(exam_server, "serve_exam", lambda settings, *_, **__: served.append(settings))
+    # Where the command takes them from: the face keeps what another test had from it.
+    monkeypatch.setattr("deployments.http.leave_secrets_behind", lambda _: None)
+    monkeypatch.setattr("deployments.http.serve_exam", lambda settings, *_, **__: served.append(settings))
     home, keys = tmp_path / "empty", {"PROCTOR_SECRETS": str(tmp_path / "secrets")}
     refused = invoke(home, "exam", "serve", **keys)
     assert (refused.exit_code, "holds no home" in refused.stderr, served) == (2, True, [])

@@ -12,8 +12,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from prefect.client.schemas.objects import FlowRun  # noqa: TID251 - the run that a worker is given
-from prefect.context import FlowRunContext  # noqa: TID251
 from typer.testing import Result
 
 from deployments.home import accept_files, check_host, create_home, examine_hosts, list_shared
@@ -21,7 +19,6 @@ from deployments.home.hosts import prepare_host
 from deployments.http import Listening, exam_server
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.running.flow_runs import sign_landings
 from tests.deployments.test_cli import invoke as invoke_command
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine.opening import open_ledger
@@ -160,6 +157,12 @@ def test_the_exam_api_is_refused_with_keys_of_another_installation_and_asks_for_
 def test_a_run_of_a_worker_is_refused_on_a_host_that_differs(
     first: Settings, second: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # What Prefect hands a worker's run. Prefect is imported by the tests that run it: it takes a second of every collection.
+    from prefect.client.schemas.objects import FlowRun  # noqa: TID251
+    from prefect.context import FlowRunContext  # noqa: TID251
+
+    from tasks.running.flow_runs import sign_landings
+
     landed: list[int] = []
     task = sign_landings(lambda: landed.append(1))
     (second.secrets_path / "blinding-key").write_text("0" * 64)

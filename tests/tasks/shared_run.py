@@ -19,15 +19,7 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-import aiohttp  # noqa: F401 - preloaded for the forks
-import duckdb  # noqa: F401
-import duckdb_extension_ducklake  # noqa: F401
-import httpx2  # noqa: F401
-import jwt  # noqa: F401
-import openai.resources.chat  # noqa: F401
 import polars as pl
-import psycopg  # noqa: F401
-import pyarrow  # noqa: F401
 
 from deployments.model_server.server import RunningServer
 from schemas.errors import BudgetError
@@ -62,9 +54,22 @@ PASSING = frozenset({"latency_ms", "attempts", "landing_unit", "flow_run_id", "c
 TABLES = ("runs", "models", "sets", "sessions", "allocations", "responses", "judgements", "llm_calls")
 
 
+# What a worker imports as it goes: the server that forks has it already.
+PRELOADED = (
+    "aiohttp",
+    "duckdb_extension_ducklake",
+    "httpx2",
+    "jwt",
+    "openai.resources.chat",
+    "psycopg",
+    "pyarrow",
+    __name__,
+)
+
+
 def fork_context() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
+    context.set_forkserver_preload(list(PRELOADED))
     return context
 
 

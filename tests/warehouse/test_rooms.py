@@ -26,7 +26,7 @@ FACES = {
 
 
 def list_imports(node: ast.AST) -> set[str]:
-    """Modules of the lake that the node imports anywhere, for types and by a face as well."""
+    """Modules of the lake that the node imports, for types and by a face as well."""
     found = set()
     for one in ast.walk(node):
         if isinstance(one, ast.ImportFrom) and one.module is not None:

@@ -97,9 +97,8 @@ def test_every_check_has_a_case_that_passes_and_one_that_offends() -> None:
         assert outcomes == {True, False}, f"check {name}: cases with offending rows {outcomes}"
 
 
-@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
-def test_filled_in_rows_satisfy_the_contract(table: Table) -> None:
-    assert find_refusals(table, fill_rows(table, [{}])) == []
+def test_filled_in_rows_satisfy_the_contract() -> None:
+    assert [table.name for table in TABLES.values() if find_refusals(table, fill_rows(table, [{}]))] == []
 
 
 def test_a_column_that_the_table_does_not_have_is_refused(tmp_path: Path) -> None:

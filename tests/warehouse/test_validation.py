@@ -75,11 +75,11 @@ def test_a_suite_holds_one_expectation_per_rule_of_the_contract() -> None:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("great-expectations")
-@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
-def test_every_table_has_a_suite_that_an_empty_frame_satisfies(table: Table) -> None:
-    assert len(build_suite(table).expectations) == len(list_rules(table)) > 1
-    empty = table.frame([]).with_columns(pl.lit("u").alias("landing_unit"))
-    assert find_refusals(table, empty) == find_suite_refusals(table, empty) == []
+def test_every_table_has_a_suite_that_an_empty_frame_satisfies() -> None:
+    for table in TABLES.values():
+        assert len(build_suite(table).expectations) == len(list_rules(table)) > 1, table.name
+        empty = table.frame([]).with_columns(pl.lit("u").alias("landing_unit"))
+        assert find_refusals(table, empty) == find_suite_refusals(table, empty) == [], table.name
 
 
 def test_rows_that_keep_every_rule_are_not_refused_and_null_breaks_only_what_is_required(find: Find) -> None:
@@ -166,10 +166,9 @@ def test_a_pattern_that_only_some_engines_know_is_a_fault_of_ours() -> None:
         find_refusals(ahead, frame)
 
 
-@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
-def test_every_rule_of_the_contract_can_be_evaluated_on_a_landing(table: Table) -> None:
-    rows = table.frame([{}]).with_columns(pl.lit("u").alias("landing_unit"))
-
-    assert {refusal.rule for refusal in find_refusals(table, rows)} == {
-        f"required: {column.name}" for column in table.own_columns if column.required
-    }
+def test_every_rule_of_the_contract_can_be_evaluated_on_a_landing() -> None:
+    for table in TABLES.values():
+        rows = table.frame([{}]).with_columns(pl.lit("u").alias("landing_unit"))
+        assert {refusal.rule for refusal in find_refusals(table, rows)} == {
+            f"required: {column.name}" for column in table.own_columns if column.required
+        }, table.name

@@ -64,6 +64,7 @@ def read_content(
     body = take_margin_marks(body, draft)
     draft.stem = clean_text(join_pieces(body), language)
     take_marks(draft)
+    kind = draft.fine.question_type if draft.fine else None
     if draft.options:
         settle_choice(draft, answer_text, language, raw_stem)
     else:

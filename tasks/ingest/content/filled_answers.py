@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
+from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.labels import Label
 from tasks.questions import has_blank
@@ -48,6 +50,8 @@ def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
             draft.notes.append("answer_without_mark")
 
 
+_EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
+_BEFORE_LETTER = re.compile(r"\s*(?:[-–—=→>:：]+|(?i:\b(?:ans(?:wer)?|key))\s*[.:：]?)\s*$")
 _TRAILING_LETTER = re.compile(r"(?<=\S)\s+([A-H])$")
 
 
@@ -61,6 +65,10 @@ def read_trailing_letters(drafts: Sequence[Draft]) -> None:
         if draft.options:
             groups.setdefault(draft.section, []).append(draft)
     for group in groups.values():
+        lead = [draft for draft in group if draft.answer and _EMPTY_LEAD.match(draft.stem)]
+        if len(lead) >= max(3, 0.8 * len(group)):
+            for draft in lead:  # `（B）How …`: the keys stand before the stems, in no blank of theirs
+                draft.stem = _EMPTY_LEAD.sub("", draft.stem, count=1)
         open_ones = [draft for draft in group if not draft.answer]
         matches = [_TRAILING_LETTER.search(draft.stem) for draft in open_ones]
         letters = [match.group(1) for match in matches if match]
@@ -72,7 +80,58 @@ def read_trailing_letters(drafts: Sequence[Draft]) -> None:
             continue
         for draft, match in zip(open_ones, matches, strict=True):
             if match is not None and match.group(1) in {label for label, _ in draft.options}:
-                draft.answer, draft.stem = [match.group(1)], draft.stem[: match.start()]
+                draft.answer = [match.group(1)]
+                draft.stem = _BEFORE_LETTER.sub("", draft.stem[: match.start()])
+
+
+_LEAST_REPEATED = 5
+
+
+def drop_form_lines(drafts: Sequence[Draft]) -> None:
+    """Drop the lines of a form around the stems, `Text:` above and `Options:` below, the same in most questions."""
+    stems = [draft.stem.split("\n") for draft in drafts]
+    for place in (0, -1):
+        counts = Counter(lines[place].strip() for lines in stems if len(lines) > 1)
+        for line, count in counts.most_common(2):
+            is_name = 0 < len(line) <= 24 and line[-1] in ":：" and not has_blank(line)
+            if not is_name or count < max(_LEAST_REPEATED, 0.3 * len(drafts)):
+                continue
+            for draft, lines in zip(drafts, stems, strict=True):
+                if len(lines) > 1 and lines[place].strip() == line:
+                    del lines[place]
+                    draft.stem = "\n".join(lines).strip()
+
+
+# `……的是（）。-D:a lighthouse`, `……缴纳党费。-对:`: a key after a dash, and what it says
+_KEYED_TAIL = re.compile(
+    r"\s*[-–—|=→>]+\s*(?:([A-J]{1,6})|(对|错|正确|错误|√|×|[Tt]rue|[Ff]alse))\s*(?:[:：.．、]\s*([^\n]*))?$"
+)
+_LEAST_TAILED = 0.8
+
+
+def read_tails(drafts: Sequence[Draft]) -> None:
+    """Read keys that follow the stems after a dash, where nearly every question of a section has one.
+
+    Of a question without options the answer is what the key is printed to say.
+    """
+    groups: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        groups.setdefault(draft.section, []).append(draft)
+    for group in groups.values():
+        tails = [_KEYED_TAIL.search(draft.stem) for draft in group]
+        if len(group) < 3 or sum(map(bool, tails)) < _LEAST_TAILED * len(group):
+            continue
+        for draft, tail in zip(group, tails, strict=True):
+            if tail is None or draft.answer or not draft.stem[: tail.start()].strip():
+                continue
+            letters, truth, said = tail.groups()
+            if truth is not None:
+                draft.question_type, draft.answer = "true_false", [str(read_truth(truth))]
+            elif draft.options or said:
+                draft.answer = sorted(letters) if draft.options else [said.strip()]
+            else:
+                continue
+            draft.stem = draft.stem[: tail.start()].rstrip()
 
 
 _ASKS = re.compile(
@@ -84,6 +143,7 @@ _POINTS_ON = re.compile(
     re.IGNORECASE,
 )
 _LEAST_BELOW = 4
+_ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
 
 
 def read_answers_below(drafts: Sequence[Draft]) -> None:
@@ -94,13 +154,14 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
     """
     groups: dict[int, list[Draft]] = {}
     for draft in drafts:
-        if draft.fine is not None and draft.question_type in ("short_answer", "term_explanation"):
+        if not draft.options and draft.question_type in _ANSWERED_BELOW:
             groups.setdefault(draft.section, []).append(draft)
     for group in groups.values():
-        if len(group) < _LEAST_BELOW or any(draft.answer or draft.options for draft in group):
+        if len(group) < _LEAST_BELOW or any(draft.answer for draft in group):
             continue
         shaped = [draft for draft in group if _is_answered_below(draft.stem)]
-        if len(shaped) < max(_LEAST_BELOW, 0.75 * len(group)):
+        followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
+        if len(shaped) < max(_LEAST_BELOW, 0.75 * followed, 0.5 * len(group)):
             continue
         for draft in shaped:
             draft.stem, _, answer = draft.stem.partition("\n")
@@ -111,6 +172,7 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
 def _is_answered_below(stem: str) -> bool:
     first, _, below = stem.partition("\n")
     asks = first.rstrip().endswith(("？", "?")) or _ASKS.match(first) is not None
+    asks = asks or (has_blank(first) and len(below) < 60)
     return (
         asks
         and bool(below.strip())

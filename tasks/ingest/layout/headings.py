@@ -160,7 +160,8 @@ _PROSE = re.compile(rf"[\u4e00-\u9fff、“”‘’]{{{_TITLE_LIMIT + 1}}}")
 class Heading:
     """A line read as a section heading.
 
-    `rest` is the index at which content begins on the same line.
+    `rest` is the index at which content begins on the same line. `is_question` says whether the heading is one question
+    by itself, None where what stands below it is to show that.
     """
 
     label: Label | None
@@ -168,6 +169,7 @@ class Heading:
     fine: FineType | None
     marks: float | None
     rest: int
+    is_question: bool | None = None
 
 
 def is_chapter(text: str) -> bool:

@@ -19,6 +19,10 @@ _STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
 _BLOCK = re.compile(
     r"\s*[【\[(（]?\s*(?:参考|标准|正确)?(?:答案|Answers?|Keys?|ANSWERS?|KEYS?)\s*[】\])）]?\s*[:：]?\s*(?P<keys>(?:[A-J]{1,8}[\s,，、;；.]*){2,}|[A-J]{4,}|(?:[√×✓✗TF]\s*[,，、;；]?\s*){4,})\s*$"
 )
+# without a word it must answer every question above it
+_BARE_BLOCK = re.compile(
+    r"\s*(?P<keys>[A-J]{5,}|(?:[A-J]{5}\s+)+[A-J]{1,5}|(?:[A-J][\s,，、;；]+){4,}[A-J])\s*[.。]?\s*"
+)
 _KEY = re.compile(r"[A-J√×✓✗]")
 _TYPED_HEADING = re.compile(
     r"\s*(?:[一二三四五六七八九十]{1,3}\s*[、.．]\s*|[IVX]{1,4}[.、]\s*)?(?P<title>[\u4e00-\u9fff]{2,10}?)(?:部分)?的?(?:参考|标准|正确)?答案\s*(?P<range>[（(][^（()）]{0,16}[)）])?\s*[:：]?\s*(?P<rest>.*)$"
@@ -38,7 +42,7 @@ def write_key_blocks(lines: IndexedLines) -> list[Piece]:
 
     The heading that is missing above an answer part is put there.
     """
-    return list(_open_answers(_part_typed_headings(_join_rows(_number_blocks(lines)))).pieces)
+    return list(_open_answers(_part_typed_headings(_number_blocks(_join_rows(lines)))).pieces)
 
 
 # what the pattern of a block may begin with, and Latin letters before which the pattern is tried
@@ -62,7 +66,8 @@ def _number_blocks(lines: IndexedLines) -> IndexedLines:
         match = (
             _BLOCK.match(piece.text) if "案" in piece.text or piece.text.lstrip()[:1] in "AaKk[(" else None
         )
-        if match is None:
+        bare = _BARE_BLOCK.fullmatch(piece.text) if match is None else None
+        if match is None and bare is None:
             if ANSWER_MARK.match(piece.text) is not None:
                 answered = len(numbers)
             continue
@@ -71,8 +76,8 @@ def _number_blocks(lines: IndexedLines) -> IndexedLines:
             if run and other.value != run[0] - 1:
                 continue
             run.insert(0, other.value)
-        keys = _split_block(match.group("keys"), len(run))
-        if keys is None or len(keys) < 3:
+        keys = _split_block((match or bare).group("keys"), len(run)) if match or bare else None
+        if keys is None or len(keys) < 3 or (match is None and len(keys) != len(run)):
             answered = len(numbers)
             continue
         values = run[-len(keys) :]

@@ -223,7 +223,7 @@ def test_an_answer_file_that_goes_or_becomes_a_link_meanwhile_is_none(
     with pytest.raises(OSError, match="symbolic links"):
         read_companion(answers, {})
     monkeypatch.setattr(
-        "tasks.ingest.answer_files._list_answer_files", lambda *_: {"期末a": tmp_path / "gone.txt"}
+        "tasks.ingest.answer_files._list_answer_files", lambda *_: {("a", "期末"): [tmp_path / "gone.txt"]}
     )
     assert find_companion(paper) is None
 

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from anthropic.types import Message as SdkMessage
-from anthropic.types import RawMessageStreamEvent
 from pydantic import TypeAdapter
 from sqlalchemy import select
 
@@ -211,6 +209,9 @@ def test_a_stream_that_breaks_is_asked_for_again(ledger: Ledger, broken: Message
 
 
 def test_the_server_answers_in_the_shapes_that_the_sdk_reads() -> None:
+    from anthropic.types import Message as SdkMessage
+    from anthropic.types import RawMessageStreamEvent
+
     body = {"model": "m"}
     for answer in (Message((THINKING, REDACTED, TEXT)), Message((), stop_reason="refusal")):
         SdkMessage.model_validate(write_message(body, answer), strict=True)

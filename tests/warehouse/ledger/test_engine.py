@@ -16,7 +16,7 @@ from tests.warehouse.ledger.postgresql import start_postgresql
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.sides import EXAM_TABLES, find_ledger_file, name_exam_file
-from warehouse.ledger.engine.tables import metadata
+from warehouse.ledger.engine.tables import metadata, read_metadata
 
 ROOT = Path(__file__).parents[3]
 
@@ -63,7 +63,7 @@ def test_the_migration_makes_exactly_the_tables_of_the_code_on_postgresql() -> N
         ledger.engine.connect() as connection,
     ):
         context = MigrationContext.configure(connection, opts={"compare_type": False})
-        assert compare_metadata(context, metadata) == []
+        assert compare_metadata(context, read_metadata("postgresql")) == []
 
 
 def test_several_processes_may_open_a_new_ledger_at_once(tmp_path: Path) -> None:

@@ -91,8 +91,9 @@ def read_ledger_version(engine: Engine) -> str | None:
 
 def _create_on_server(engine: Engine) -> str:
     """Make all tables in one transaction; returns the form, which another process may have made."""
-    from warehouse.ledger.engine.tables import metadata
+    from warehouse.ledger.engine.tables import read_metadata
 
+    metadata = read_metadata(engine.dialect.name)
     with engine.connect() as connection:
         connection.exec_driver_sql("BEGIN")
         try:

@@ -109,7 +109,7 @@ _FAIL = HotStatement(
 
 @cache
 def _write_start(dialect: str) -> HotStatement:
-    first = {name: bindparam(name) for name in _FIRST}
+    first: dict[str, BindParameter[Any]] = {name: bindparam(name) for name in _FIRST}
     return HotStatement(insert_into(dialect, llm_calls).values(first).on_conflict_do_nothing())
 
 

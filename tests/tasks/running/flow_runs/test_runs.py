@@ -23,7 +23,6 @@ from tasks.running.flow_runs.record.listing import list_run_states
 from tasks.running.flow_runs.record.lost import end_lost_runs
 from tasks.running.flow_runs.record.missed import MissedRun, find_missed_runs, select_unmade
 from tasks.running.flow_runs.record.record import as_deployment, note_result, recorded_run
-from tasks.running.flow_runs.task import may_pass, render_name, require_budget
 from tasks.running.log_lines import iter_run_lines
 from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger
@@ -320,6 +319,8 @@ def test_deploying_again_keeps_since_when_a_time_holds_and_a_new_time_begins_ane
 
 
 def test_what_a_deployment_starts_needs_a_budget(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tasks.running.flow_runs.task import require_budget  # Imports Prefect.
+
     require_budget()  # A command shows its plan
     with as_deployment("monthly"):
         with pytest.raises(BudgetError, match="PROCTOR_BUDGET_USD"):
@@ -337,6 +338,8 @@ def test_what_a_deployment_starts_needs_a_budget(home: Path, monkeypatch: pytest
 def test_only_a_store_that_was_away_is_tried_again(error: Exception, is_tried_again: bool) -> None:
     from prefect.states import Failed  # noqa: TID251
 
+    from tasks.running.flow_runs.task import may_pass
+
     assert may_pass(None, None, Failed(data=error)) is is_tried_again  # type: ignore[arg-type]
 
 
@@ -351,4 +354,6 @@ def test_only_a_store_that_was_away_is_tried_again(error: Exception, is_tried_ag
     ],
 )
 def test_a_run_is_named_for_what_it_does(flow: str, given: dict[str, Any], name: str) -> None:
+    from tasks.running.flow_runs.task import render_name  # Imports Prefect.
+
     assert render_name(flow, given) == name

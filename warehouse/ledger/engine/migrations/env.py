@@ -8,7 +8,7 @@ from __future__ import annotations
 from alembic import context
 
 from warehouse.ledger.engine.migrate import LOCK_FORM
-from warehouse.ledger.engine.tables import metadata
+from warehouse.ledger.engine.tables import read_metadata
 
 engine = context.config.attributes["engine"]
 is_sqlite = engine.dialect.name == "sqlite"
@@ -19,7 +19,7 @@ with engine.connect() as connection:
         connection.exec_driver_sql(LOCK_FORM)
     context.configure(
         connection=connection,
-        target_metadata=metadata,
+        target_metadata=read_metadata(engine.dialect.name),
         render_as_batch=is_sqlite,
         transactional_ddl=False,
         side=context.config.attributes["side"],

@@ -1,0 +1,1 @@
+"""How sure a reading is: evidence, the fit that weighs it, and what is held whole."""
