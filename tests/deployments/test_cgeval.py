@@ -22,7 +22,7 @@ from openpyxl import load_workbook
 from typer.testing import CliRunner
 
 from deployments.cli import app
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.settings import Settings, load_settings
 from tasks.gscore.cgeval.files import import_cgeval_submission, read_cgeval_questions
 from tests.fresh import open_new_lake

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.settings import Settings
 from tasks.models import read_registry
 from tasks.models.budget import compute_worst_cost

@@ -10,9 +10,6 @@ from .analyses import find_query as find_query
 # The name under which the lake is attached.
 from .attach import ALIAS as ALIAS
 
-# The file of a SQLite catalog.
-from .attach import catalog_path as catalog_path
-
 # Write the installation into a SQLite catalog, in the place of one that it names. Raises StoreError.
 from .attach import give_catalog_id as give_catalog_id
 
@@ -170,7 +167,6 @@ __all__ = [
     "TableCounts",
     "ask_catalog",
     "backup_lake",
-    "catalog_path",
     "check_empty_lake",
     "check_landings",
     "compact_lake",

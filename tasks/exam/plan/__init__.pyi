@@ -70,16 +70,12 @@ from .wishes import RunWishes as RunWishes
 # Whether a run is one of simulated candidates: as wished, as those named are, else only where there are no real ones.
 from .planning import choose_kind as choose_kind
 
-# Masks over the lineages of a bank version, bool each.
-from .drawing import Masks as Masks
-
 __all__ = [
     "Allotment",
     "BankIndex",
     "Chance",
     "DrawnQuestion",
     "Hashes",
-    "Masks",
     "PlanRequest",
     "RunPlan",
     "RunWishes",

@@ -21,9 +21,8 @@ from deployments.web.references import make_reference
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
 from tasks.review import Decision, assign_batch
-from tasks.review.annotators import Annotator
-from tasks.review.batch import read_decisions
 from tests.tasks.review.conftest import make_frame, make_question
+from tests.tasks.review.kit import Annotator, read_decisions
 from warehouse.ledger.engine.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text

@@ -11,7 +11,6 @@ import pytest
 
 from tasks.editions.basis import Basis
 from tasks.editions.sessions import summarise_sessions
-from tasks.exam.public.verifier import weigh
 from tasks.statistics import (
     EquatedDiscipline,
     StarRows,
@@ -26,6 +25,7 @@ from tasks.statistics import (
     draw_resamples,
 )
 from tasks.statistics.score import FULL_DISCIPLINE, MOST_STARS, compute_score
+from tests.tasks.exam.kit import weigh
 from warehouse.lake import Lake
 
 CANDIDATES, QUESTIONS = 6, 7

@@ -21,8 +21,8 @@ from tasks.statistics.comparisons import compute_pairs
 from tasks.statistics.intervals import Scores, compute_scores
 from tasks.statistics.ranks import compute_holm, compute_ranks
 from tasks.statistics.score import MOST_STARS
+from tests.warehouse.lake.kit import connect_trial
 from warehouse.lake.queries import read_queries
-from warehouse.lake.trial import connect_trial
 
 PUBLISHED = Path(__file__).parent / "published"
 REFERENCE = "Doubao-1.5-Thinking-Pro"

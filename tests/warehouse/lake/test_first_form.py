@@ -24,7 +24,7 @@ from warehouse.lake import Lake, LakeReader, open_lake, run_checks
 from warehouse.lake.form import FORM
 from warehouse.lake.queries import read_queries
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SAID = read_said()
 DIES_HALF_WAY = """
 import os, sys
