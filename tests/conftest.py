@@ -110,7 +110,7 @@ def _stop_shared_server(config: pytest.Config) -> None:
     factory = getattr(config, "_tmp_path_factory", None)
     base = getattr(factory, "_basetemp", None)
     if base is not None and (base / "demo" / "home").exists():
-        from deployments.flow_runs import stop_server
+        from deployments.flow_runs.server import stop_server
         from schemas.settings import Settings
 
         stop_server(Settings(home=base / "demo" / "home"))

@@ -17,7 +17,7 @@ from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.long_runs import LONGEST_RUN, limit_runs
 from tasks.judging import find_address
 from tasks.league.parsing import parse_ranking, parse_scores
-from tasks.models import parse_json_object
+from tasks.models.reading import parse_json_object
 from tasks.questions import BareQuestion, Option
 from tests.benchmarks.ingest_mutations import read_lines
 from tests.benchmarks.pattern_hunt import BOUNDED, RUNS, SINGLE, WORDS, Found, find_patterns

@@ -28,13 +28,16 @@ from tasks.ingest.documents import (
     parse_sources,
     render_document_json,
 )
+from tasks.ingest.holding import HELD, read_released
 from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
+from tasks.ingest.learning import read_fit_in_use
 from tasks.ingest.mapping import read_mapping
 from tasks.ingest.originals import keep_bytes, keep_file
 from tasks.ingest.sharing import CLAIM, DocumentShare
 from tasks.ingest.stretches import find_stretches
 from tasks.ingest.words.warnings import NOT_READ
-from tasks.running import HeldPieces, Progress
+from tasks.running import Progress
+from tasks.running.claiming import HeldPieces
 from warehouse.lake import Batch, Lake, open_lake
 
 if TYPE_CHECKING:
@@ -52,8 +55,8 @@ TRANSIENT = ("needs_libreoffice", "needs_ocr", "timeout", "crashed")
 class IngestSummary:
     """What an ingest did: counts, and which documents have problems (paths, never content).
 
-    `documents` by status, `questions` by type, `question_statuses` by status; `without_discipline` counts documents with
-    questions that no annotator can be found for; `losses` are the warnings that something was perhaps not read; a skipped document was landed before; `assistance` says what a model
+    `documents` by status, `questions` by type, `question_statuses` by status, those of held papers apart; `without_discipline` counts documents with
+    questions that no annotator can be found for; `held` names the papers that are held whole, and why; `losses` are the warnings that something was perhaps not read; a skipped document was landed before; `assistance` says what a model
     was asked, where one was.
     """
 
@@ -62,6 +65,8 @@ class IngestSummary:
     question_statuses: Counter[str] = field(default_factory=Counter)
     without_discipline: int = 0
     problems: list[dict[str, str]] = field(default_factory=list)
+    held: list[dict[str, str]] = field(default_factory=list)
+    held_questions: int = 0
     losses: list[dict[str, str]] = field(default_factory=list)
     skipped: int = 0
     quarantined: int = 0
@@ -78,6 +83,8 @@ class IngestSummary:
             "skipped_documents": self.skipped,
             "quarantined_rows": self.quarantined,
             "problems": self.problems,
+            "held": self.held,
+            "held_questions": self.held_questions,
             "losses": self.losses,
             "assistance": self.assistance.as_counts() if self.assistance else None,
         }
@@ -105,7 +112,7 @@ def land_documents(
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
     spool = open_spool(settings.archive_dir)
-    options = replace(options, spool=spool)
+    options = replace(options, spool=spool, confidence_fit=read_fit_in_use(lake))
     summary = IngestSummary(assistance=assistant.new_summary() if assistant else None)
     count = workers or settings.workers
     try:
@@ -263,25 +270,28 @@ def _land_chunk(
     batches += _list_batches(QUESTIONS, chunk, [one.questions for one in chunk])
     landings = lake.land_together(batches, stage="ingest")
     summary.quarantined += sum(landing.rejected_count for landing in landings)
+    held = [str(parsed.document["document_id"]) for parsed in chunk if parsed.document["status"] == HELD]
+    released = read_released(lake, held)
     for parsed in chunk:
-        status = str(parsed.document["status"])
+        status, path = str(parsed.document["status"]), str(parsed.document["source_path"])
+        reason = str(parsed.document["error"] or "")
+        if parsed.document["document_id"] in released:
+            status = "released"
         summary.documents[status] += 1
+        if status == HELD:
+            summary.held.append({"document": path, "reason": reason})
+            summary.held_questions += len(parsed.questions)
+            continue
         summary.questions.update(str(question["question_type"]) for question in parsed.questions)
         summary.question_statuses.update(str(question["status"]) for question in parsed.questions)
         summary.without_discipline += any(question["discipline"] is None for question in parsed.questions)
         summary.losses.extend(
-            {"document": str(parsed.document["source_path"]), "warning": warning}
+            {"document": path, "warning": warning}
             for warning in parsed.document["warnings"]
             if warning.startswith(NOT_READ)
         )
-        if status != "parsed":
-            summary.problems.append(
-                {
-                    "document": str(parsed.document["source_path"]),
-                    "status": status,
-                    "error": str(parsed.document["error"] or ""),
-                }
-            )
+        if status not in ("parsed", "released"):
+            summary.problems.append({"document": path, "status": status, "error": reason})
     progress.advance(len(chunk))
 
 

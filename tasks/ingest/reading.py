@@ -8,8 +8,9 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.companions import apply_companion
-from tasks.ingest.content.losses import note_neighbours
+from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.questions import make_questions
+from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.describing import describe
 from tasks.ingest.mapping import read_mapping
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
@@ -58,8 +59,7 @@ def read_extraction(
     """
     mapping = read_mapping(options.get("mapping_file"))
     split, raw, pages = _split(extraction, mapping["columns"])
-    if extraction.lines:
-        apply_companion(split, options)
+    apply_companion(split, options)
     document["page_count"] = extraction.page_count
     document["converter"] = extraction.converter
     document["language"] = split.language or detect_language(raw)
@@ -76,18 +76,15 @@ def read_extraction(
     }
     if len(raw) > MAX_TEXT:
         document["warnings"].append(f"The text was cut after {MAX_TEXT} of {len(raw)} characters.")
-    threshold = float(options["confidence_threshold"])
-    questions, repeated = make_questions(
-        split.drafts, document, document["language"], threshold, extraction.notes
-    )
+    questions, repeated = make_questions(split.drafts, document, document["language"], extraction.notes)
     if repeated:
         document["warnings"].append(
             f"{repeated} of {len(split.drafts)} questions repeat another of this document and were left out."
         )
     document["question_count"] = len(questions)
-    document["status"] = "parsed" if questions else "no_questions"
+    judge_reading(document, questions, raw, split.checked, Terms.from_options(options))
     if not questions:
-        document["error"] = _explain_nothing(raw, split)
+        document["status"], document["error"] = "no_questions", _explain_nothing(raw, split)
     return {"document": document, "text": text, "questions": questions}
 
 
@@ -132,4 +129,7 @@ def _explain_nothing(raw: str, split: Split) -> str:
         return f"The document holds {count} answers and no questions: it is the key of another paper."
     if not raw.strip():
         return "The document holds no text. If it is a picture of a paper, scan it as PDF."
+    for breach in split.checked.breaches:
+        if breach.contract in SAID_BY_ERROR:
+            return f"{breach.words} Check its layout."
     return "No numbered question, option list or question table was recognised in the text. Check its layout."

@@ -270,8 +270,8 @@ def _seal(size: int) -> dict[str, Any]:
 
     It is made, and checked before another run names it.
     """
-    from tasks.exam.plan import index_bank
-    from tasks.exam.public import LakeRows, read_blinding_secret, seal_bank
+    from tasks.exam.plan.bank import index_bank
+    from tasks.exam.public.bank import LakeRows, read_blinding_secret, seal_bank
     from warehouse.lake import open_lake
 
     with tempfile.TemporaryDirectory() as folder:
@@ -338,8 +338,8 @@ def _plan(size: int, candidates: int = 60) -> dict[str, Any]:
 
 def _seal_away(folder: str) -> None:
     """Seal the bank of a home that the plan is made in."""
-    from tasks.exam.plan import index_bank
-    from tasks.exam.public import LakeRows, read_blinding_secret, seal_bank
+    from tasks.exam.plan.bank import index_bank
+    from tasks.exam.public.bank import LakeRows, read_blinding_secret, seal_bank
     from warehouse.lake import open_lake
 
     settings = Settings(home=Path(folder) / "home")

@@ -26,7 +26,7 @@ from tasks.bank.dedupe.index import compute_signatures
 from tasks.gscore.metrics.batch import score_surface
 from tasks.ingest import list_sources, make_options
 from tasks.ingest.documents import parse_sources
-from tasks.running import open_cluster
+from tasks.running.cluster import open_cluster
 from tests.benchmarks.large_bank import make_large_bank
 from tests.dask_cluster import start_dask_cluster
 

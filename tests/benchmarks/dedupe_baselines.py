@@ -18,7 +18,7 @@ import polars as pl
 
 from tasks.bank.dedupe import fold_traditional_codes
 from tasks.bank.dedupe.near import compute_grams, compute_jaccard
-from tasks.questions import normalise_column
+from tasks.questions.identity import normalise_column
 
 THRESHOLD = 0.8
 _CHECKED = 5_000

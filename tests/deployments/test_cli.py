@@ -273,7 +273,7 @@ import datetime, sys
 from schemas.settings import load_settings
 from schemas.errors import RegistryError
 from tasks.exam.month import publish_month
-from tasks.models.registry import read_registry
+from tasks.models.registry.models import read_registry
 from tests.tasks.exam.world import make_bank, plan_wished, DISCIPLINES
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam.sittings import list_run_ids

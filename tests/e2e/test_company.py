@@ -278,7 +278,7 @@ def keep_beside_worker(home: Home, company: Callable[[], Company], folder: Path)
 
     Runs of the nightly checks and of the sweep are made for it while there is company.
     """
-    from deployments.flow_runs import read_state
+    from deployments.flow_runs.server import read_state
 
     found = Long()
     local = replace(home, variables={**home.variables, "PROCTOR_BUDGET_USD": "100"})

@@ -20,8 +20,10 @@ from typing import Any
 import httpx
 import pytest
 
-from deployments.flow_runs import read_state
+from deployments.demo.reviewing import fill_workbook
+from deployments.demo.simulation import running_models
 from deployments.flow_runs.deploying import read_deployments
+from deployments.flow_runs.server import read_state
 from schemas.settings import Settings
 from tasks.exam.month import read_current_bank
 from tests.deployments.demo.kit import fill_workbook, running_models

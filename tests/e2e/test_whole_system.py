@@ -24,7 +24,7 @@ from deployments.model_server import RunningServer, build_answer_key
 from schemas.settings import Settings
 from tasks.exam.month import read_current_bank
 from tasks.exam.public import run_verifier
-from tasks.running.flow_runs import list_run_states
+from tasks.running.flow_runs.record import list_run_states
 from tests.dask_cluster import DaskCluster, start_dask_cluster
 from tests.e2e.exam_form import (
     DISCIPLINES,

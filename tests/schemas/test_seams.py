@@ -100,13 +100,14 @@ def test_a_broken_one_is_named_with_its_package_and_what_is_wrong(
 
 
 def list_seams() -> list[Seam[object]]:
+    from deployments.auth.kinds import SIGN_INS
     from tasks.gscore.metrics import METRICS
     from tasks.ingest.readers import READERS
     from tasks.judging.kinds import JUDGES
     from tasks.models.providers import PROVIDERS
-    from warehouse.lake.analyses import ANALYSES
+    from warehouse.lake.reading.analyses import ANALYSES
 
-    return [PROVIDERS, READERS, METRICS, JUDGES, ANALYSES]  # type: ignore[list-item]
+    return [PROVIDERS, READERS, METRICS, JUDGES, SIGN_INS, ANALYSES]  # type: ignore[list-item]
 
 
 def test_our_own_are_declared_as_entry_points_as_they_are_found_and_can_all_be_loaded() -> None:
@@ -123,8 +124,8 @@ def test_a_command_that_needs_nothing_of_others_reads_no_metadata() -> None:
         "read = metadata.entry_points\n"
         "is_ours = lambda group='', **_: group.startswith('proctor.')\n"
         "metadata.entry_points = lambda **asked: sys.exit('read') if is_ours(**asked) else read(**asked)\n"
-        "from warehouse.lake.analyses import find_query\n"
-        "from tasks.models.registry import RegisteredModel\n"
+        "from warehouse.lake.reading.analyses import find_query\n"
+        "from tasks.models.registry.models import RegisteredModel\n"
         "from tasks.ingest.readers.formats import find_reader\n"
         "find_query('leaderboard')\n"
         "assert find_reader('text', 'paper.txt').media_type == 'text/plain'\n"

@@ -18,7 +18,7 @@ from warehouse.ledger.exam import sittings as ledger_exam
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
-    from tasks.models import RegisteredModel
+    from tasks.models.registry import RegisteredModel
 
 
 @dataclass(frozen=True)

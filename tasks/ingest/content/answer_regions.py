@@ -5,6 +5,7 @@ They are regions at its end, and key lines and blocks inside its sections.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from tasks.ingest.content.key_regions import find_region, find_region_headings, is_region_heading
@@ -100,6 +101,8 @@ def take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
             continue
         entries = read_key_line(piece.text)
         if len(entries) >= 2 and not offers_options([piece], True):
+            if not found.entries and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
+                kept.pop()
             found.entries.extend(entries)
         elif not (len(piece.text) < 10 and piece is section.pieces[-1] and is_region_heading(piece.text)):
             kept.append(piece)
@@ -110,6 +113,14 @@ def take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
         while kept and is_region_heading(kept[-1].text):
             kept.pop()
     return kept
+
+
+def _names_keys(piece: Piece) -> bool:
+    """Whether a line is a word or two and nothing else, as what names the keys below it."""
+    text = piece.text.strip(" :：-—=")
+    return (
+        len(text) <= 16 and piece.label is None and re.fullmatch(r"[^\W\d]+(?: [^\W\d]+)?", text) is not None
+    )
 
 
 def _find_block(section: Section) -> tuple[int, int] | None:

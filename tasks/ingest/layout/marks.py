@@ -22,6 +22,7 @@ from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
 from tasks.ingest.layout.mending import drop_decoration, drop_upright, join_brackets, mend_first, part_lines
 from tasks.ingest.layout.option_marks import write_digits, write_letters
 from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.repeated_keys import write_repeated_keys
 from tasks.ingest.layout.ticks import write_ticks
 from tasks.ingest.words.grammar import (
     is_status_line,
@@ -62,7 +63,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = _write_numbers(mend_first(_write_headings(lines)))
     lines = write_digits(write_letters(lines))
     lines = write_unlettered(_cut_second_numbers(lines))
-    return write_answers(write_repeated_headings(lines))
+    return write_repeated_keys(write_answers(write_repeated_headings(lines)))
 
 
 def _drop_idle(lines: IndexedLines) -> IndexedLines:

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from deployments.command_line import explain_empty
-from deployments.command_line.empty_answers import name_command
+from deployments.command_line.printing import explain_empty
+from deployments.command_line.printing.empty_answers import name_command
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.deployments.test_cli import list_commands
 from tests.fresh import open_new_lake
 from tests.warehouse.test_sql_cases import fill_rows
-from warehouse.lake import LakeReader, find_query
-from warehouse.lake.queries import find_tables_read, list_queries, render_query
+from warehouse.lake.reading import LakeReader, find_query
+from warehouse.lake.reading.queries import find_tables_read, list_queries, render_query
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from deployments.command_line import output, paint, print_result, render_entries
-from deployments.command_line.output import draw_table
+from deployments.command_line.printing import output, paint, print_result, render_entries
+from deployments.command_line.printing.output import draw_table
 
 COLUMNS = ("rank", "model", "score", "organisation", "stem")
 ROWS = [

@@ -21,7 +21,7 @@ from deployments.flow_runs import PAID, POOL_KINDS, check_budget, find_deploymen
 from deployments.flow_runs.deploying import MANIFEST, POOLS, read_deployments
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
-from tasks.running.flow_runs.cron import find_last_due
+from tasks.running.flow_runs.record.cron import find_last_due
 
 ROOT = Path(__file__).resolve().parents[3]
 FLOWS = sorted(path.stem for path in (ROOT / "flows").glob("*.py") if path.stem != "__init__")

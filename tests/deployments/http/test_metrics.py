@@ -26,9 +26,9 @@ from schemas.ledger.engine import FlowSchedule
 from schemas.settings import Settings
 from tasks.running import ServerLines
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger.engine.flow_runs import begin_flow_run, end_flow_run, write_flow_schedules
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.runs.flow_runs import begin_flow_run, end_flow_run, write_flow_schedules
 
 
 def read_samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:

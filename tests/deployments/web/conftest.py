@@ -20,10 +20,12 @@ from deployments.web.app import create_app
 from deployments.web.references import make_reference
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
-from tasks.review import Decision, assign_batch
+from tasks.review.assigning import assign_batch
+from tasks.review.assigning.annotators import Annotator
+from tasks.review.batch import read_decisions
+from tasks.review.decisions import Decision
 from tests.tasks.review.conftest import make_frame, make_question
-from tests.tasks.review.kit import Annotator, read_decisions
-from warehouse.ledger.engine.files import restore_ledger
+from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
@@ -118,8 +120,10 @@ def make_desk(tmp_path: Path, people: Path) -> Iterator[MakeDesk]:
     """A desk over questions that a test names; by default three that can be accepted."""
     opened: list[tuple[Ledger, TestClient]] = []
 
-    def make(questions: list[dict[str, Any]] | None = None, **app: Any) -> Desk:
-        settings = Settings(home=tmp_path / "home", review_count=2)
+    def make(
+        questions: list[dict[str, Any]] | None = None, given: dict[str, Any] | None = None, **app: Any
+    ) -> Desk:
+        settings = Settings(home=tmp_path / "home", review_count=2, **(given or {}))
         settings.home.mkdir(exist_ok=True)
         restore_ledger(people, settings.home / "ledger.sqlite")
         ledger = open_ledger(settings.ledger_address)

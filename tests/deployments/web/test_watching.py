@@ -15,8 +15,9 @@ from fastapi.routing import APIRoute
 from starlette.routing import Mount
 
 from schemas.vocabulary import ROLES
-from tasks.watching import AnswerFilter, AnswerLine, ProgressReading, cut_page, filter_lines
-from tasks.watching.lines import GivenStars
+from tasks.watching import ProgressReading
+from tasks.watching.answers import AnswerFilter, AnswerLine, cut_page, filter_lines
+from tasks.watching.answers.lines import GivenStars
 from tests.deployments.web.watched_home import (
     EXPLANATION,
     MODEL,
@@ -44,6 +45,9 @@ WATCHING = dict.fromkeys(("admin", "examiner", "analyst"), "yes") | {
 ROUTES: Mapping[str, Mapping[str, str]] = {
     "GET /sign-in": EVERYBODY,
     "POST /sign-in": EVERYBODY,
+    "GET /sign-in/{kind_name}": EVERYBODY,
+    "GET /sign-in/{kind_name}/back": EVERYBODY,
+    "GET /sign-in/{kind_name}/out": EVERYBODY,
     "POST /sign-out": SIGNED_IN,
     "GET /session": SIGNED_IN,
     "GET /account": SIGNED_IN,

@@ -15,7 +15,7 @@ from schemas.settings import Settings
 from tasks.league.claim import LeagueRules, claim_league
 from tasks.league.domain import read_domain
 from tasks.league.play import LeagueSummary, Playing, play_league
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 

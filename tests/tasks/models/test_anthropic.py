@@ -15,11 +15,11 @@ from sqlalchemy import select
 
 from schemas.errors import BudgetError, RegistryError
 from schemas.settings import Settings
-from tasks.models.batching import BatchClient
-from tasks.models.budget import Budget
+from tasks.models.batches.batching import BatchClient
+from tasks.models.budget.reservations import Budget
 from tasks.models.client import CallFailed, CallReply
-from tasks.models.registry import RegisteredModel
-from tasks.models.registry_batch import BatchTerms
+from tasks.models.registry.batch_terms import BatchTerms
+from tasks.models.registry.models import RegisteredModel
 from tests.tasks.models.anthropic_server import (
     KEY,
     Fault,

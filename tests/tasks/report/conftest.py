@@ -15,8 +15,9 @@ from tasks.report.panels import NamedQuery, Source
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.lake.kit import connect_trial
 from tests.warehouse.publishing import draw_from_editions, publish_runs
-from warehouse.lake import find_query
-from warehouse.lake.queries import bind_parameters
+from warehouse.lake.reading import find_query
+from warehouse.lake.reading.queries import bind_parameters
+from warehouse.lake.reading.trial import connect_trial
 
 NOON = dt.datetime(2025, 8, 1, 12, tzinfo=dt.UTC)
 RunSql = Callable[[str], pl.DataFrame]

@@ -23,8 +23,8 @@ from tasks.bank.dedupe.likeness import list_near_pairs
 from tasks.gscore.metrics import batch
 from tasks.ingest import list_sources, make_options
 from tasks.ingest.documents import parse_sources
-from tasks.running import spreading
-from tasks.running.spreading import find_cluster, open_cluster, spread
+from tasks.running.cluster import spreading
+from tasks.running.cluster.spreading import find_cluster, open_cluster, spread
 from tests.benchmarks.large_bank import SHARED, make_large_bank
 from tests.dask_cluster import DaskCluster, end, start_dask_cluster
 

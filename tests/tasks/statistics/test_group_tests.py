@@ -7,7 +7,7 @@ import pytest
 import scipy
 
 from schemas.errors import ContractError, UsageError
-from tasks.statistics.group_tests import (
+from tasks.statistics.league.group_tests import (
     compute_one_way,
     compute_run_spread,
     compute_tukey,
@@ -15,7 +15,7 @@ from tasks.statistics.group_tests import (
     compute_welch,
     rescale,
 )
-from tasks.statistics.studentized_range import compute_range_limit, compute_range_tail
+from tasks.statistics.league.studentized_range import compute_range_limit, compute_range_tail
 
 # League of LLMs, table 2: mean Borda points of 5 runs x 7 questions x 7 judges for each candidate, and its F(7, 1952).
 MEANS = {

@@ -5,7 +5,7 @@ import pytest
 import scipy
 
 from schemas.errors import ContractError
-from tasks.statistics.mean_interval import compute_mean_interval, make_generator
+from tasks.statistics.league.mean_interval import compute_mean_interval, make_generator
 
 
 def draw(*names: object) -> np.random.Generator:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from warehouse.lake import find_query
-from warehouse.lake.queries import bind_parameters
-from warehouse.lake.trial import connect_trial
+from warehouse.lake.reading import find_query
+from warehouse.lake.reading.queries import bind_parameters
+from warehouse.lake.reading.trial import connect_trial
 
 # Table 6 (appendix A.2): discipline → questions before and after, and the increase in percent.
 TABLE_6 = {

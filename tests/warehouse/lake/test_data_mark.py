@@ -15,8 +15,9 @@ from schemas.settings import Settings
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, SECRET, ObjectStore, start_object_store
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake import compact_lake, open_lake
+from warehouse.lake import open_lake
 from warehouse.lake.data_mark import MARK_FILE
+from warehouse.lake.upkeep import compact_lake
 from warehouse.stores.homes import adopt_stores
 from warehouse.stores.installation import write_home_id
 

@@ -20,9 +20,10 @@ from schemas.errors import StoreError
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.warehouse.first_form import read_said, unpack_first_home
-from warehouse.lake import Lake, LakeReader, open_lake, run_checks
+from warehouse.lake import Lake, open_lake
 from warehouse.lake.form import FORM
-from warehouse.lake.queries import read_queries
+from warehouse.lake.reading import LakeReader, run_checks
+from warehouse.lake.reading.queries import read_queries
 
 ROOT = Path(__file__).parents[3]
 SAID = read_said()

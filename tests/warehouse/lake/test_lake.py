@@ -27,8 +27,8 @@ from tests.warehouse.sample_rows import (
 )
 from warehouse.lake import Batch, Lake, Landing, attach, open_lake, store
 from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
-from warehouse.lake.object_store import create_s3_secret
-from warehouse.lake.queries import read_queries
+from warehouse.lake.files.object_store import create_s3_secret
+from warehouse.lake.reading.queries import read_queries
 
 
 def test_every_table_exists_from_the_first_day_with_its_comments(lake: Lake) -> None:

@@ -7,8 +7,10 @@ import pytest
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import allocation_frame, session_frame
-from warehouse.lake import Batch, Lake, backup_lake, compact_lake, open_lake, restore_lake, run_checks
-from warehouse.lake.maintenance import list_snapshots
+from warehouse.lake import Batch, Lake, open_lake
+from warehouse.lake.reading import run_checks
+from warehouse.lake.upkeep import backup_lake, compact_lake, restore_lake
+from warehouse.lake.upkeep.maintenance import list_snapshots
 
 CONTENT = "SELECT * FROM sessions ORDER BY ALL"
 

@@ -19,7 +19,8 @@ import pytest
 from schemas.settings import Settings
 from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake import Lake, compact_lake, open_lake
+from warehouse.lake import Lake, open_lake
+from warehouse.lake.upkeep import compact_lake
 
 KILLS = 100 if os.environ.get("PROCTOR_TEST_LONG") == "1" else 5
 WRITERS, LANDINGS = 4, 15 if KILLS == 100 else 6

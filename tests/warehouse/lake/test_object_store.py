@@ -20,7 +20,8 @@ from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, SECRET, ObjectStore, start_object_store
 from tests.warehouse.sample_rows import session_frame
 from warehouse.backup import BackupTarget
-from warehouse.lake import Lake, backup_lake, compact_lake, open_lake, restore_lake
+from warehouse.lake import Lake, open_lake
+from warehouse.lake.upkeep import backup_lake, compact_lake, restore_lake
 
 pytestmark = pytest.mark.service
 

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from tasks.review import compute_review_agreement
-from tests.tasks.review.kit import Vote
-from warehouse.lake import find_query
-from warehouse.lake.trial import connect_trial, run_trial
+from tasks.review.agreement import Vote
+from warehouse.lake.reading import find_query
+from warehouse.lake.reading.trial import connect_trial, run_trial
 
 NAMES = (
     "percent_agreement",

@@ -18,13 +18,16 @@ import pytest
 
 from schemas.settings import Settings
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake import Lake, backup_lake, catalog_door, catalog_path, find_file_faults, open_lake
+from warehouse.lake import Lake, catalog_door, open_lake
 from warehouse.lake.attach import (
+    catalog_path,
     read_definition_digest,
     read_stored_comment,
     remember_data_path,
     write_definition_digest,
 )
+from warehouse.lake.files import find_file_faults
+from warehouse.lake.upkeep import backup_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_exam_database, open_ledger
 from warehouse.ledger.trust.users import add_user, list_users

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from schemas.rules import list_rule_columns
 from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
 from schemas.tables import TABLES
-from warehouse.lake import find_suite_refusals
+from warehouse.lake.suite import find_suite_refusals
 from warehouse.lake.validation import find_refusals
 
 # In one worker with all that runs Great Expectations: importing it takes three CPU seconds.

@@ -10,8 +10,8 @@ from schemas.errors import ContractError
 from schemas.rules import list_rules
 from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
 from schemas.tables import TABLES
-from warehouse.lake import find_suite_refusals
-from warehouse.lake.suite import build_suite
+from warehouse.lake.suite import find_suite_refusals
+from warehouse.lake.suite.suite import build_suite
 from warehouse.lake.validation import RefusedRow, find_refusals
 
 Find = Callable[[Table, pl.DataFrame], list[RefusedRow]]

@@ -21,7 +21,7 @@ from schemas.errors import StoreAway, UsageError
 from schemas.ledger.engine import FlowRun as LedgerRun
 from schemas.settings import load_settings
 from tasks.running.sharing import WORK_POOL
-from warehouse.ledger.engine.clock import Host, clock_of
+from warehouse.ledger.engine.leases.clock import Host, clock_of
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores import away

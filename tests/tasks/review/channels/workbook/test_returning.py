@@ -11,11 +11,12 @@ import pytest
 from openpyxl import load_workbook
 
 from schemas.settings import Settings
-from tasks.review.assignment import assign_batch
+from tasks.review.assigning import assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_workbook
-from tasks.review.desk import RefusedSubmission, Submission, record, record_submission
+from tasks.review.recording import RefusedSubmission, Submission, record
+from tasks.review.recording.desk import record_submission
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
     TWO,

@@ -7,13 +7,12 @@ import pytest
 from openpyxl import load_workbook
 
 from schemas.settings import Settings
-from tasks.review.adjudication import assign_adjudicators
-from tasks.review.annotators import Annotator
-from tasks.review.assignment import assign_batch
+from tasks.review.assigning import Annotator, assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.writing import export_workbook, name_workbook
-from tasks.review.desk import record_submission
-from tasks.review.progress import read_progress
+from tasks.review.overview.progress import read_progress
+from tasks.review.recording import assign_adjudicators
+from tasks.review.recording.desk import record_submission
 from tasks.review.words import Language, parse_word
 from tests.tasks.review.channels.workbook.conftest import (
     TWO,
