@@ -25,7 +25,6 @@ from deployments.auth import hash_password
 from schemas.settings import Settings
 from tasks.review import read_unreviewed
 from tasks.review.assigning import assign_batch
-from tasks.review.assigning.annotators import Annotator
 from tasks.review.channels import export_batch
 from tests.browser import CHROMIUM
 from tests.e2e.test_web_desk import PASSWORD, Server, wait_until_ready

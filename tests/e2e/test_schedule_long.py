@@ -20,8 +20,6 @@ from typing import Any
 import httpx
 import pytest
 
-from deployments.demo.reviewing import fill_workbook
-from deployments.demo.simulation import running_models
 from deployments.flow_runs.deploying import read_deployments
 from deployments.flow_runs.server import read_state
 from schemas.settings import Settings

@@ -24,10 +24,7 @@ import polars as pl
 from deployments.model_server import RunningServer
 from schemas.errors import BudgetError
 from schemas.settings import Settings
-from tasks.exam.closed.landing import land_run
 from tasks.exam.public.bank import blinding
-from tasks.exam.sitting import sit_sessions
-from tasks.judging.landing import judge_landed
 from tasks.models import ModelClient
 from tasks.models.budget import open_budget
 from tasks.models.registry import read_registry

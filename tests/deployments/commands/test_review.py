@@ -19,7 +19,6 @@ from sqlalchemy import delete
 from typer.testing import CliRunner, Result
 
 from deployments.cli import app
-from deployments.demo.reviewing import Verdict, fill_workbook
 from deployments.flow_runs.server import stop_server
 from deployments.home import create_home
 from schemas.settings import Settings, load_settings

@@ -5,9 +5,9 @@ It is one place, so that a room can move what is its own.
 
 from __future__ import annotations
 
-from tasks.exam.closing import set_deadlines
+from tasks.exam.closed.closing import set_deadlines
+from tasks.exam.closed.landing import land_run
 from tasks.exam.doors import DirectDoor, HttpDoor
-from tasks.exam.landing import land_run
 from tasks.exam.log.check import check_ledger
 from tasks.exam.practice.room import mark_answer, read_questions
 from tasks.exam.public.hashing import follow_path, make_path

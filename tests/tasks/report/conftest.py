@@ -17,7 +17,6 @@ from tests.warehouse.lake.kit import connect_trial
 from tests.warehouse.publishing import draw_from_editions, publish_runs
 from warehouse.lake.reading import find_query
 from warehouse.lake.reading.queries import bind_parameters
-from warehouse.lake.reading.trial import connect_trial
 
 NOON = dt.datetime(2025, 8, 1, 12, tzinfo=dt.UTC)
 RunSql = Callable[[str], pl.DataFrame]

@@ -6,12 +6,12 @@ It is one place, so that a room can move what is its own.
 from __future__ import annotations
 
 from tasks.review.agreement import Vote
-from tasks.review.annotators import Annotator
+from tasks.review.assigning.annotators import Annotator
+from tasks.review.assigning.distribution import draw_annotators
 from tasks.review.batch import list_batches, read_batch, read_decisions
-from tasks.review.desk import record_submission
-from tasks.review.distribution import draw_annotators
 from tasks.review.landing import land_closed_batches
-from tasks.review.progress import read_outcomes
+from tasks.review.overview.progress import read_outcomes, read_progress
+from tasks.review.recording.desk import record_submission
 from tasks.review.sample import open_sample_batch
 
 __all__ = [
@@ -24,5 +24,6 @@ __all__ = [
     "read_batch",
     "read_decisions",
     "read_outcomes",
+    "read_progress",
     "record_submission",
 ]

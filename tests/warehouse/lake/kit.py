@@ -9,13 +9,11 @@ from warehouse.lake.attach import remember_data_path
 from warehouse.lake.connecting import connect_duckdb
 from warehouse.lake.definitions import read_views
 from warehouse.lake.quoting import quote_name
-from warehouse.lake.suite import build_suite
-from warehouse.lake.trial import connect_trial, run_trial
+from warehouse.lake.reading.trial import connect_trial, run_trial
 from warehouse.lake.validation import RefusedRow, find_refusals
 
 __all__ = [
     "RefusedRow",
-    "build_suite",
     "connect_duckdb",
     "connect_trial",
     "find_refusals",

@@ -29,10 +29,6 @@ from tasks.bank.augment.landing import land_variants
 from tasks.bank.augment.model_variants import VariantsIncomplete
 from tasks.bank.augment.settling import SettledSummary, count_failed, settle_variant_batches
 from tasks.models.registry import RegisteredModel
-from tasks.review.assigning.annotators import Annotator
-from tasks.review.landing import land_closed_batches
-from tasks.review.recording.desk import record_submission
-from tasks.review.sample import open_sample_batch
 from tests.tasks.bank.augment.conftest import make_accepted, make_frame, make_options
 from tests.tasks.models.simulation import make_model, start_server
 from tests.tasks.review.conftest import LATER, add_annotators, give, make_submission

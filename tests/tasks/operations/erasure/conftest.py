@@ -17,15 +17,10 @@ import pytest
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.editions.roots import publish_and_keep_root
 from tasks.exam.closed import land_access_log
-from tasks.exam.closed.landing import land_run
 from tasks.exam.log import check_log
 from tasks.exam.public.draws import disclose_closed_runs
 from tasks.exam.public.log import check_public_log
-from tasks.exam.sitting import sit_sessions
-from tasks.judging.judge import name_unit
-from tasks.judging.landing import land_judgements, read_put_responses
 from tasks.models import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel
 from tasks.operations.erasure.erase import erase_texts

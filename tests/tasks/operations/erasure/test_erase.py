@@ -21,9 +21,6 @@ from schemas.ledger.engine import Backup
 from schemas.settings import Settings
 from tasks.bank.exchange import export_run_records
 from tasks.editions import find_changed_editions
-from tasks.editions.basis import read_basis
-from tasks.editions.public_entries import prove_edition
-from tasks.editions.publish import freeze_edition
 from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import check_log
 from tasks.exchange.editions import iter_sittings, read_edition

@@ -20,8 +20,6 @@ from sqlalchemy.exc import DBAPIError
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
-from tasks.exam.closed.landing import land_run
-from tasks.exam.public.verifier import verify
 from tasks.operations.erasure import erase as erasing
 from tasks.operations.erasure import scope
 from tasks.operations.erasure.erase import finish_erasures, land_erasures

@@ -25,6 +25,7 @@ from tasks.review.channels.workbook.writing import export_batch
 from tasks.review.closing import ClosedBatch, close_batch
 from tasks.review.overview import is_complete
 from tasks.review.recording import RefusedSubmission, Submission, record
+from tests.deployments.web.kit import FORM_HEADER, SESSION_COOKIE, make_reference
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.channels.workbook.conftest import fill, find_column
 from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
