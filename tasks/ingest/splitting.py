@@ -25,7 +25,6 @@ from tasks.ingest.content.key_regions import part_answers
 from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.content.marked_options import take_format_keys, take_signs
 from tasks.ingest.content.passages import drop_asking_lead
-from tasks.ingest.content.trailing_tags import cut_trailing_tags
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -34,9 +33,7 @@ from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.furniture import (
     drop_notices,
     drop_page_numbers,
-    drop_titles,
     is_noise,
-    letter_options,
     move_brackets,
     move_tags,
 )
@@ -91,7 +88,7 @@ def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
 def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
-    paper = Paper(lines, starts, pieces, language)
+    paper = LinedPaper(lines, starts, pieces, language)
     best = _read_outline(paper, None)
     if best.checked.score < DOUBTFUL:
         best = _choose(best, paper)
@@ -101,7 +98,7 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
     return _describe(best)
 
 
-def _choose(first: ReadPaper, paper: Paper) -> ReadPaper:
+def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
     """The reading that keeps most contracts, the first one where no other gains enough."""
     best, runner_up = first, 0.0
     headed = [stretch for stretch in first.stretches if stretch.heading]
@@ -142,7 +139,7 @@ def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
 
 
 @dataclass(frozen=True)
-class Paper:
+class LinedPaper:
     """The lines of a paper as every reading of it begins."""
 
     lines: Sequence[Line]
@@ -178,7 +175,7 @@ class ReadPaper:
         return len({id(draft) for one in self.found for draft in one.doubted})
 
 
-def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
+def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     """Read the questions of a paper, with other marks where an outline names them."""
     pieces = paper.pieces if outline is None else outline.label(paper.pieces)
     warnings: list[str] = []
@@ -202,7 +199,6 @@ def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
-    cut_trailing_tags(drafts)
     take_signs(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
@@ -229,7 +225,7 @@ def _split_part(
     stretches: list[Stretch],
     outline: Outline | None,
 ) -> tuple[list[Draft], list[KeySection]]:
-    part = letter_options(IndexedLines(pieces))
+    part = IndexedLines(pieces)
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
     kept = [piece for piece in drop_page_numbers(drop_notices(part)).pieces if not is_noise(piece)]
@@ -238,7 +234,7 @@ def _split_part(
         title = _AFTER_TITLE.match(piece.text)
         if title is not None:
             pieces[index] = piece.cut(title.end())
-    sections = divide(drop_titles(pieces), outline)
+    sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)
     keys: list[KeySection] = []
     chunks: list[tuple[int, Section, Label | None, list[Piece], str | None]] = []
