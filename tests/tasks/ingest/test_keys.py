@@ -183,3 +183,16 @@ def test_a_worked_answer_does_not_repeat_its_question(tmp_path: Path) -> None:
     write(tmp_path, "harbour solutions.txt", key)
     found = read(write(tmp_path, "harbour.txt", asked))
     assert [answer for _, _, answer in found] == [["The wind is stronger there."], ["by cart to the quay."]]
+
+
+def test_a_key_that_prints_some_questions_again_is_no_paper(tmp_path: Path) -> None:
+    key = (
+        "Harbour test: key\n一、单项选择题\n1-5 ABDCB\n二、多项选择题\n1-5 AB ACD BC ABD CD\n"
+        "三、简答题\n1. 简述磨坊的历史。\n答：磨坊建于一七〇〇年。\n2. 简述灯塔的作用。\n答：为船只指引方向。\n"
+    )
+    landed = read_landed(write(tmp_path, "harbour key.txt", key))
+    assert landed["questions"] == []
+    assert (landed["document"]["status"], landed["document"]["error"]) == (
+        "no_questions",
+        "The document holds 12 answers and no questions: it is the key of another paper.",
+    )
