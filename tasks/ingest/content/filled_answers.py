@@ -140,7 +140,7 @@ def _is_own_number(draft: Draft) -> bool:
 
 # `……的是（）。-D:a lighthouse`, `……缴纳党费。-对:`: a key after a dash, and what it says
 _KEYED_TAIL = re.compile(
-    r"\s*[-–—|=→>]+\s*(?:([A-J]{1,6})|(对|错|正确|错误|√|×|[Tt]rue|[Ff]alse))\s*(?:[:：.．、]\s*([^\n]*))?$"
+    r"\s*[-–—|=→>]+\s*(?:([A-J]{1,6})|(对|错|正确|错误|√|×|[Tt]rue|[Ff]alse|T|F))\s*(?:[:：.．、]\s*([^\n]*))?$"
 )
 _LEAST_TAILED = 0.8
 

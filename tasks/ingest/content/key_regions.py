@@ -22,7 +22,7 @@ from tasks.ingest.layout.key_lines import (
 )
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece, rewrite
-from tasks.ingest.layout.sections import OPTION_A, Section
+from tasks.ingest.layout.sections import Section
 from tasks.ingest.layout.signs import has_options_ahead
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import Label
@@ -170,12 +170,6 @@ REGION = re.compile(
 )
 
 
-# `期末试题及参考答案` is the title of a paper that prints its answers
-_TITLE_WITH_ANSWERS = re.compile(
-    r"(?:试卷|试题|考卷|考题|题库|习题|练习题?|思考题|测试题?|真题)[^，。]{0,12}?(?:及|与|和|附|含|暨)其?(?:参考|标准)?(?:答案|解答)"
-)
-
-
 _NO_HEADING = re.compile(r"[，,。？?]|请|写在|填在|涂在|选择正确")
 
 
@@ -215,26 +209,13 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
     marks = [index for index in marks if index >= 5 or not _is_title(pieces, index)]
     for index in marks:
         following = pieces[index + 1 : index + 6]
-        if not following or (index == 0 and len(pieces) > 40) or _titles_paper(pieces, index):
+        if not following or (index == 0 and len(pieces) > 40):
             continue
         if _closes_section(pieces, index):
             continue
         if _opens_answers(following, pieces[:index], is_only=len(marks) == 1):
             return index
     return None
-
-
-def _titles_paper(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether a line `… 参考答案` is the title above a paper's questions.
-
-    Nothing is asked before it, and choices follow.
-    """
-    before, after = pieces[:index], pieces[index + 1 :]
-    if _TITLE_WITH_ANSWERS.search(pieces[index].text) and index < 8:
-        return True
-    if index > 12 or any(piece.label is not None and not piece.label.is_weak for piece in before):
-        return False
-    return sum(1 for piece in after if OPTION_A.match(piece.text)) > 2
 
 
 def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
@@ -345,7 +326,18 @@ def _is_title(pieces: Sequence[Piece], index: int) -> bool:
     return False
 
 
+# behind a number: a key, alone or before its reason
+_KEY_THEN = re.compile(r"\s*[（(]?[A-J√×✓✗]{1,6}[)）]?\s*(?:$|[.。:：]|[-–—=]\s)")
+
+
 def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only: bool) -> bool:
+    keyed = [
+        piece
+        for piece in following
+        if piece.label and _KEY_THEN.match(piece.text[piece.label.end :]) is not None
+    ]
+    if len(keyed) > 1 and is_only:
+        return True
     for piece in following[:3]:
         text = piece.text
         if read_key_line(text) or read_table_numbers(text) or read_heading(text) is not None:
