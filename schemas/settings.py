@@ -119,6 +119,26 @@ class Settings(BaseSettings):
     smtp_user: str | None = Field(None, description="Account at the mail server; null signs in nowhere.")
     smtp_password: SecretStr | None = Field(None, description="Its password.")
     smtp_sender: str | None = Field(None, description="Address that letters come from; default the account.")
+    sign_in: tuple[str, ...] = Field(
+        ("password",),
+        min_length=1,
+        description="How people sign in at the web desk: kinds of sign-in, in the order in which the page offers them.",
+    )
+    sign_in_options: dict[str, dict[str, SecretStr]] = Field(
+        {}, description="What a kind of sign-in of another package is told, by its name and the option's."
+    )
+    sign_in_admits: bool = Field(
+        False,
+        description="Whether whoever is recognised and has no account gets one: an annotator of no discipline, who is given nothing.",
+    )
+    sign_in_roles: dict[str, Literal["admin", "examiner", "annotator", "analyst"]] = Field(
+        {},
+        description="Roles by what a kind of sign-in claims of somebody, the first that fits at each sign-in; who has no such claim is an "
+        "annotator of no discipline. Without it roles are given here alone.",
+    )
+    web_url: str | None = Field(
+        None, description="Address at which browsers reach the web desk; for sign-in by way of another site."
+    )
     variant_sample_share: float = Field(
         0.05, gt=0, le=1, description="Share of a model's variants that people review before any is used."
     )

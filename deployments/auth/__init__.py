@@ -1,4 +1,4 @@
-"""Who signs in: passwords, throttling, sessions, limits of requests.
+"""Who signs in: kinds of sign-in, accounts, throttling, sessions, limits of requests.
 
 Shared by the exam API and the web pages.
 """

@@ -1,3 +1,9 @@
+# The accounts of the desk, as kinds of sign-in meet them: who may come in, and in which role.
+from .accounts import DeskAccounts as DeskAccounts
+
+# Attempts to sign in by way of another site: begun here, and finished by the same browser or not at all.
+from .attempts import Attempts as Attempts
+
 # Refuses large bodies with 413, the character zero in an address with 400; answers any fault with 500 (503 for the ledger) and logs its class only.
 from .guard import Guard as Guard
 
@@ -6,6 +12,12 @@ from .guard import LARGEST_BODY_BYTES as LARGEST_BODY_BYTES
 
 # Whether a text in it holds the character zero, which PostgreSQL keeps in no text and DuckDB finds in none.
 from .guard import has_zero as has_zero
+
+# The kinds of sign-in that an installation offers, by name; raises UsageError for one that cannot be.
+from .opened import open_kinds as open_kinds
+
+# Where browsers reach the desk; raises UsageError where that is not set.
+from .opened import read_desk_address as read_desk_address
 
 # The longest password, in characters.
 from .passwords import MOST_CHARACTERS as MOST_CHARACTERS
@@ -34,7 +46,7 @@ from .sessions import read_cookie_key as read_cookie_key
 # What became of a password: right, wrong, to wait, or busy.
 from .sign_in import Outcome as Outcome
 
-# The checks of passwords of one server.
+# The checks of one kind of sign-in at one server, each in its turn and counted.
 from .sign_in import PasswordDoor as PasswordDoor
 
 # Why a password is refused, as one sentence.
@@ -48,6 +60,8 @@ __all__ = [
     "LARGEST_BODY_BYTES",
     "MOST_CHARACTERS",
     "SESSION_S",
+    "Attempts",
+    "DeskAccounts",
     "Guard",
     "Outcome",
     "PasswordDoor",
@@ -58,5 +72,7 @@ __all__ = [
     "find_weakness",
     "has_zero",
     "hash_password",
+    "open_kinds",
     "read_cookie_key",
+    "read_desk_address",
 ]

@@ -2,8 +2,8 @@
 
 It needs a signed cookie that expires, a row in the ledger that ends it at once, and a token against forged forms.
 
-The cookie names a session drawn at random; the ledger keeps its hash alone. Signing out, a new password and shutting a user
-out end it from the next request on.
+The cookie names a session drawn at random, after the kind of sign-in that began it; the ledger keeps its hash alone. Signing out, a
+new password and shutting a user out end it from the next request on.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from deployments.auth.kinds import OWN_KIND
 from schemas.settings import Settings
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
@@ -37,6 +38,11 @@ class SignedIn:
     role: str
     session_id: str
 
+    @property
+    def kind(self) -> str:
+        """The kind of sign-in by which the session began."""
+        return self.session_id.partition(":")[0]
+
 
 def read_cookie_key(settings: Settings) -> bytes:
     """The key that signs cookies and forms; raises StoreError when others may read it."""
@@ -51,9 +57,9 @@ class Sessions:
         self._key = key
         self._clock = clock
 
-    def start(self, user_id: str) -> str:
-        """A new session; returns the value of its cookie."""
-        session_id, now = secrets.token_urlsafe(32), self._clock()
+    def start(self, user_id: str, kind: str = OWN_KIND) -> str:
+        """A new session of somebody whom that kind recognised; returns the value of its cookie."""
+        session_id, now = f"{kind}:{secrets.token_urlsafe(32)}", self._clock()
         expires = int(now + SESSION_S)
         with self._ledger.write() as connection:
             web_sessions.insert_session(
@@ -67,7 +73,7 @@ class Sessions:
         signed, _, signature = (cookie or "").rpartition(".")
         session_id, _, expires = signed.partition(".")
         # What is not signed by us never reaches the ledger.
-        if not signed or not _equal(signature, self._sign("cookie", signed)):
+        if not signed or not is_equal(signature, self._sign("cookie", signed)):
             return None
         now = self._clock()
         if int(expires) < now:
@@ -96,7 +102,7 @@ class Sessions:
         """
         signed, _, signature = (cookie or "").rpartition(".")
         name, _, expires = signed.partition(".")
-        if not signed or not _equal(signature, self._sign(f"device {user_id}", signed)):
+        if not signed or not is_equal(signature, self._sign(f"device {user_id}", signed)):
             return None
         return name if int(expires) >= self._clock() else None
 
@@ -106,13 +112,18 @@ class Sessions:
 
     def is_form_token(self, session_id: str, token: str) -> bool:
         """Whether the token is the one of this session."""
-        return _equal(token, self._sign("form", session_id))
+        return is_equal(token, self._sign("form", session_id))
 
     def _sign(self, purpose: str, text: str) -> str:
-        return hmac.new(self._key, f"{purpose} {text}".encode(), hashlib.sha256).hexdigest()
+        return sign(self._key, purpose, text)
 
 
-def _equal(one: str, other: str) -> bool:
+def sign(key: bytes, purpose: str, text: str) -> str:
+    """What nobody makes of a text without the key; for another purpose it is another."""
+    return hmac.new(key, f"{purpose} {text}".encode(), hashlib.sha256).hexdigest()
+
+
+def is_equal(one: str, other: str) -> bool:
     """Compared in constant time; text that is no ASCII equals nothing."""
     return hmac.compare_digest(one.encode(), other.encode())
 

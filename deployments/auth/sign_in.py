@@ -1,4 +1,4 @@
-"""Checking a password at a door.
+"""Checking a password, or what another kind of sign-in asks for, at a door.
 
 Checks run in turn, so that guesses made at the same time are counted like guesses made one after the other.
 
@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from fastapi.concurrency import run_in_threadpool
 
@@ -32,6 +32,7 @@ from deployments.auth.throttle import (
     name_source,
 )
 
+T = TypeVar("T")
 Outcome = Literal["right", "wrong", "pause", "busy"]
 _KNOWN_RANK = 0
 _LAST_RANK = 1 + MOST_OF_ADDRESS
@@ -44,18 +45,26 @@ class _Queue:
 
 
 class PasswordDoor:
-    """The checks of passwords of one server.
+    """The checks of one kind of sign-in at one server.
 
     Attributes:
         failures: which accounts must pause at which address.
         places: where passwords are checked or made into hashes.
+
+    Args:
+        failures: the count of failures; a new one by default.
+        clock: seconds of a clock that never goes back.
+        at_once: how many are checked at once.
     """
 
     def __init__(
-        self, failures: FailureCounter | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        failures: FailureCounter | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        at_once: int = PASSWORDS_AT_ONCE,
     ) -> None:
         self.failures = failures or FailureCounter(clock)
-        self.places = RankedPlaces(PASSWORDS_AT_ONCE)
+        self.places = RankedPlaces(at_once)
         self._of_strangers = FailureCounter(clock, MOST_OF_STRANGERS, SLOW_S)
         self._of_addresses = FailureCounter(clock, MOST_OF_ADDRESS)
         self._known = KnownPlaces()
@@ -72,9 +81,29 @@ class PasswordDoor:
     ) -> tuple[Outcome, str | None]:
         """Whether a password is right, and the hash that it was checked against.
 
-        `pause` without a check when the account has failed too often from this address, or the address at all accounts, or where
-        strangers have spent the account's budget and one of them was wrong a few seconds ago; `busy` when too many with a better claim wait. `read_hash` reads the stored hash in a thread; null for a user who does not exist,
-        which takes as long. `device` names a browser that this account has signed in with before: it has a budget of its own.
+        `read_hash` reads the stored hash in a thread; null for a user who does not exist, which takes as long. The rest is as
+        for `count`.
+        """
+
+        async def verify() -> str | None:
+            stored = await run_in_threadpool(read_hash)
+            return stored if await run_in_threadpool(check_password, stored, password) else None
+
+        return await self.count(address, user_id, verify, device)
+
+    async def count(
+        self,
+        address: str | None,
+        user_id: str,
+        verify: Callable[[], Awaitable[T | None]],
+        device: str | None = None,
+    ) -> tuple[Outcome, T | None]:
+        """Let somebody try in their turn, count what is wrong, and return what `verify` found.
+
+        `verify` returns None for what is wrong. `pause` without a try when the account has failed too often from this address, or the
+        address at all accounts, or where strangers have spent the account's budget and one of them was wrong a few seconds ago; `busy`
+        when too many with a better claim wait. `device` names a browser that this account has signed in with before: it has a budget of
+        its own.
         """
         address = name_source(address)
         source = address if device is None else f"device {device}"
@@ -91,17 +120,17 @@ class PasswordDoor:
                         # Others may have failed while this one waited.
                         if self._must_pause(attempt, address, user_id, device):
                             return "pause", None
-                        stored = await run_in_threadpool(read_hash)
-                        is_right = await run_in_threadpool(check_password, stored, password)
+                        found = await verify()
                 except PlacesTaken:
                     return "busy", None
+                is_right = found is not None
                 self.failures.note(attempt, is_right=is_right)
                 if is_right:
                     self._known.add(attempt)
                 elif not is_known:
                     self._of_strangers.note(user_id, is_right=False)
                     self._of_addresses.note(address, is_right=False)
-        return ("right", stored) if is_right else ("wrong", None)
+        return ("right" if is_right else "wrong"), found
 
     def _is_known(self, attempt: str, device: str | None) -> bool:
         return device is not None or attempt in self._known

@@ -99,7 +99,7 @@ def examine_helpers(settings: Settings, waiting: Mapping[str, int], note: Findin
         f"rapidocr {version('rapidocr')}" if has_ocr else None,
         None,
         waiting.get("needs_ocr", 0),
-        "uv pip install -e '.[ocr]', then proctor ingest the papers again",
+        "pip install 'proctor[ocr]' (in a checkout: '.[ocr]'), then proctor ingest the papers again",
         note,
     )
     _examine_embeddings(settings, note)

@@ -20,8 +20,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from deployments.auth import Guard, PasswordDoor, Sessions, read_cookie_key
+from deployments.auth import (
+    Attempts,
+    DeskAccounts,
+    Guard,
+    PasswordDoor,
+    Sessions,
+    open_kinds,
+    read_cookie_key,
+    read_desk_address,
+)
+from deployments.auth.kinds import RedirectKind
 from deployments.flow_runs import begin_continuation
+from deployments.web.account_routes import add_account_routes
 from deployments.web.answer_routes import add_answer_routes
 from deployments.web.coordinator_routes import add_coordinator_routes
 from deployments.web.lake import LakeDoor
@@ -32,7 +43,7 @@ from deployments.web.review_routes import add_review_routes
 from deployments.web.run_routes import add_run_routes
 from deployments.web.security import SecurityHeaders
 from deployments.web.sign_in_routes import add_sign_in_routes
-from deployments.web.visitor import FORM_HEADER, SignInNeeded, read_visitor
+from deployments.web.visitor import FORM_HEADER, HAS_ACCOUNT, SignInNeeded, read_visitor
 from schemas.settings import Settings
 from tasks.review import list_open_batches
 from tasks.watching import ProgressReading
@@ -41,8 +52,11 @@ from warehouse.ledger.engine.opening import open_ledger
 
 # A person is told after so long that the ledger is locked.
 LONGEST_WAIT_S = 5.0
+# Answers from another site that are looked at at once: each waits for a server of somebody else, and takes no memory.
+_ANSWERS_AT_ONCE = 16
 _KINDS = (
     add_sign_in_routes,
+    add_account_routes,
     add_review_routes,
     add_coordinator_routes,
     add_mark_routes,
@@ -58,7 +72,7 @@ def create_app(
     continue_batch: Callable[[str], None] | None = None,
     is_https: bool = False,
 ) -> FastAPI:
-    """The application.
+    """The application; raises UsageError for a kind of sign-in that cannot be offered.
 
     Args:
         settings: whose home it serves.
@@ -67,6 +81,9 @@ def create_app(
             what follows.
         is_https: whether the browser speaks TLS with it: the cookie then travels over nothing else.
     """
+    kinds = open_kinds(settings)
+    is_left = any(isinstance(kind, RedirectKind) for kind in kinds.values())
+    address = read_desk_address(settings) if is_left else ""
 
     @asynccontextmanager
     async def hold_ledger(app: FastAPI) -> AsyncIterator[None]:
@@ -75,7 +92,13 @@ def create_app(
         app.state.settings = settings
         app.state.key = read_cookie_key(settings)
         app.state.sessions = Sessions(opened, app.state.key)
-        app.state.passwords = PasswordDoor()
+        app.state.kinds = kinds
+        app.state.doors = {
+            name: PasswordDoor(at_once=_ANSWERS_AT_ONCE) if isinstance(kind, RedirectKind) else PasswordDoor()
+            for name, kind in kinds.items()
+        }
+        app.state.accounts = DeskAccounts(opened, settings, HAS_ACCOUNT)
+        app.state.attempts = Attempts(app.state.key, address)
         app.state.continue_batch = continue_batch or partial(begin_continuation, settings)
         app.state.is_https = is_https
         app.state.lake = LakeDoor(settings)

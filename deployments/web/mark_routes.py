@@ -105,7 +105,7 @@ def add_mark_routes(app: FastAPI) -> None:
         """Land what was given so far, although more is asked for."""
         work = _open(request, kept, visitor, work_id)
         _land(request, ledger, work)
-        kept.drop((visitor.user_id, work_id))
+        kept.drop((visitor.session_id, work_id))
         return RedirectResponse("/marks", 303)
 
 
@@ -156,7 +156,7 @@ def _has_mark(item: MarkItem, given: dict[str, GivenMark]) -> bool:
 def _find(request: Request, visitor: SignedIn) -> list[WorkSummary]:
     door: LakeDoor = request.app.state.lake
     try:
-        return find_work(door.read(), visitor.user_id)
+        return find_work(request.app.state.ledger, door.read(), visitor.user_id)
     except StoreAway:
         raise
     except StoreError:
@@ -165,14 +165,15 @@ def _find(request: Request, visitor: SignedIn) -> list[WorkSummary]:
 
 def _open(request: Request, kept: Kept[tuple[str, str], Work], visitor: SignedIn, work_id: str) -> Work:
     """The work that the address names, if it is this visitor's; else 404."""
-    work = kept.get((visitor.user_id, work_id))
+    # Another role ends the session, and with it what was kept.
+    work = kept.get((visitor.session_id, work_id))
     if work is None:
         summary = next((one for one in _find(request, visitor) if one.work_id == work_id), None)
         if summary is None:
             raise HTTPException(404)
         door: LakeDoor = request.app.state.lake
         work = open_work(door.read(), summary.kind, summary.name, visitor.user_id)
-        kept.put((visitor.user_id, work_id), work)
+        kept.put((visitor.session_id, work_id), work)
     return work
 
 

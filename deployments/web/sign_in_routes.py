@@ -1,247 +1,312 @@
-"""Signing in and out, the password, and the language."""
+"""Signing in, by every kind that is offered, and out."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import secrets
-from urllib.parse import urlparse
+from collections.abc import Awaitable, Callable
+from typing import Final
+from urllib.parse import urlencode
 
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from deployments.auth import (
     DEVICE_S,
     MOST_CHARACTERS,
     SESSION_S,
+    Attempts,
+    DeskAccounts,
     Outcome,
     PasswordDoor,
-    Weakness,
-    find_weakness,
-    hash_password,
 )
+from deployments.auth.kinds import OWN_KIND, FormKind, Recognised, RedirectKind, SignInKind, is_web_address
 from deployments.web.pages import render_page
 from deployments.web.visitor import (
-    HAS_ACCOUNT,
+    DEVICE_COOKIE,
     SESSION_COOKIE,
     Form,
-    Store,
     Visitor,
+    keep_own_path,
+    read_device,
     read_form,
+    read_kinds,
     read_sessions,
     read_visitor,
 )
-from deployments.web.wording import LANGUAGE_COOKIE
-from tasks.review import LANGUAGES
-from warehouse.ledger.engine.ledger import Ledger
+from schemas.errors import StoreError
 from warehouse.ledger.engine.logs.chain import CALLER, Caller, Entry, add_entry
-from warehouse.ledger.trust import users
 
 _FORM_COOKIE = "proctor_form"
-_DEVICE_COOKIE = "proctor_device"
-_LANGUAGE_S = 365 * 86_400
-_WEAK = {
-    Weakness.LENGTH: "password_length",
-    Weakness.NAME: "password_name",
-    Weakness.COMMON: "password_common",
+_ATTEMPT_COOKIE = "proctor_attempt"
+_LOG = logging.getLogger("proctor.web")
+# Somebody waits before a page: what takes longer at another server has failed.
+_LONGEST_WAIT_S: Final = 20.0
+_REFUSALS: Final[dict[Outcome | str, tuple[str, int]]] = {
+    "pause": ("sign_in_pause", 429),
+    "busy": ("sign_in_busy", 429),
+    "away": ("sign_in_away", 503),
 }
 
 
 def add_sign_in_routes(app: FastAPI) -> None:
-    """Add the way in and out."""
+    """Add the ways in and out."""
 
     @app.get("/sign-in")
-    def show_sign_in(request: Request, then: str = "/") -> Response:
+    def show_sign_in(request: Request, then: str = "/", left: str = "") -> Response:
         if read_visitor(request) is not None:
-            return RedirectResponse(_keep_own_path(then), 303)
-        return _show_sign_in(request, then)
+            return RedirectResponse(keep_own_path(then), 303)
+        return _show_sign_in(request, then, left=left)
 
     @app.post("/sign-in")
-    async def sign_in(request: Request, ledger: Store) -> Response:
+    async def sign_in(request: Request) -> Response:
         fields = await read_form(request)
         then, name = fields.get("then", "/"), fields.get("user_id", "").strip()[:200]
+        kind_name = fields.get("kind", OWN_KIND)
+        kind = read_kinds(request).get(kind_name)
+        if not isinstance(kind, FormKind):
+            raise HTTPException(404)
         nonce = request.cookies.get(_FORM_COOKIE, "")
         if not nonce or not read_sessions(request).is_form_token(
             f"sign-in {nonce}", fields.get("form_token", "")
         ):
             return _show_sign_in(request, then, "sign_in_again", 403)
-        outcome = await _check(request, ledger, name, fields.get("password", ""))
-        if outcome == "pause":
-            return _show_sign_in(request, then, "sign_in_pause", 429)
-        if outcome == "busy":
-            return _show_sign_in(request, then, "sign_in_busy", 429)
-        await run_in_threadpool(_note_sign_in, request, ledger, name, is_right=outcome == "right")
-        if outcome == "wrong":
-            return _show_sign_in(request, then, "sign_in_wrong", 401)
-        reply = RedirectResponse(_keep_own_path(then), 303)
-        _set_session(app, reply, await run_in_threadpool(read_sessions(request).start, name))
+        form = {field.name: fields.get(field.name, "")[:MOST_CHARACTERS] for field in kind.fields}
+        accounts = _read_accounts(request)
+        outcome, person = await _try(
+            request,
+            kind_name,
+            name,
+            lambda: kind.read_form(form | {"user_id": name}, accounts),
+            read_device(request, name),
+        )
+        reply = await _answer(request, kind_name, then, outcome, person, name)
+        if reply.status_code != 303 or person is None:
+            return reply
         reply.delete_cookie(_FORM_COOKIE, path="/sign-in")
-        if read_sessions(request).read_device(request.cookies.get(_DEVICE_COOKIE), name) is None:
-            reply.set_cookie(
-                _DEVICE_COOKIE,
-                read_sessions(request).remember_device(name),
-                max_age=DEVICE_S,
-                httponly=True,
-                samesite="strict",
-                secure=app.state.is_https,
-            )
+        if read_device(request, person.user_id) is None:
+            cookie = read_sessions(request).remember_device(person.user_id)
+            _set_cookie(request, reply, DEVICE_COOKIE, cookie, DEVICE_S, is_strict=True)
         return reply
+
+    @app.get("/sign-in/{kind_name}")
+    async def leave(request: Request, kind_name: str, then: str = "/") -> Response:
+        """Send the browser to the other site.
+
+        This is a link and no form: the page's policy lets no form lead to another site.
+        """
+        kind = _need_redirect(request, kind_name)
+        if await run_in_threadpool(read_visitor, request) is not None:
+            return RedirectResponse(keep_own_path(then), 303)
+        attempts: Attempts = app.state.attempts
+        attempt, cookie = attempts.begin(kind_name, keep_own_path(then))
+        address = await _ask(kind_name, kind.begin(attempt))
+        if address is None:
+            return _show_sign_in(request, then, *_REFUSALS["away"])
+        reply = RedirectResponse(address, 303)
+        _set_cookie(request, reply, _ATTEMPT_COOKIE, cookie, path=f"/sign-in/{kind_name}")
+        return reply
+
+    @app.get("/sign-in/{kind_name}/back")
+    async def come_back(request: Request, kind_name: str) -> Response:
+        kind = _need_redirect(request, kind_name)
+        query = dict(request.query_params)
+        attempts: Attempts = app.state.attempts
+        begun = attempts.read(kind_name, request.cookies.get(_ATTEMPT_COOKIE), query.get("state", ""))
+        if begun is None:
+            return _show_sign_in(request, "/", "sign_in_again", 403)
+        attempt, then = begun
+        outcome, person = await _try(
+            request, kind_name, attempt.state, lambda: kind.read_answer(attempt, query)
+        )
+        reply = await _answer(request, kind_name, then, outcome, person)
+        reply.delete_cookie(_ATTEMPT_COOKIE, path=f"/sign-in/{kind_name}")
+        return reply
+
+    @app.get("/sign-in/{kind_name}/out")
+    async def leave_for_good(request: Request, kind_name: str) -> Response:
+        """Sign out at the other site, too; the session here has ended already."""
+        kind = _need_redirect(request, kind_name)
+        attempts: Attempts = app.state.attempts
+        address = await _ask(kind_name, kind.end(f"{attempts.address}/sign-in"))
+        return RedirectResponse(address or "/sign-in", 303)
 
     @app.post("/sign-out")
     def sign_out(request: Request, visitor: Visitor, form: Form) -> Response:
         read_sessions(request).end(visitor.session_id)
-        reply = RedirectResponse("/sign-in", 303)
+        is_elsewhere = isinstance(read_kinds(request)[visitor.kind], RedirectKind)
+        reply = RedirectResponse(f"/sign-in?left={visitor.kind}" if is_elsewhere else "/sign-in", 303)
         reply.delete_cookie(SESSION_COOKIE)
         return reply
 
-    @app.get("/session")
-    def show_session(request: Request, visitor: Visitor) -> Response:
-        """Who is signed in, and the token of their forms.
 
-        This is for a page that was open while somebody signed in again.
-        """
-        token = read_sessions(request).make_form_token(visitor.session_id)
-        return JSONResponse({"user_id": visitor.user_id, "form_token": token})
-
-    @app.get("/account")
-    def show_account(request: Request, visitor: Visitor) -> Response:
-        return render_page(request, "account.html", visitor, message=None, is_done=False)
-
-    @app.post("/account")
-    async def change_password(request: Request, visitor: Visitor, form: Form, ledger: Store) -> Response:
-        new = form.get("new_password", "")
-        fault = None
-        weakness = find_weakness(new, visitor.user_id)
-        if weakness is not None:
-            fault = _WEAK[weakness]
-        elif new != form.get("repeated_password", ""):
-            fault = "password_differs"
-        # Guesses count as at the door, though who guesses is signed in.
-        elif await _check(request, ledger, visitor.user_id, form.get("old_password", "")) != "right":
-            fault = "password_wrong"
-        if fault:
-            return render_page(request, "account.html", visitor, status=422, message=fault, is_done=False)
-        async with app.state.passwords.places.hold():
-            hashed = await run_in_threadpool(hash_password, new)
-        _act_as(request, visitor.user_id)
-        await run_in_threadpool(_write_hash, ledger, visitor.user_id, hashed)
-        # The new password ended every session, this one too: a new one begins here.
-        cookie = await run_in_threadpool(read_sessions(request).start, visitor.user_id)
-        started = await run_in_threadpool(read_sessions(request).read, cookie)
-        reply = render_page(request, "account.html", started, message="password_changed", is_done=True)
-        _set_session(app, reply, cookie)
-        return reply
-
-    @app.get("/language/{language}")
-    def choose(request: Request, language: str) -> Response:
-        """Keep the language and go back to the page that asked."""
-        came_from = urlparse(request.headers.get("referer", ""))
-        is_ours = came_from.netloc == request.headers.get("host", "")
-        page = f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
-        reply = RedirectResponse(_keep_own_path(page if is_ours else "/"), 303)
-        if language in LANGUAGES:
-            reply.set_cookie(
-                LANGUAGE_COOKIE,
-                language,
-                max_age=_LANGUAGE_S,
-                samesite="lax",
-                httponly=True,
-                secure=app.state.is_https,
-            )
-        return reply
+def set_session(request: Request, reply: Response, cookie: str) -> None:
+    """Let the browser have a session."""
+    _set_cookie(request, reply, SESSION_COOKIE, cookie, SESSION_S)
 
 
-def _show_sign_in(request: Request, then: str, message: str | None = None, status: int = 200) -> Response:
-    """The sign-in form, tied to a cookie of its own.
+def act_as(request: Request, user_id: str | None) -> None:
+    """Let the audit log name who acts in what follows of this request, and from where."""
+    CALLER.set(Caller(user_id, request.client.host[:64] if request.client else None))
+
+
+async def _try(
+    request: Request,
+    kind_name: str,
+    account: str,
+    recognise: Callable[[], Awaitable[Recognised | None]],
+    device: str | None = None,
+) -> tuple[Outcome | str, Recognised | None]:
+    """What comes of an attempt, counted at the door of its kind; `away` where it cannot say."""
+    door: PasswordDoor = request.app.state.doors[kind_name]
+    address = request.client.host if request.client else None
+
+    async def verify() -> Recognised | None:
+        async with asyncio.timeout(_LONGEST_WAIT_S):
+            person = await recognise()
+        if person is not None and not person.user_id.isprintable():
+            raise ValueError("The name of an account is printable.")
+        return person
+
+    try:
+        return await door.count(address, account, verify, device)
+    except StoreError:
+        raise
+    except Exception as error:
+        _note_fault(kind_name, error)
+        return "away", None
+
+
+async def _ask(kind_name: str, asked: Awaitable[str | None]) -> str | None:
+    """The address to which a kind sends somebody.
+
+    None where it has none or cannot say it, or where nobody may be sent.
+    """
+    try:
+        async with asyncio.timeout(_LONGEST_WAIT_S):
+            address = await asked
+    except Exception as error:
+        _note_fault(kind_name, error)
+        return None
+    if address is not None and not is_web_address(address):
+        _LOG.error("sign-in by %s leads to an address that is not https: nobody is sent there", kind_name)
+        return None
+    return address
+
+
+def _note_fault(kind_name: str, error: Exception) -> None:
+    """One line with the class alone: what a fault says may quote a code or a password."""
+    _LOG.error("sign-in by %s failed: %s", kind_name, type(error).__name__)
+
+
+async def _answer(
+    request: Request,
+    kind_name: str,
+    then: str,
+    outcome: Outcome | str,
+    person: Recognised | None,
+    typed_name: str = "",
+) -> Response:
+    """Let somebody in, or show the page again; who is refused learns no more than who guesses."""
+    if outcome in _REFUSALS:
+        return _show_sign_in(request, then, *_REFUSALS[outcome])
+    name = person.user_id if person else typed_name
+    is_admitted = await run_in_threadpool(_admit, request, kind_name, name, person)
+    if not is_admitted:
+        is_form = isinstance(read_kinds(request)[kind_name], FormKind)
+        return _show_sign_in(request, then, "sign_in_wrong" if is_form else "sign_in_refused", 401)
+    reply = RedirectResponse(keep_own_path(then), 303)
+    set_session(request, reply, await run_in_threadpool(_start_session, request, kind_name, name))
+    return reply
+
+
+def _admit(request: Request, kind_name: str, name: str, person: Recognised | None) -> bool:
+    """Whether somebody may come in; written down unless nobody has that name."""
+    accounts = _read_accounts(request)
+    # An account that is made or changed here is so by the installation, not by whom it belongs to.
+    act_as(request, None)
+    is_admitted = person is not None and accounts.admit(person)
+    if not accounts.is_known(name):
+        return False
+    act_as(request, name if is_admitted else None)
+    entry = Entry("sign_in", is_by_caller=is_admitted, target=None if is_admitted else name)
+    entry.code = None if kind_name == OWN_KIND else f"by_{kind_name}"
+    if not is_admitted:
+        entry.http_status = 401
+        entry.code = "password_wrong" if kind_name == OWN_KIND else f"refused_by_{kind_name}"
+    with accounts.ledger.write() as connection:
+        add_entry(connection, entry)
+    return is_admitted
+
+
+def _start_session(request: Request, kind_name: str, name: str) -> str:
+    """A session that nobody had before; the one that the browser had ends."""
+    before = read_visitor(request)
+    if before is not None:
+        read_sessions(request).end(before.session_id)
+    return read_sessions(request).start(name, kind_name)
+
+
+def _show_sign_in(
+    request: Request, then: str, message: str | None = None, status: int = 200, *, left: str = ""
+) -> Response:
+    """The sign-in page, whose forms are tied to a cookie of its own.
 
     The cookie means that another site cannot sign a browser in as somebody else.
     """
     nonce = request.cookies.get(_FORM_COOKIE) or secrets.token_urlsafe(32)
+    kinds = read_kinds(request)
     reply = render_page(
         request,
         "sign_in.html",
         None,
         status=status,
         message=message,
-        then=_keep_own_path(then),
+        then=keep_own_path(then),
+        forms={name: kind for name, kind in kinds.items() if isinstance(kind, FormKind)},
+        elsewhere={name: kind for name, kind in kinds.items() if isinstance(kind, RedirectKind)},
+        link=urlencode,
+        left=left,
         token=read_sessions(request).make_form_token(f"sign-in {nonce}"),
     )
-    reply.set_cookie(
-        _FORM_COOKIE,
-        nonce,
-        max_age=3600,
-        httponly=True,
-        samesite="strict",
-        path="/sign-in",
-        secure=request.app.state.is_https,
-    )
+    _set_cookie(request, reply, _FORM_COOKIE, nonce, 3600, path="/sign-in", is_strict=True)
     return reply
 
 
-def _set_session(app: FastAPI, reply: Response, cookie: str) -> None:
+def _set_cookie(
+    request: Request,
+    reply: Response,
+    name: str,
+    value: str,
+    seconds: int | None = None,
+    *,
+    path: str = "/",
+    is_strict: bool = False,
+) -> None:
+    """A cookie that no script reads, and that over TLS travels over nothing else."""
     reply.set_cookie(
-        SESSION_COOKIE,
-        cookie,
-        max_age=SESSION_S,
+        name,
+        value,
+        max_age=seconds,
+        path=path,
         httponly=True,
-        samesite="lax",
-        secure=app.state.is_https,
+        # What another site's link leads to must know who comes back.
+        samesite="strict" if is_strict else "lax",
+        secure=request.app.state.is_https,
     )
 
 
-async def _check(request: Request, ledger: Ledger, name: str, password: str) -> Outcome:
-    """Whether it is the password of somebody who has work here."""
-    door: PasswordDoor = request.app.state.passwords
-    address = request.client.host if request.client else None
-    device = read_sessions(request).read_device(request.cookies.get(_DEVICE_COOKIE), name)
-    outcome, _ = await door.check(
-        address, name, password[:MOST_CHARACTERS], lambda: _read_hash(ledger, name), device
-    )
-    return outcome
+def _need_redirect(request: Request, kind_name: str) -> RedirectKind:
+    kind: SignInKind | None = read_kinds(request).get(kind_name)
+    if not isinstance(kind, RedirectKind):
+        raise HTTPException(404)
+    return kind
 
 
-def _act_as(request: Request, user_id: str | None) -> None:
-    """Let the audit log name who acts in what follows of this request, and from where."""
-    CALLER.set(Caller(user_id, request.client.host[:64] if request.client else None))
-
-
-def _note_sign_in(request: Request, ledger: Ledger, name: str, *, is_right: bool) -> None:
-    """Write down a sign-in, or a wrong password of somebody who is known.
-
-    Names that no user has are not written down.
-    """
-    with ledger.read() as connection:
-        if users.read_user(connection, name) is None:
-            return
-    _act_as(request, name if is_right else None)
-    entry = Entry("sign_in", is_by_caller=is_right, target=None if is_right else name)
-    if not is_right:
-        entry.http_status, entry.code = 401, "password_wrong"
-    with ledger.write() as connection:
-        add_entry(connection, entry)
-
-
-def _read_hash(ledger: Ledger, name: str) -> str | None:
-    """The password hash of somebody who has work here; None for anybody else.
-
-    Returning None for all others means that a caller learns nothing more.
-    """
-    with ledger.read() as connection:
-        user = users.read_user(connection, name)
-        if user is None or user.role not in HAS_ACCOUNT:
-            return None
-        return users.read_password_hash(connection, name)
-
-
-def _write_hash(ledger: Ledger, name: str, hashed: str) -> None:
-    with ledger.write() as connection:
-        users.write_password_hash(connection, name, hashed)
-
-
-def _keep_own_path(then: str) -> str:
-    """A path of this server.
-
-    Anything that a browser could take for another site becomes the start page.
-    """
-    is_own = then.startswith("/") and not then.startswith(("//", "/\\")) and then.isprintable()
-    return then if is_own and "\\" not in then else "/"
+def _read_accounts(request: Request) -> DeskAccounts:
+    accounts: DeskAccounts = request.app.state.accounts
+    return accounts

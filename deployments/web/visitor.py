@@ -15,11 +15,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from deployments.auth import Sessions, SignedIn, has_zero
+from deployments.auth.kinds import SignInKind
 from schemas.settings import Settings
 from tasks.watching import WATCHERS
 from warehouse.ledger.engine.ledger import Ledger
 
 SESSION_COOKIE = "proctor_session"
+DEVICE_COOKIE = "proctor_device"
 FORM_HEADER = "x-proctor-form"
 # Who reads and decides, and who gives the work out. Others have no account here, whatever their password.
 ANNOTATORS = ("annotator",)
@@ -43,12 +45,24 @@ def read_sessions(request: Request) -> Sessions:
     return sessions
 
 
+def read_kinds(request: Request) -> Mapping[str, SignInKind]:
+    """The kinds of sign-in that are offered, by name."""
+    kinds: Mapping[str, SignInKind] = request.app.state.kinds
+    return kinds
+
+
 def read_visitor(request: Request) -> SignedIn | None:
-    """Who asks; null for nobody."""
+    """Who asks; null for nobody, and for who signed in by a kind that is offered no more."""
     found = read_sessions(request).read(request.cookies.get(SESSION_COOKIE))
-    if found is not None:
-        request.state.is_known = True
+    if found is None or found.kind not in read_kinds(request):
+        return None
+    request.state.is_known = True
     return found
+
+
+def read_device(request: Request, user_id: str) -> str | None:
+    """The name of this browser where the account's password was given in it; else null."""
+    return read_sessions(request).read_device(request.cookies.get(DEVICE_COOKIE), user_id)
 
 
 def _need_visitor(request: Request) -> SignedIn:
@@ -80,6 +94,15 @@ def _read_ledger(request: Request) -> Ledger:
 def _read_settings(request: Request) -> Settings:
     settings: Settings = request.app.state.settings
     return settings
+
+
+def keep_own_path(then: str) -> str:
+    """A path of this server.
+
+    Anything that a browser could take for another site becomes the start page.
+    """
+    is_own = then.startswith("/") and not then.startswith(("//", "/\\")) and then.isprintable()
+    return then if is_own and "\\" not in then else "/"
 
 
 def check_form(request: Request, visitor: SignedIn, token: str) -> None:

@@ -31,6 +31,9 @@ from .documents import parse_document as parse_document
 # Let a held paper go on as it was read: its questions wait for review from then on. Doing it twice changes nothing.
 from .holding import release_document as release_document
 
+# Fit the confidence on review's decisions and on papers read by eye; report what changes, and with `apply` take it into use.
+from .learning import learn_confidence as learn_confidence
+
 # What an ingest of `paths` would say where every document is landed already; None where one is to be read, or no lake is there.
 from .landing import find_nothing_new as find_nothing_new
 
@@ -57,6 +60,7 @@ __all__ = [
     "find_libreoffice",
     "find_nothing_new",
     "ingest_documents",
+    "learn_confidence",
     "list_sources",
     "make_options",
     "open_package",

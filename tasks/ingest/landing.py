@@ -30,6 +30,7 @@ from tasks.ingest.documents import (
 )
 from tasks.ingest.holding import HELD, read_released
 from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
+from tasks.ingest.learning import read_fit_in_use
 from tasks.ingest.mapping import read_mapping
 from tasks.ingest.originals import keep_bytes, keep_file
 from tasks.ingest.sharing import CLAIM, DocumentShare
@@ -111,7 +112,7 @@ def land_documents(
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
     spool = open_spool(settings.archive_dir)
-    options = replace(options, spool=spool)
+    options = replace(options, spool=spool, confidence_fit=read_fit_in_use(lake))
     summary = IngestSummary(assistance=assistant.new_summary() if assistant else None)
     count = workers or settings.workers
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.companions import apply_companion
-from tasks.ingest.confidence.judging import Terms, judge_reading
+from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.describing import describe

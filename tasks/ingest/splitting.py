@@ -12,10 +12,12 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.filled_answers import (
     cut_own_number,
+    drop_form_lines,
     find_filled,
     prints_answers,
     read_answers_below,
     read_filled,
+    read_tails,
     read_trailing_letters,
 )
 from tasks.ingest.content.key_matching import match_keys
@@ -23,6 +25,7 @@ from tasks.ingest.content.key_regions import part_answers
 from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.content.marked_options import take_format_keys, take_signs
 from tasks.ingest.content.passages import drop_asking_lead
+from tasks.ingest.content.trailing_tags import cut_trailing_tags
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -99,7 +102,7 @@ def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
 
 
 def _choose(first: ReadPaper, paper: Paper) -> ReadPaper:
-    """The reading that keeps most of the paper's contracts, the first one where no other gains enough."""
+    """The reading that keeps most contracts, the first one where no other gains enough."""
     best, runner_up = first, 0.0
     headed = [stretch for stretch in first.stretches if stretch.heading]
     outlines = propose_outlines(
@@ -124,18 +127,18 @@ def _choose(first: ReadPaper, paper: Paper) -> ReadPaper:
 _MOST_READINGS, _FEW_READINGS, _VERY_DOUBTFUL = 6, 2, 0.85
 # Below this score a paper is read in other ways too. One of them must gain at least so much, more where it finds no
 # further questions, and much more where it finds fewer.
-DOUBTFUL, LEAST_GAIN = 1.0, 0.01
-_GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.1, 0.3
+DOUBTFUL, LEAST_GAIN = 1.0, 0.002
+_GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
 
 
 def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
-    """Whether another reading keeps so much more of the contracts that it takes the place of the best one."""
+    """Whether another reading keeps so much more that it takes the place of the best one."""
     gain = other.checked.score - best.checked.score
     more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
-    least = (
-        LEAST_GAIN if more > 0 or outline.hidden else _GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER
-    )
-    return gain > least
+    if more > 0 or outline.hidden:
+        # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
+        return gain > (LEAST_GAIN if other.amiss < best.amiss else _GAIN_WITHOUT_MORE)
+    return gain > (_GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER)
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,16 @@ class ReadPaper:
     @property
     def sound(self) -> int:
         """How many questions no contract doubts."""
-        return len(self.drafts) - len({id(draft) for one in self.found for draft in one.doubted})
+        return len(self.drafts) - self._doubted
+
+    @property
+    def amiss(self) -> int:
+        """How many questions a contract doubts or misses."""
+        return self._doubted + max((one.missing for one in self.found), default=0)
+
+    @property
+    def _doubted(self) -> int:
+        return len({id(draft) for one in self.found for draft in one.doubted})
 
 
 def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
@@ -190,6 +202,7 @@ def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
+    cut_trailing_tags(drafts)
     take_signs(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
@@ -280,8 +293,10 @@ def _split_part(
         if lines:
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
+    drop_form_lines(drafts)
     read_filled(drafts, language)
     read_trailing_letters(drafts)
+    read_tails(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys

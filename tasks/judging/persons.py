@@ -1,4 +1,4 @@
-"""Who may give stars or labels: active users with a role that sees references."""
+"""Who may give stars, labels and verdicts: active users with a role that sees references."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from warehouse.ledger.trust import users
 ROLES = ("annotator", "examiner", "admin")
 
 
-def check_persons(ledger: Ledger, user_ids: Sequence[str]) -> None:
-    """Raise UsageError for a user that is unknown, inactive or of another role."""
+def may_mark(ledger: Ledger, user_id: str) -> bool:
+    """Whether somebody may see what waits for marks; an annotator of no discipline may not."""
     with ledger.read() as connection:
-        found = {user_id: users.read_user(connection, user_id) for user_id in user_ids}
-    for user_id, user in found.items():
-        if user is None or not user.is_active or user.role not in ROLES:
+        user = users.read_user(connection, user_id)
+    return user is not None and user.is_active and user.role in ROLES and user.disciplines != []
+
+
+def check_persons(ledger: Ledger, user_ids: Sequence[str]) -> None:
+    """Raise UsageError for somebody who may not mark."""
+    for user_id in user_ids:
+        if not may_mark(ledger, user_id):
             raise UsageError(
-                f"{user_id!r} is no active user with one of the roles {', '.join(ROLES)}. `proctor exam user list` shows the "
-                "users; `proctor exam user add` adds one."
+                f"{user_id!r} is no active user with one of the roles {', '.join(ROLES)}, or an annotator of no discipline. `proctor "
+                "exam user list` shows the users; `proctor exam user add` adds one, `proctor exam user role` gives disciplines."
             )

@@ -13,11 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from tasks.ingest.answer_files import find_companions
-from tasks.ingest.confidence.truth import compare_question, fold, list_truths, read_truths
+from tasks.ingest.confidence import compare_question, fold, list_truths, read_truths
 from tasks.ingest.reading import read_document
 from tests.benchmarks.ingest_cache import use_cache
 
-__all__ = ["compare", "compute_accuracy", "fold", "read_landed", "read_paper", "read_truths", "render"]
+__all__ = [
+    "compare",
+    "compute_accuracy",
+    "fold",
+    "read_landed",
+    "read_options",
+    "read_paper",
+    "read_truths",
+    "render",
+]
 
 
 def read_paper(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -44,14 +53,18 @@ def read_landed(path: Path) -> dict[str, Any]:
         "error": None,
         "warnings": [],
     }
+    return read_document(path, document, read_options(path))
+
+
+def read_options(path: Path) -> dict[str, Any]:
+    """The options with which a paper is read here: as a command would, without its limit of time."""
     companions = find_companions(path)
-    options = {
+    return {
         "time_limit_s": 3600.0,
         "use_ocr": True,
         "confidence_threshold": 0.6,
         "companion": str(companions[0]) if len(companions) == 1 else None,
     }
-    return read_document(path, document, options)
 
 
 def compute_accuracy(exams_dir: Path, name: str = "") -> list[dict[str, Any]]:

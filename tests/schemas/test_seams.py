@@ -100,13 +100,14 @@ def test_a_broken_one_is_named_with_its_package_and_what_is_wrong(
 
 
 def list_seams() -> list[Seam[object]]:
+    from deployments.auth.kinds import SIGN_INS
     from tasks.gscore.metrics import METRICS
     from tasks.ingest.readers import READERS
     from tasks.judging.kinds import JUDGES
     from tasks.models.providers import PROVIDERS
     from warehouse.lake.reading.analyses import ANALYSES
 
-    return [PROVIDERS, READERS, METRICS, JUDGES, ANALYSES]  # type: ignore[list-item]
+    return [PROVIDERS, READERS, METRICS, JUDGES, SIGN_INS, ANALYSES]  # type: ignore[list-item]
 
 
 def test_our_own_are_declared_as_entry_points_as_they_are_found_and_can_all_be_loaded() -> None:

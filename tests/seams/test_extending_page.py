@@ -12,15 +12,19 @@ from typing import Any
 
 import pytest
 
+from deployments.auth.kinds.conformance import check_redirect
 from tasks.models.providers.conformance import check_provider
 from tests.schemas.test_seams import list_seams
+from tests.seams.portal_site import SECRET, serve_portal
+from tests.seams.test_kits import follow
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "extending.md").read_text("utf-8")
 EXAMPLES = re.findall(r"\n## ([^\n]+)\n(?:(?!\n## ).)*?```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 def test_each_seam_has_a_section_with_an_example() -> None:
-    assert [title for title, _ in EXAMPLES] == ["A reader", "A provider", "A metric", "A judge", "Analyses"]
+    titles = ["A reader", "A provider", "A metric", "A judge", "A kind of sign-in", "Analyses"]
+    assert [title for title, _ in EXAMPLES] == titles
     assert set(re.findall(r"\| `(proctor\.\w+)` \|", PAGE)) == {seam.group for seam in list_seams()}
     shown = tomllib.loads(PAGE.split("```toml\n")[1].split("```")[0])["project"]["entry-points"]
     assert set(shown) == {seam.group for seam in list_seams()}
@@ -32,6 +36,10 @@ def test_the_example_runs(title: str, code: str) -> None:
     exec(compile(code, title, "exec"), names)
     if title == "A provider":
         with_server(lambda url: check_provider(names["open_endpoint"], url))
+    if title == "A kind of sign-in":
+        with serve_portal() as site:
+            kind = names["open_kind"]({"url": site.url, "secret": SECRET})
+            assert check_redirect(kind, follow, "https://desk.example/back").user_id == site.name
 
 
 def with_server(check: Any) -> None:

@@ -5,16 +5,21 @@ Our own kinds pass them; a kind that breaks a rule does not.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import uuid
 from collections.abc import Mapping, Sequence
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
 
+from deployments.auth.kinds import SIGN_INS, Accounts, Attempt, FormField, Recognised
+from deployments.auth.kinds.conformance import check_form, check_redirect
 from tasks.gscore.metrics import METRICS
 from tasks.gscore.metrics.conformance import check_metric
 from tasks.ingest.readers import READERS, DocumentError, Extraction, Line
@@ -23,6 +28,7 @@ from tasks.judging.kinds import JUDGES, Messages, ParsedJudgement, QuestionConte
 from tasks.judging.kinds.conformance import check_judge
 from tasks.models.providers import PROVIDERS, Failure, ParsedReply
 from tasks.models.providers.conformance import check_provider
+from tests.seams.portal_site import SECRET, serve_portal
 from tests.seams.test_third_party import PAPER, SOURCE
 from tests.tasks.models.anthropic_server import Message, serve_messages
 from tests.tasks.models.simulation import start_server
@@ -42,6 +48,7 @@ SAMPLES = {
 def third_party(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(SOURCE))
     import proctor_tex.lengths
+    import proctor_tex.portal
     import proctor_tex.reader
     import proctor_tex.terse
 
@@ -250,3 +257,136 @@ def draw(question: QuestionContent, response: str) -> Messages:
 def test_a_judge_that_breaks_a_rule_does_not_pass(judge: Judges, said: str) -> None:
     with pytest.raises(AssertionError, match=said):
         check_judge(judge, VERDICTS)
+
+
+async def follow(address: str) -> Mapping[str, str]:
+    """Go where a browser goes, and return the parameters with which it is sent back."""
+
+    def ask() -> str:
+        parts = urlsplit(address)
+        connection = HTTPConnection(parts.netloc, timeout=10)
+        connection.request("GET", f"{parts.path}?{parts.query}")
+        location = connection.getresponse().headers["Location"]
+        connection.close()
+        return urlsplit(location).query
+
+    return dict(parse_qsl(await asyncio.to_thread(ask)))
+
+
+def test_the_third_partys_way_to_sign_in_passes(third_party: Any) -> None:
+    with serve_portal() as site:
+        site.name, site.groups = "Ada", ("staff",)
+        kind = third_party.portal.open_kind({"url": site.url, "secret": SECRET})
+        found = check_redirect(kind, follow, "https://desk.example/sign-in/portal/back")
+    assert found == Recognised("ada", ("staff",))
+
+
+class Redirects:
+    """A way to another site that breaks one rule."""
+
+    title = help = {"en": "There", "zh": "那里"}
+
+    def __init__(
+        self,
+        address: str = "https://there.example/?state={0.state}",
+        out: str | None = None,
+        reads: Any = None,
+    ) -> None:
+        self._address, self._out, self._reads = address, out, reads
+
+    async def begin(self, attempt: Attempt) -> str:
+        return self._address.format(attempt)
+
+    async def read_answer(self, attempt: Attempt, query: Mapping[str, str]) -> Any:
+        if self._reads is not None:
+            return self._reads(query)
+        return Recognised("ada") if query.get("answer") == attempt.state else None
+
+    async def end(self, back: str) -> str | None:
+        return self._out
+
+
+async def turn_back(address: str) -> Mapping[str, str]:
+    state = dict(parse_qsl(urlsplit(address).query)).get("state", "")
+    return {"state": state, "answer": state}
+
+
+def test_a_way_to_another_site_that_keeps_the_rules_passes() -> None:
+    assert check_redirect(Redirects(), turn_back, "https://desk.example/back") == Recognised("ada")
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (Redirects("http://there.example/?state={0.state}"), "no address to send a browser to"),
+        (Redirects("javascript:alert('{0.state}')"), "no address to send a browser to"),
+        (Redirects("https://desk.example@there.example/?state={0.state}"), "no address to send a browser to"),
+        (Redirects("https://there.example/"), "lacks the state"),
+        (Redirects("https://there.example/?state={0.state}&v={0.verifier}"), "shows the verifier"),
+        (Redirects("https://there.example/?x={0.state}"), "did not come back as it went out"),
+        (Redirects(reads=lambda query: Recognised("ada")), "an answer that is none recognised somebody"),
+        (
+            Redirects(reads=lambda query: Recognised("ada") if query.get("answer") else None),
+            "the answer to another attempt recognised somebody",
+        ),
+        (Redirects(reads=lambda query: None), "the answer that is right recognised nobody"),
+        (Redirects(reads=lambda query: query["answer"]), "KeyError was raised for an answer"),
+        (Redirects(out="//there.example"), "no address to send a browser to"),
+    ],
+)
+def test_a_way_to_another_site_that_breaks_a_rule_does_not_pass(kind: Redirects, said: str) -> None:
+    with pytest.raises(AssertionError, match=said):
+        check_redirect(kind, turn_back, "https://desk.example/back")
+
+
+class Ada:
+    """Accounts of which one exists."""
+
+    def check_password(self, user_id: str, password: str) -> bool:
+        return (user_id, password) == ("ada", "right")
+
+
+RIGHT = {"user_id": "ada", "password": "right"}
+WRONG = {"user_id": "ada", "password": "wrong"}
+
+
+def test_our_kind_of_sign_in_passes() -> None:
+    kind: Any = SIGN_INS.find("password")({})
+    assert check_form(kind, RIGHT, WRONG, Ada()) == Recognised("ada")
+
+
+class Asks:
+    """A form that breaks one rule."""
+
+    title = help = {"en": "A form", "zh": "表单"}
+
+    def __init__(self, *fields: str, words: Any = title, reads: Any = None) -> None:
+        self.title = words
+        self.fields = [FormField(name, {"en": "It", "zh": "它"}) for name in fields or ("password",)]
+        self._reads = reads
+
+    async def read_form(self, form: Mapping[str, str], accounts: Accounts) -> Any:
+        if self._reads is not None:
+            return self._reads(form)
+        is_right = accounts.check_password(form["user_id"], form["password"])
+        return Recognised(form["user_id"]) if is_right else None
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (Redirects(), "no kind with a form"),
+        (Asks(words={"en": "A form"}), "says nothing in 'zh'"),
+        (Asks("password", "password"), "two fields have one name"),
+        (Asks("Pass word"), "small letters, digits and underscores"),
+        (Asks("then"), "which is Proctor's own"),
+        (Asks(reads=lambda form: None), "the form that is right recognised nobody"),
+        (Asks(reads=lambda form: Recognised("ada")), "a form that is wrong recognised somebody"),
+        (Asks(reads=lambda form: Recognised("a\nda")), "is no name of an account"),
+        (Asks(reads=lambda form: "ada"), "str was returned"),
+        (Asks(reads=lambda form: {"right": Recognised("ada")}[form["password"]]), "KeyError was raised"),
+    ],
+)
+def test_a_form_that_breaks_a_rule_does_not_pass(kind: Any, said: str) -> None:
+    with pytest.raises(AssertionError, match=said):
+        check_form(kind, RIGHT, WRONG, Ada())

@@ -1,20 +1,29 @@
 """A third-party package, installed beside Proctor, that touches nothing of ours.
 
-It brings a reader, a metric, a judge and an analysis.
+It brings a reader, a metric, a judge, an analysis and a way to sign in.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPResponse
+from http.cookies import SimpleCookie
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import polars as pl
 import pytest
 
-from tests.deployments.test_cli import run
+from tests.deployments.test_cli import PROCTOR, run
+from tests.seams.portal_site import SECRET, serve_portal
 from tests.tasks.judging.test_unparsed import QUESTIONS, SOUND, open_room
 from tests.tasks.models.simulation import start_server
 
@@ -177,3 +186,100 @@ def test_its_judge_judges_a_run_beside_ours(
             "n": QUESTIONS,
         },
     ]
+
+
+class Browser:
+    """What a browser does of itself: cookies, and where it is sent."""
+
+    def __init__(self) -> None:
+        self.cookies: dict[str, dict[str, str]] = {}
+
+    def go(self, url: str) -> tuple[HTTPResponse, str]:
+        """One call; returns the reply and its body."""
+        parts = urlsplit(url)
+        kept = self.cookies.setdefault(parts.netloc, {})
+        connection = HTTPConnection(parts.netloc, timeout=30)
+        path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in kept.items())} if kept else {}
+        connection.request("GET", path, headers=headers)
+        reply = connection.getresponse()
+        text = reply.read().decode()
+        connection.close()
+        for header in reply.headers.get_all("Set-Cookie") or ():
+            for name, morsel in SimpleCookie(header).items():
+                kept[name] = morsel.value
+        return reply, text
+
+    def follow(self, url: str) -> tuple[list[str], str]:
+        """Go on until a page is shown; returns the addresses on the way and the page."""
+        way = [url]
+        while True:
+            reply, text = self.go(way[-1])
+            location = reply.headers.get("Location")
+            if location is None:
+                return way, text
+            here = urlsplit(way[-1])
+            way.append(location if "://" in location else f"{here.scheme}://{here.netloc}{location}")
+
+
+@contextmanager
+def serve_desk(home: Path, installed: Path, **variables: str) -> Iterator[tuple[str, list[str]]]:
+    """`proctor web` with the package beside it; its address, and afterwards all that it wrote."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    address, written = f"http://127.0.0.1:{port}", list[str]()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PROCTOR_")}
+    told = {"PROCTOR_HOME": str(home), "PYTHONPATH": str(installed), "PROCTOR_WEB_URL": address}
+    process = subprocess.Popen(
+        [PROCTOR, "web", "--port", str(port), "--json"],
+        env=kept | told | variables,
+        cwd=home.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["address"] == address
+        yield address, written
+        process.send_signal(signal.SIGTERM)
+        written.extend(process.communicate(timeout=60))
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+def test_somebody_signs_in_by_its_way_to_another_site(installed: Path, home: Path) -> None:
+    assert run(home, "init", "--json").returncode == 0
+    with serve_portal() as site:
+        options = {
+            "PROCTOR_SIGN_IN": '["portal"]',
+            "PROCTOR_SIGN_IN_OPTIONS": json.dumps({"portal": {"url": site.url, "secret": SECRET}}),
+            "PROCTOR_SIGN_IN_ADMITS": "true",
+            "PROCTOR_SIGN_IN_ROLES": '{"watchers": "analyst"}',
+        }
+        site.name, site.groups = "Ada", ("staff", "watchers")
+        with serve_desk(home, installed, **options) as (address, written):
+            browser, stranger = Browser(), Browser()
+            way, page = browser.follow(f"{address}/sign-in/portal?then=/runs")
+            assert [one.partition("?")[0] for one in way] == [
+                f"{address}/sign-in/portal",
+                f"{site.url}/authorize",
+                f"{address}/sign-in/portal/back",
+                f"{address}/runs",
+            ]
+            assert ">ada</a>" in page
+            # Its answer is worth nothing in another browser, nor a second time in this one.
+            assert stranger.go(way[2])[0].status == 403
+            assert stranger.go(f"{address}/runs")[0].status == 303
+            codes = list(site.redeemed)
+        assert len(codes) == 1
+    output, errors = written
+    assert "GET /sign-in/portal/back 303" in output
+    cookies = filter(None, browser.cookies[urlsplit(address).netloc].values())
+    for secret in (*codes, SECRET, way[2].partition("state=")[2], *cookies):
+        assert secret not in output + errors
+    rows = json.loads(run(home, "exam", "user", "list", "--json").stdout)
+    assert [(row["user_id"], row["role"]) for row in rows] == [("ada", "analyst")]

@@ -49,12 +49,8 @@ def add(
 
     Example: proctor exam user add zhang --role annotator --discipline History --discipline Law
     """
-    for name in discipline or []:
-        if name not in DISCIPLINES:
-            raise UsageError(f"Discipline {name!r} is unknown; use one of {', '.join(DISCIPLINES)}.")
-    password_hash = None
-    if with_password:
-        password_hash = _ask_password(user_id)
+    _check_disciplines(discipline)
+    password_hash = _ask_password(user_id) if with_password else None
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         if organisation and settings.registry_path.exists():
@@ -97,14 +93,22 @@ def password(user_id: Annotated[str, typer.Argument(help="The user.")], as_json:
 def role(
     user_id: Annotated[str, typer.Argument(help="The user.")],
     new_role: Annotated[str, typer.Argument(help="admin, examiner, annotator or analyst.")],
+    discipline: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--discipline",
+            help="Discipline an annotator reviews; repeat for several. Default: as before, and all for who reviewed none.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Give a person another role. Their tokens end, and they sign in again.
 
-    Example: proctor exam user role zhang examiner
+    Example: proctor exam user role zhang annotator --discipline Law
     """
+    _check_disciplines(discipline)
     with open_ledger(load_settings().ledger_address) as ledger, ledger.write() as connection:
-        write_role(connection, user_id, new_role)
+        write_role(connection, user_id, new_role, disciplines=discipline)
     print_result({"user_id": user_id, "role": new_role}, as_json=as_json)
 
 
@@ -145,8 +149,16 @@ def _ask_password(user_id: str) -> str:
     return hash_password(chosen)
 
 
+def _check_disciplines(names: list[str] | None) -> None:
+    for name in names or []:
+        if name not in DISCIPLINES:
+            raise UsageError(f"Discipline {name!r} is unknown; use one of {', '.join(DISCIPLINES)}.")
+
+
 def _name_disciplines(row: dict[str, Any]) -> str | None:
     """An annotator without a list reviews every discipline; others review none."""
     if row["disciplines"]:
         return ", ".join(row["disciplines"])
-    return "all" if row["role"] == "annotator" else None
+    if row["role"] != "annotator":
+        return None
+    return "all" if row["disciplines"] is None else "none"

@@ -116,7 +116,7 @@ def take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
 
 
 def _names_keys(piece: Piece) -> bool:
-    """Whether a line is a word or two and nothing else: above keys that begin at 1 it names them."""
+    """Whether a line is a word or two and nothing else, as what names the keys below it."""
     text = piece.text.strip(" :：-—=")
     return (
         len(text) <= 16 and piece.label is None and re.fullmatch(r"[^\W\d]+(?: [^\W\d]+)?", text) is not None

@@ -53,6 +53,11 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
             used.add(_name(whole))
             apply_key(whole, key.whole or _join_entries(key), language)
             continue
+        met = [entry for entry in key.entries if entry.number in target]
+        offering = [entry for entry in met if target[entry.number].options]
+        if len(offering) > 2 and not any(_may_answer(target[entry.number], entry.text) for entry in offering):
+            unmatched.append(key)  # the answers of other questions, which count alike
+            continue
         left: list[KeyEntry] = []
         for entry in _join_blanks(target, key) or key.entries:
             asked = target.get(entry.number)
@@ -185,7 +190,7 @@ def _group(drafts: Sequence[Draft]) -> dict[tuple[int, int], list[Draft]]:
 
 
 def _fits(group: Sequence[Draft], key: KeySection, used: Collection[tuple[int, int, int]]) -> bool:
-    """Whether the answers of a key have the numbers of these questions, and each says what its question offers."""
+    """Whether a key has the numbers of these questions, and says what each of them offers."""
     by_number = _by_number(group)
     met = [entry for entry in key.entries if entry.number in by_number]
     if len(met) < max(2, _LEAST_FIT * len(key.entries), _LEAST_FIT * len(by_number)):
@@ -201,7 +206,10 @@ _LEAST_FIT = 0.8
 
 def _may_answer(draft: Draft, text: str) -> bool:
     if draft.options:
-        return read_key(text, "".join(label for label, _ in draft.options)) is not None
+        labels = "".join(label for label, _ in draft.options)
+        return re.match(
+            rf"\s*[（(]?(?:[{labels}{labels.lower()}]{{1,8}}|\d)(?![A-Za-z])", text
+        ) is not None or any(option and option in text for _, option in draft.options)
     letters = read_key(text)
     return draft.question_type in ("true_false", "multiple_choice") or letters is None
 

@@ -187,12 +187,12 @@ def _list_numberings(
         if not any(sign in family for sign in "1①") and not (family.startswith("一") and "(" in family):
             continue
         steps = _count_steps(own)
-        if len(own) < _MIN_RUN or steps < 0.5 * (len(own) - 1):
+        if len(own) < 2 or steps < 0.5 * (len(own) - 1):
             continue
         numbers = {pieces[mark.place].start: (mark.end, mark.value) for mark in own}
         numbers |= _fill_gaps(own, pieces)
         fresh = sum(1 for start in numbers if start not in starts)
-        if fresh >= 2 or (fresh and len(numbers) > len(own)):
+        if len(numbers) >= _MIN_RUN and (fresh >= 2 or (fresh and len(numbers) > len(own))):
             found.append((steps, family, numbers))
     found.sort(key=lambda one: -one[0])
     return [(family, numbers) for _, family, numbers in found[:2]]
@@ -229,7 +229,8 @@ def _list_sections(
     """The series whose lines may head sections and do not: headings, rests of titles."""
     found: list[tuple[int, _Sections]] = []
     for family, own in _by_family(marks).items():
-        run = _run_from_one(own)
+        first = 2 if any(place < pieces[own[0].place].start for place in heads) and own[0].value == 2 else 1
+        run = _run_up(own, first)
         if len(run) < 2 or family.strip("().") in ("1", "①", "A"):
             continue
         support = 0
@@ -249,11 +250,14 @@ def _list_sections(
     return [sections for _, sections in found[:2]]
 
 
-def _run_from_one(own: Sequence[SeriesMark]) -> list[SeriesMark]:
-    """The marks that rise one by one from 1, and may begin again at 1."""
+def _run_up(own: Sequence[SeriesMark], first: int) -> list[SeriesMark]:
+    """The marks that rise one by one from the first, and may begin again at 1.
+
+    The first is 2 where the one before it was read as a heading in another form.
+    """
     run: list[SeriesMark] = []
     for mark in own:
-        if mark.value == (run[-1].value + 1 if run else 1) or (mark.value == 1 and len(run) > 1):
+        if mark.value == (run[-1].value + 1 if run else first) or (mark.value == 1 and len(run) > 1):
             run.append(mark)
     return run
 

@@ -1,4 +1,4 @@
-"""Keys in words that nobody listed: what repeats once a question and takes values of the option labels.
+"""Keys in words that nobody listed: what repeats once a question and says labels.
 
 `Richtig ist B.`, `Answer to Question 4` above `(B) is correct.`, `……故选B。` are written as `Answer: B`.
 """
@@ -90,7 +90,7 @@ def _continues(above: str, letters: str) -> bool:
 
 
 def _is_one_each(found: Sequence[_Key], firsts: Sequence[int], seconds: Sequence[int], count: int) -> bool:
-    """Whether the keys stand after most lists of options, one after each, and are not always the same."""
+    """Whether the keys stand after most lists of options, one each, and are not always the same."""
     if len(found) < max(_MIN_TIMES, _MIN_SHARE * count) or len({key.letters for key in found}) < 2:
         return False
     owners = [bisect_left(firsts, key.piece) for key in found]

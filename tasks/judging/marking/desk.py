@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from schemas.errors import UsageError
 from tasks.judging.marking.work import Work, WorkSummary
-from tasks.judging.persons import check_persons
+from tasks.judging.persons import check_persons, may_mark
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
@@ -47,8 +47,13 @@ class StaleMarkError(UsageError):
         self.stands = stands
 
 
-def find_work(lake: Lake, person: str) -> list[WorkSummary]:
-    """Everything that waits for somebody or that they have done, of all kinds."""
+def find_work(ledger: Ledger, lake: Lake, person: str) -> list[WorkSummary]:
+    """Everything that waits for somebody or that they have done, of all kinds.
+
+    Whoever may not mark gets nothing.
+    """
+    if not may_mark(ledger, person):
+        return []
     from tasks.judging.marking.labels import find_label_work
     from tasks.judging.marking.league import find_league_work
     from tasks.judging.marking.ratings import find_rating_work

@@ -31,7 +31,7 @@ class Annotator:
 
     Attributes:
         user_id: the name used everywhere.
-        disciplines: what they review; null means all, and questions whose discipline is not known.
+        disciplines: what they review; null means all, and questions whose discipline is not known; empty that they review nothing yet.
         language: of what is written to them; null means that of their questions.
         email: where reminders go; null means none by e-mail.
         daily_quota: questions per day of the window; null means the setting.
@@ -89,13 +89,16 @@ def read_annotators(ledger: Ledger) -> list[Annotator]:
 
 
 def find_annotators(connection: Connection, annotators: Sequence[Annotator] | None) -> list[Annotator]:
-    """The annotators asked for, by id; null asks for all active ones of the ledger.
+    """The annotators asked for, by id.
+
+    Null asks for all active ones of the ledger that review anything.
 
     Raises:
         UsageError: one of those asked for is no active user.
     """
     if annotators is None:
-        return [Annotator.from_row(row) for row in people.read_annotators(connection)]
+        rows = people.read_annotators(connection)
+        return [Annotator.from_row(row) for row in rows if row["disciplines"] != []]
     if unknown := assigning.read_unknown_users(connection, {annotator.user_id for annotator in annotators}):
         raise UsageError(
             f"These annotators are not active users: {', '.join(sorted(unknown))}. Register them first, or correct "

@@ -120,8 +120,10 @@ def make_desk(tmp_path: Path, people: Path) -> Iterator[MakeDesk]:
     """A desk over questions that a test names; by default three that can be accepted."""
     opened: list[tuple[Ledger, TestClient]] = []
 
-    def make(questions: list[dict[str, Any]] | None = None, **app: Any) -> Desk:
-        settings = Settings(home=tmp_path / "home", review_count=2)
+    def make(
+        questions: list[dict[str, Any]] | None = None, given: dict[str, Any] | None = None, **app: Any
+    ) -> Desk:
+        settings = Settings(home=tmp_path / "home", review_count=2, **(given or {}))
         settings.home.mkdir(exist_ok=True)
         restore_ledger(people, settings.home / "ledger.sqlite")
         ledger = open_ledger(settings.ledger_address)

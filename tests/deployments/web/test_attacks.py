@@ -291,7 +291,8 @@ def test_addresses_carry_no_uuid_and_no_text(desk: Desk) -> None:
 
 def list_fields() -> list[str]:
     """What the routes of the desk read from forms and JSON, by their source."""
-    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "deployments" / "web").glob("*.py"))
+    folders = (ROOT / "deployments" / "web", ROOT / "deployments" / "auth" / "kinds")
+    source = "".join(path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py"))
     found = set(re.findall(r"(?:form|fields|body|given|values)(?:\.get\(|\[)\"(\w+)\"", source))
     assert {"user_id", "password", "old_password"} <= found
     return sorted(found | {"decision", "seen", "reason", "then"})

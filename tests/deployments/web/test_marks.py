@@ -31,6 +31,7 @@ from tests.tasks.league.conftest import World, make_world  # noqa: F401 - a fixt
 from tests.tasks.league.test_people import fill, world  # noqa: F401 - a fixture
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust import users
 
 
 class Marker:
@@ -234,6 +235,20 @@ def test_a_dispute_comes_to_the_third_who_settles_it_without_seeing_the_others(r
     assert by_name["cy"].mark(room.round, shared, "1").status_code == 200
     by_name["cy"].hand_in(room.round)
     assert [(row[2], row[5]) for row in room.ratings() if row[2] == "cy"] == [("cy", True)]
+
+
+def test_an_analyst_and_an_annotator_of_no_discipline_see_nothing_that_waits_for_marks(room: Room) -> None:
+    """It shows reference answers, and a sample of failures waits for all who may mark."""
+    draw_failures(room.lake, RUN, per_model=1)
+    work = name_work("label", RUN)
+    assert Marker(room.client, "ann").get(f"/marks/{work}").status_code == 303
+    with room.ledger.write() as connection:
+        users.add_user(connection, user_id="ana", role="analyst")
+        users.add_user(connection, user_id="new", role="annotator", disciplines=[])
+    for name in ("ana", "new"):
+        other = Marker(room.client, name)
+        assert work not in other.get("/marks").text
+        assert other.get(f"/marks/{work}").status_code == 404, name
 
 
 @pytest.mark.long

@@ -64,7 +64,7 @@ def test_an_analyst_signs_in_and_comes_to_the_runs(desk: Desk) -> None:
 def test_ten_failures_pause_one_account_at_one_address_and_nobody_else(desk: Desk) -> None:
     app: Any = desk.client.app
     for _ in range(10):
-        app.state.passwords.failures.note("testclient chen", is_right=False)
+        app.state.doors["password"].failures.note("testclient chen", is_right=False)
     assert knock(desk, "chen", PASSWORD).status_code == 429
     assert knock(desk, "dai", PASSWORD).status_code == 303
 
@@ -73,10 +73,10 @@ def test_a_browser_that_signed_in_before_is_let_in_while_strangers_are_not(desk:
     app: Any = desk.client.app
     assert knock(desk, "chen", PASSWORD).status_code == 303
     device = desk.client.cookies["proctor_device"]
-    app.state.passwords = PasswordDoor()  # a server that started since knows no address
+    app.state.doors["password"] = PasswordDoor()  # a server that started since knows no address
     for _ in range(30):
         for name in ("chen", "dai"):
-            app.state.passwords._of_strangers.note(name, is_right=False)
+            app.state.doors["password"]._of_strangers.note(name, is_right=False)
     desk.client.cookies.delete("proctor_session")
     assert knock(desk, "chen", PASSWORD).status_code == 303
     # It is this account's alone, and says nothing once it was changed.

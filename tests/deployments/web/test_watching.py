@@ -45,6 +45,9 @@ WATCHING = dict.fromkeys(("admin", "examiner", "analyst"), "yes") | {
 ROUTES: Mapping[str, Mapping[str, str]] = {
     "GET /sign-in": EVERYBODY,
     "POST /sign-in": EVERYBODY,
+    "GET /sign-in/{kind_name}": EVERYBODY,
+    "GET /sign-in/{kind_name}/back": EVERYBODY,
+    "GET /sign-in/{kind_name}/out": EVERYBODY,
     "POST /sign-out": SIGNED_IN,
     "GET /session": SIGNED_IN,
     "GET /account": SIGNED_IN,

@@ -1,4 +1,7 @@
-"""Keys found by what repeats and by fit: lines of any words, marked options, blocks, and files beside a paper."""
+"""Keys found by what repeats and by fit.
+
+They are lines of any words, marked options, blocks, and files beside a paper.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def write_paper(
     end: Callable[[str], str] = lambda _: "",
     tail: str = "",
 ) -> str:
-    """A paper of five questions, with what `answer` gives below each, marks on the right option, ends of stems."""
+    """A paper of five questions, with `answer` below each, and marks on options and stems."""
     lines = ["Harbour test", ""]
     for number, (stem, options, key) in enumerate(QUESTIONS, start=1):
         lines.append(f"{number}. {stem}{end(key)}")

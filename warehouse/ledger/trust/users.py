@@ -27,7 +27,7 @@ class User:
         role: one of `schemas.vocabulary.ROLES`; it decides what a token may do.
         organisation: key of the candidate's owner (`organisations.make_key`); null for people.
         model: registry name of the candidate; null for people.
-        disciplines: what an annotator reviews; null means all.
+        disciplines: what an annotator reviews; null means all, and an empty list that nothing is given to them.
         question_limit: most questions a candidate may be handed; null means no limit.
         is_active: an inactive user is refused everywhere.
         created_at: when the user was added.
@@ -170,17 +170,22 @@ def write_activity(connection: Connection, user_id: str, *, is_active: bool) -> 
         end_user_tokens(connection, user_id, read_lease_time(connection))
 
 
-def write_role(connection: Connection, user_id: str, role: str) -> None:
-    """Give a person another role, which ends their tokens.
+def write_role(
+    connection: Connection, user_id: str, role: str, *, disciplines: Sequence[str] | None = None
+) -> None:
+    """Give a person another role, and disciplines where they are given; their tokens end.
 
-    Raises UsageError for an unknown user or role, and for a candidate.
+    An annotator to whom nothing was given before may then be given anything. Raises UsageError for an unknown user or role, and for
+    a candidate.
     """
     if role not in ROLES:
         raise UsageError(f"Role {role!r} is unknown. Use one of {', '.join(ROLES)}.")
     user = read_user(connection, user_id)
     if "candidate" in (role, None if user is None else user.role):
         raise UsageError("A candidate stays one, and nobody becomes one: add a user of another name.")
-    _change(connection, "change_role", user_id, role=role)
+    reviewed = None if user is None else user.disciplines or None
+    reviewed = reviewed if disciplines is None else list(disciplines)
+    _change(connection, "change_role", user_id, role=role, disciplines=reviewed)
     delete_sessions(connection, user_id)
     end_user_tokens(connection, user_id, read_lease_time(connection))
 
