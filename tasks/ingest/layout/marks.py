@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from tasks.ingest.layout.answer_marks import write_answers, write_repeated_headings
+from tasks.ingest.layout.answer_marks import write_answers, write_repeated_headings, write_repeated_keys
 from tasks.ingest.layout.bullets import write_unlettered
 from tasks.ingest.layout.exports import write_exports
 from tasks.ingest.layout.headings import read_heading
@@ -22,7 +22,6 @@ from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
 from tasks.ingest.layout.mending import drop_decoration, drop_upright, part_lines
 from tasks.ingest.layout.option_marks import write_digits, write_letters
 from tasks.ingest.layout.pieces import Piece, rewrite
-from tasks.ingest.layout.repeated_keys import write_repeated_keys
 from tasks.ingest.layout.ticks import write_ticks
 from tasks.ingest.words.grammar import (
     is_status_line,
