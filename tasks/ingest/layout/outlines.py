@@ -21,7 +21,7 @@ from tasks.ingest.layout.headings import Heading, read_heading, read_marks
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import not_counting
 from tasks.ingest.words.labels import Label, read_number
-from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title
+from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title, match_exactly
 
 # A word or a few signs, a numeral, and what closes it; a lead such as `得分` may stand before it.
 _MARK = re.compile(
@@ -133,11 +133,11 @@ def _read_mark(place: int, text: str) -> SeriesMark | None:
     match = _MARK.match(text)
     if match is None:
         return None
-    value = read_number(match["numeral"])
+    kind = _kind(match["numeral"])
+    value = ord(match["numeral"]) - ord("A") + 1 if kind == "A" else read_number(match["numeral"])
     if value is None or not 0 < value < 400:
         return None
     word = "".join(match["word"].split()).casefold().rstrip(".:#") if match["word"] else ""
-    kind = _kind(match["numeral"])
     if word and not word.isascii() and not match["unit"].strip() and kind == "1" and word == "第":
         return None  # `第3个` counts no question
     close = match["close"]
@@ -230,9 +230,15 @@ def _list_sections(
     """The series whose lines may head sections and do not: headings, rests of titles."""
     found: list[tuple[int, _Sections]] = []
     for family, own in _by_family(marks).items():
+        kind = family.strip("().")
+        if kind == "A":
+            # letters label options, unless each stands before the name of a type
+            own = [mark for mark in own if _names_type(pieces[mark.place].text[mark.end :])]
+        if kind in ("1", "①") or len(own) < 2:
+            continue
         first = 2 if any(place < pieces[own[0].place].start for place in heads) and own[0].value == 2 else 1
         run = _run_up(own, first)
-        if len(run) < 2 or family.strip("().") in ("1", "①", "A"):
+        if len(run) < 2:
             continue
         support = 0
         headings: dict[int, Heading] = {}
@@ -249,6 +255,14 @@ def _list_sections(
             found.append((support, (headings, frozenset(titles))))
     found.sort(key=lambda one: -one[0])
     return [sections for _, sections in found[:2]]
+
+
+def _names_type(text: str) -> bool:
+    """Whether a title up to its first bracket or colon is the name of a type."""
+    return match_exactly(_TITLE_STOP.split(text.strip(), maxsplit=1)[0].strip()) is not None
+
+
+_TITLE_STOP = re.compile(r"[（(:：\[]|\s{2,}")
 
 
 def _run_up(own: Sequence[SeriesMark], first: int) -> list[SeriesMark]:
