@@ -17,7 +17,16 @@ from tasks.ingest.confidence import compare_question, fold, list_truths, read_tr
 from tasks.ingest.reading import read_document
 from tests.benchmarks.ingest_cache import use_cache
 
-__all__ = ["compare", "compute_accuracy", "fold", "read_landed", "read_options", "read_paper", "read_truths", "render"]
+__all__ = [
+    "compare",
+    "compute_accuracy",
+    "fold",
+    "read_landed",
+    "read_options",
+    "read_paper",
+    "read_truths",
+    "render",
+]
 
 
 def read_paper(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
