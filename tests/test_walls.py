@@ -53,7 +53,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "league": "verdicts on a league's questions, given on the web, land as its workbook's do",
         "models": "judges are called through the one door; the registry says which family a judge is of",
         "questions": "a judge sees the question, and the reference answer in its form; draws that a seed repeats",
-        "review": "a workbook that a person filled in is opened by the guard that opens review workbooks",
+        "review": "a workbook that a person filled in is written and read as all of them are, opened by the guard",
         "statistics": "kappa, agreement and bias with their errors; alpha among the raters",
     },
     "contamination": {
@@ -73,11 +73,12 @@ DOORS: Mapping[str, Mapping[str, str]] = {
     },
     "gscore": {
         "models": "candidates write the texts that are scored",
+        "review": "a workbook that a person filled in is written and read as all of them are, opened by the guard",
     },
     "league": {
         "gscore": "questions are compared by Gscore's embedding model, and results by its standard form",
         "models": "candidates are called through the one door",
-        "review": "a workbook that a person filled in is opened by the guard that opens review workbooks",
+        "review": "a workbook that a person filled in is written and read as all of them are, opened by the guard",
         "statistics": "ratings with intervals, tests, overlaps and replays",
     },
     "report": {
@@ -139,9 +140,9 @@ REACHED_BY_TESTS: Mapping[str, int] = {
     "tasks.exam.public": 7,
     "tasks.exam.public.bank": 2,
     "tasks.gscore": 6,
-    "tasks.gscore.cgeval": 6,
+    "tasks.gscore.cgeval": 5,
     "tasks.ingest": 49,
-    "tasks.judging": 12,
+    "tasks.judging": 11,
     "tasks.judging.calibration": 6,
     "tasks.judging.marking": 1,
     "tasks.league": 2,
@@ -161,7 +162,7 @@ REACHED_BY_TESTS: Mapping[str, int] = {
     "tasks.watching.answers": 1,
     "warehouse.lake": 43,
     "warehouse.lake.files": 1,
-    "warehouse.lake.reading": 12,
+    "warehouse.lake.reading": 13,
     "warehouse.lake.suite": 4,
     "warehouse.lake.upkeep": 3,
     "warehouse.ledger.engine": 1,

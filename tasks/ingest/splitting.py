@@ -25,6 +25,7 @@ from tasks.ingest.content.key_regions import part_answers
 from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.content.marked_options import take_format_keys, take_signs
 from tasks.ingest.content.passages import drop_asking_lead
+from tasks.ingest.content.trailing_tags import cut_trailing_tags
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -146,7 +147,7 @@ def _try_layouts(best: ReadPaper, paper: Paper, layouts: Sequence[Correction]) -
 
 
 def _choose(first: ReadPaper, paper: Paper) -> ReadPaper:
-    """The reading that keeps most of the paper's contracts, the first one where no other gains enough."""
+    """The reading that keeps most contracts, the first one where no other gains enough."""
     best, runner_up = first, 0.0
     headed = [stretch for stretch in first.stretches if stretch.heading]
     outlines = propose_outlines(
@@ -176,7 +177,7 @@ _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
 
 
 def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
-    """Whether another reading keeps so much more of the contracts that it takes the place of the best one."""
+    """Whether another reading keeps so much more that it takes the place of the best one."""
     gain = other.checked.score - best.checked.score
     more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
     if more > 0 or outline.hidden:
@@ -246,6 +247,7 @@ def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
+    cut_trailing_tags(drafts)
     take_signs(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))

@@ -164,7 +164,7 @@ def _same_answer(expected: dict[str, Any], question: dict[str, Any], truth: dict
     if isinstance(wanted, list):
         return all(fold(str(text)) in fold("".join(question["answer"])) for text in wanted)
     if expected["type"] in ("single_choice", "multiple_choice"):
-        return bool("".join(question["answer"]) == wanted)
+        return bool("".join(question["answer"]) == wanted.replace(",", ""))
     if expected["type"] == "true_false":
         return bool(question["answer"] == [{"A": "true", "B": "false"}[wanted]])
     text = fold("".join(question["answer"]))

@@ -187,12 +187,12 @@ def _list_numberings(
         if not any(sign in family for sign in "1①") and not (family.startswith("一") and "(" in family):
             continue
         steps = _count_steps(own)
-        if len(own) < _MIN_RUN or steps < 0.5 * (len(own) - 1):
+        if len(own) < 2 or steps < 0.5 * (len(own) - 1):
             continue
         numbers = {pieces[mark.place].start: (mark.end, mark.value) for mark in own}
         numbers |= _fill_gaps(own, pieces)
         fresh = sum(1 for start in numbers if start not in starts)
-        if fresh >= 2 or (fresh and len(numbers) > len(own)):
+        if len(numbers) >= _MIN_RUN and (fresh >= 2 or (fresh and len(numbers) > len(own))):
             found.append((steps, family, numbers))
     found.sort(key=lambda one: -one[0])
     return [(family, numbers) for _, family, numbers in found[:2]]

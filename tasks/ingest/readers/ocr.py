@@ -195,7 +195,7 @@ def _read_picture(
     tall_shown, wide_shown = picture.shape[:2]
     levelled = level_picture(picture)
     found = _find_boxes(engine, levelled.picture)
-    find_source = levelled.find_source
+    find_source: Callable[[float, float], tuple[float, float]] = levelled.find_source
     turn = _find_turn(engine, levelled.picture, found)
     if turn:
         levelled = level_picture(numpy.ascontiguousarray(numpy.rot90(picture, turn)))

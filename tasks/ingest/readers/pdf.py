@@ -15,6 +15,7 @@ from tasks.ingest.readers.extraction import IMAGE, Extraction, Line, Look
 from tasks.ingest.readers.page_ink import LEAST_COVER, LEAST_PATHS, measure_ink
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
 from tasks.ingest.readers.pdf_columns import repair_order
+from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled
 from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
@@ -96,6 +97,12 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
         settle_pictures(page_rows.rows)
     mark_wraps(pages)
     unreadable: dict[int, bool] = {}
+    garbled = find_garbled([page_rows.odd for page_rows in pages])
+    if garbled:
+        extraction.warnings.append(
+            f"The fonts of {len(garbled)} page(s) say other characters than they show: {[place + 1 for place in sorted(garbled)][:10]}."
+        )
+        extraction.notes.append("broken_font")
     for number, page_rows in enumerate(pages, start=1):
         if page_rows.broken > BROKEN_SHARE * max(page_rows.characters, 1):
             extraction.warnings.append(
@@ -105,6 +112,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
         if (
             (page_rows.characters < 8 and page_rows.has_images)
             or page_rows.is_scan
+            or number - 1 in garbled
             or (page_rows.broken > UNREADABLE_SHARE * max(page_rows.characters, 1))
         ):
             unreadable[number] = False
@@ -143,6 +151,7 @@ def _read_page(page: Any, raw: Any) -> Page:
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)
     view.move(characters)
+    result.odd = count_odd([one.text for one in characters])
     result.width, result.height, result.frame = view.width, view.height, view.frame
     objects = list_objects(page, raw)
     shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)

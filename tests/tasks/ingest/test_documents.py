@@ -122,7 +122,7 @@ def test_content_decides_and_not_the_suffix(tmp_path: Path, name: str, data: byt
     assert parsed.questions[0]["answer"] == ["B"]
 
 
-def _stray_cell(quote: str) -> bytes:
+def _stray_cell(quote: str, held: str = "><v>1</v></c>") -> bytes:
     import io
     import zipfile
 
@@ -130,9 +130,15 @@ def _stray_cell(quote: str) -> bytes:
         files: dict[str, str | bytes] = {name: package.read(name) for name in package.namelist()}
     sheet = files["xl/worksheets/sheet1.xml"]
     assert isinstance(sheet, bytes)
-    stray = f"<row r={quote}1048576{quote}><c r={quote}XFD1048576{quote}><v>1</v></c></row></sheetData>"
+    stray = f"<row r={quote}1048576{quote}><c r={quote}XFD1048576{quote}{held}</row></sheetData>"
     files["xl/worksheets/sheet1.xml"] = sheet.replace(b"</sheetData>", stray.encode())
     return make_zip(files)
+
+
+@pytest.mark.parametrize("held", ["/>", ' s="3"/>', "></c>", ' s="3"><v/></c>', "><v></v></c>"])
+def test_empty_cells_far_away_are_coloured_and_no_part_of_the_table(tmp_path: Path, held: str) -> None:
+    parsed = parse_document(write(tmp_path, "coloured.xlsx", _stray_cell('"', held)), OPTIONS)
+    assert [(one["stem"], one["answer"]) for one in parsed.questions] == [("甲是什么", ["乙"])]
 
 
 @cache
