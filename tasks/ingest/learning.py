@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from schemas.documents import CONFIDENCE_FITS
@@ -29,6 +29,7 @@ from tasks.ingest.confidence import (
     try_left_out,
 )
 from tasks.ingest.documents import IngestOptions, parse_document
+from tasks.ingest.sources import name_source
 from warehouse.lake import Lake
 
 # Reasons of a rejection that say nothing of how the paper was read.
@@ -146,7 +147,9 @@ def _know_reviewed(lake: Lake) -> list[KnownPaper]:
         known = [
             Known(one, verdict) for one, verdict in zip(own, verdicts, strict=True) if verdict is not None
         ]
-        found.append(KnownPaper(document["document_id"], _name_source(document), evidence, known))
+        found.append(
+            KnownPaper(document["document_id"], name_source(document["source_path"]), evidence, known)
+        )
     return found
 
 
@@ -164,11 +167,6 @@ def _know_folder(folder: Path, options: IngestOptions) -> list[KnownPaper]:
             paper = know_paper(parsed.document, parsed.questions, truth)
             found.append(replace(paper, name=f"truth:{paper.name}"))
     return found
-
-
-def _name_source(document: Mapping[str, Any]) -> str:
-    """Papers of one folder are of one source."""
-    return str(PurePosixPath(str(document["source_path"] or document["document_name"])).parent)
 
 
 def _read_questions(lake: Lake, document: Mapping[str, Any]) -> list[dict[str, Any]]:
