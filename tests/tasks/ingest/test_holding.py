@@ -62,7 +62,7 @@ def test_a_held_paper_is_landed_whole_and_nothing_of_it_waits_for_review(
         3,
         2,
     )
-    assert counts["held"] == [{"document": "papers/bad.txt", "reason": counts["held"][0]["reason"]}]  # type: ignore[index]
+    assert counts["held"] == [{"document": "papers/bad.txt", "reason": counts["held"][0]["reason"]}]
     assert "announces 7 questions" in counts["held"][0]["reason"]  # type: ignore[index]
     assert counts["problems"] == []
     landed = lake.query("select document_name, count(*) as n from questions group by all order by 1")
