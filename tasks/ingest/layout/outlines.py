@@ -9,10 +9,11 @@ runs through the paper. No title and no type needs to be known.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.announcements import read_announcement
@@ -33,7 +34,7 @@ _MARK = re.compile(
 )
 _MAY_MARK = re.compile(r"\s*[（(\[【<《\dA-Z一-十第问题试习例部①-⑳Ⅰ-Ⅻ二三四五六七八九得]")
 _STOP, _BRACKET = re.compile(r"[.．、。,，:：;；—–-]"), re.compile(r"[）)\]】>》]")
-_MIN_RUN, _LONGEST_GAP = 3, 30
+_MIN_RUN, _LONGEST_GAP, _LOOK_BACK = 3, 30, 60
 _LONGEST_TITLE = 90
 
 
@@ -269,13 +270,25 @@ def _make_heading(
     piece = pieces[mark.place]
     title = piece.text[mark.end :].strip() or _continue_title(mark, pieces, last)
     known = read_heading(f"一、{title}") if title else None
-    below = [one for one in marks if mark.place < one.place < last and one.family != mark.family]
-    counting = [one for one in below if any(sign in one.family for sign in "1①")]
+    first = bisect_right(marks, mark.place, key=lambda one: one.place)
+    counting: list[SeriesMark] = []
+    for one in islice(marks, first, None):
+        if one.place >= last or len(counting) == 2:
+            break
+        if one.family != mark.family and any(sign in one.family for sign in "1①"):
+            counting.append(one)
     lists = len(counting) > 1 and counting[0].value == 1 and counting[1].value in (1, 2)
     if counting and not lists:
         # numbers that run on from the section above
-        above = [one for one in marks if one.place < mark.place and one.family == counting[0].family]
-        lists = bool(above) and counting[0].value == above[-1].value + 1
+        before = next(
+            (
+                one
+                for one in reversed(marks[max(first - _LOOK_BACK, 0) : first])
+                if one.family == counting[0].family
+            ),
+            None,
+        )
+        lists = before is not None and counting[0].value == before.value + 1
     announced = read_announcement(title) is not None
     is_list = lists or announced or (known is not None and known.fine is not None)
     fine = (
