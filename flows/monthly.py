@@ -5,8 +5,7 @@ from __future__ import annotations
 from prefect import flow
 
 from tasks.editions import publish_edition
-from tasks.exam import close_overdue_sessions, land_run, plan_month, sit_run
-from tasks.exam.plan import RunWishes
+from tasks.exam import RunWishes, close_overdue_sessions, land_run, plan_month, sit_run
 from tasks.judging import judge_run
 from tasks.judging.calibration import correct_scores, watch_anchors
 from tasks.operations.reconcile import reconcile_stores

@@ -25,6 +25,9 @@ from .run_progress import read_run_progress as read_run_progress
 # How far a run is.
 from .run_progress import RunProgress as RunProgress
 
+# What is wished of a run; what is not said is as the settings and the month have it.
+from .plan.wishes import RunWishes as RunWishes
+
 # The part of a run that a process sits, and how it comes to it.
 from .sitting import SittingPart as SittingPart
 
@@ -47,6 +50,7 @@ __all__ = [
     "CandidateProgress",
     "HttpCaller",
     "RunProgress",
+    "RunWishes",
     "SittingPart",
     "close_overdue_sessions",
     "collect_provider_batches",

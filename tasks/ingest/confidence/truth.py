@@ -87,7 +87,7 @@ def name_source(truth: dict[str, Any]) -> str:
 def compare_question(
     expected: dict[str, Any], questions: Sequence[dict[str, Any]], truth: dict[str, Any]
 ) -> Compared:
-    """Find the question that a listed one was read as, and compare stem, options, answer and type."""
+    """The question that a listed one was read as, its stem, options, answer and type compared."""
     likeness = SCAN_LIKENESS if "scan" in truth["file"] else STEM_LIKENESS
     best = _find(expected, questions, likeness, truth)
     parts = {

@@ -170,7 +170,8 @@ def _find_series(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> 
         counted = _SERIES.fullmatch(name.casefold())
         if counted is not None and any(isinstance(record.get(name), str) for record in records):
             series.setdefault(counted.group(1), []).append((counted.group(2), name))
-    longest = sorted(max(series.values(), key=len)) if series else []
+    counted_on: list[tuple[str, str]] = max(series.values(), key=len, default=[])
+    longest = sorted(counted_on)
     runs_on = all(ord(later) == ord(former) + 1 for (former, _), (later, _) in pairwise(longest))
     return [name for _, name in longest] if len(longest) > 1 and runs_on else []
 

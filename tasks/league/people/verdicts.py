@@ -7,39 +7,45 @@ Decisions are new rows in a person's name; nothing that was decided is overwritt
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from schemas.errors import UsageError, WorkbookError
 from schemas.tables import get_table
-from tasks.review.channels import open_workbook
+from tasks.review.marking import (
+    MarkSheet,
+    compute_key,
+    open_workbook,
+    read_sheet,
+    refuse_repeated,
+    write_sheets,
+)
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust import users
-
-if TYPE_CHECKING:
-    from openpyxl import Workbook
 
 ROLES = ("annotator", "examiner", "admin")
 YES = ("yes", "y", "是", "对")
 NO = ("no", "n", "否", "不")
 
-_QUESTIONS = "questions"
-_FLAGS = "memorised"
-_HEADERS = {
-    _QUESTIONS: ("key", "domain", "question", "reference", "standard", "valid", "reason"),
-    _FLAGS: ("key", "question", "reference", "response", "template", "memorised", "reason"),
-}
-_WIDTHS = (18, 30, 60, 60, 30, 11, 50)
 _VERDICT, _REASON = 5, 6
-_CELL_LIMIT = 32_767
-_CUT_MARK = " […]"
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_QUESTIONS, _FLAGS = (
+    MarkSheet(
+        name,
+        "proctor league validate export",
+        headers,
+        (18, 30, 60, 60, 30, 11, 50),
+        _VERDICT,
+        ("yes", "no"),
+    )
+    for name, headers in (
+        ("questions", ("key", "domain", "question", "reference", "standard", "valid", "reason")),
+        ("memorised", ("key", "question", "reference", "response", "template", "memorised", "reason")),
+    )
+)
 _INTRODUCTION = (
     "Sheet questions: may the question stand? yes when it is complete, has one right result, and the reference is right; else no.",
     "Sheet memorised: a judge took the answer for the solution of a known question that does not hold here; yes or no.",
@@ -90,7 +96,6 @@ class PersonVerdict:
 class _Row:
     """A row as it was filled in; verdict null means left empty."""
 
-    sheet: str
     key: str
     verdict: bool | None
     reason: str
@@ -102,41 +107,23 @@ def export_waiting(lake: Lake, league_id: str, path: Path, person: str) -> Expor
     A text that is longer than a cell can hold is cut, and marked as cut. Raises UsageError where there is no such
     league.
     """
-    from openpyxl import Workbook
-
     _check_league(lake, league_id)
     questions, flags = read_waiting(lake, league_id, person)
-    workbook = Workbook()
-    introduction = workbook.create_sheet("how to")
-    for line in _INTRODUCTION:
-        introduction.append([line])
-    _write_sheet(
-        workbook,
-        _QUESTIONS,
-        [
-            (
-                key,
-                row["domain"],
-                row["stem"],
-                row["reference_answer"],
-                row["scoring_standard"] or row["principle"],
-            )
-            for key, row in sorted(questions.items())
-        ],
-    )
-    _write_sheet(
-        workbook,
-        _FLAGS,
-        [
-            (key, row["stem"], row["reference_answer"], row["response"], "\n".join(row["templates"]))
-            for key, row in sorted(flags.items())
-        ],
-    )
-    del workbook["Sheet"]
-    workbook.active = 1
-    draft = path.with_name(path.name + ".draft")
-    workbook.save(draft)
-    draft.replace(path)
+    asked = [
+        (
+            key,
+            row["domain"],
+            row["stem"],
+            row["reference_answer"],
+            row["scoring_standard"] or row["principle"],
+        )
+        for key, row in sorted(questions.items())
+    ]
+    flagged = [
+        (key, row["stem"], row["reference_answer"], row["response"], "\n".join(row["templates"]))
+        for key, row in sorted(flags.items())
+    ]
+    write_sheets(path, _INTRODUCTION, {_QUESTIONS: asked, _FLAGS: flagged})
     return ExportedWork(len(questions), len(flags))
 
 
@@ -199,11 +186,6 @@ def land_verdicts(
     )
 
 
-def compute_key(*parts: str) -> str:
-    """The key of a question or answer in the workbook: it does not tell whose it is."""
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-
 def _land(
     lake: Lake,
     league_id: str,
@@ -260,71 +242,30 @@ def _check_person(ledger: Ledger, user_id: str) -> None:
         )
 
 
-def _write_sheet(workbook: Workbook, name: str, rows: Sequence[tuple[str | None, ...]]) -> None:
-    from openpyxl.styles import Alignment, Font
-    from openpyxl.worksheet.datavalidation import DataValidation
-
-    sheet = workbook.create_sheet(name)
-    sheet.append(_HEADERS[name])
-    for number, texts in enumerate(rows, start=2):
-        for column, text in enumerate(texts, start=1):
-            cell = sheet.cell(number, column)
-            cell.value = _fit_cell(text or "")
-            cell.data_type = "s"  # a text that begins with "=" is a text, not a formula
-            cell.alignment = Alignment(wrap_text=True, vertical="top")
-    for index, width in enumerate(_WIDTHS):
-        sheet.column_dimensions[chr(ord("A") + index)].width = width
-    for cell in sheet[1]:
-        cell.font = Font(bold=True)
-    sheet.freeze_panes = "B2"
-    check = DataValidation(type="list", formula1='"yes,no"', allow_blank=True)
-    sheet.add_data_validation(check)
-    check.add(f"F2:F{max(2, len(rows) + 1)}")
-
-
 def _read_rows(path: Path) -> list[_Row]:
     workbook = open_workbook(path)
-    rows: dict[tuple[str, str], _Row] = {}
-    for name, headers in _HEADERS.items():
-        if name not in workbook.sheetnames:
-            raise WorkbookError(
-                f"{path.name} has no sheet {name!r}: it is not a workbook of `proctor league validate export`. Export it again."
-            )
-        lines = list(workbook[name].iter_rows(values_only=True))
-        header = tuple(str(cell or "").strip() for cell in lines[0]) if lines else ()
-        if header[: len(headers)] != headers:
-            raise WorkbookError(
-                f"{path.name}, sheet {name!r}, row 1: the headers are not {', '.join(headers)}. Put them back."
-            )
-        for number, cells in enumerate(lines[1:], start=2):
-            if all(cell is None or not str(cell).strip() for cell in cells):
-                continue
-            place = f"{path.name}, sheet {name!r}, row {number}"
-            row = _parse_row(name, cells, place)
-            if (name, row.key) in rows:
-                raise WorkbookError(
-                    f"{place}: its key stands in an earlier row already. Remove one of the two rows."
-                )
-            rows[name, row.key] = row
-    return list(rows.values())
+    found: list[_Row] = []
+    for sheet in (_QUESTIONS, _FLAGS):
+        rows: dict[str, _Row] = {}
+        for _, place, cells in read_sheet(workbook, path.name, sheet):
+            row = _parse_row(cells, place, needs_reason=sheet is _QUESTIONS)
+            if row.key in rows:
+                raise refuse_repeated(place)
+            rows[row.key] = row
+        found += rows.values()
+    return found
 
 
-def _parse_row(sheet: str, cells: Sequence[Any], place: str) -> _Row:
-    texts = ["" if cell is None else str(cell).strip() for cell in cells] + [""] * len(_WIDTHS)
+def _parse_row(texts: Sequence[str], place: str, *, needs_reason: bool) -> _Row:
     verdict, reason = texts[_VERDICT].casefold(), texts[_REASON]
     if not verdict:
-        return _Row(sheet, texts[0], None, reason)
+        return _Row(texts[0], None, reason)
     if verdict not in (*YES, *NO):
         raise WorkbookError(
             f"{place}, column F: the verdict is neither yes nor no. Correct it, or leave the cell empty."
         )
-    if sheet == _QUESTIONS and verdict in NO and not reason:
+    if needs_reason and verdict in NO and not reason:
         raise WorkbookError(
             f"{place}, column G: a refused question without a reason. Say why it cannot stand."
         )
-    return _Row(sheet, texts[0], verdict in YES, reason)
-
-
-def _fit_cell(text: str) -> str:
-    clean = _FORBIDDEN.sub("\ufffd", text)
-    return clean if len(clean) <= _CELL_LIMIT else clean[: _CELL_LIMIT - len(_CUT_MARK)] + _CUT_MARK
+    return _Row(texts[0], verdict in YES, reason)

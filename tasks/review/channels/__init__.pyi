@@ -34,9 +34,6 @@ from .workbook.mathematics import render_mathematics as render_mathematics
 # The sentence in that language; one that the table lacks stays as it is.
 from .workbook.messages import translate as translate
 
-# Open a workbook that came from outside; raises WorkbookError when it is too large, damaged, or no workbook.
-from .workbook.opening import open_workbook as open_workbook
-
 # Every file as a submission of its good rows, and a refusal that names its bad ones.
 from .workbook.reading import read_workbooks as read_workbooks
 
@@ -56,7 +53,6 @@ __all__ = [
     "export_open_batches",
     "list_columns",
     "name_heading",
-    "open_workbook",
     "parse_decision",
     "read_label_studio",
     "read_workbooks",

@@ -37,12 +37,6 @@ class BatchWork:
     decided_count: int
     waiting: Mapping[Queue, int]
 
-    @property
-    def first_queue(self) -> Queue:
-        """Where to begin: disputes hold others up, then what can be read as it stands."""
-        order: tuple[Queue, ...] = ("disputes", "questions", "unanswered")
-        return next((name for name in order if self.waiting[name]), "questions")
-
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:

@@ -137,34 +137,6 @@ def compute_entry_rating(opponents: Sequence[float], results: Sequence[float]) -
     return EntryRating(rating, rating - half, rating + half)
 
 
-def compute_elo(
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    outcome: NDArray[np.float64],
-    candidate_count: int,
-    *,
-    shuffles: int = 100,
-    seed: int = 0,
-    k: float = K,
-) -> NDArray[np.float64]:
-    """Online Elo ratings, mean over `shuffles` random orders of the comparisons.
-
-    Comparison t is `first[t]` against `second[t]` with `outcome[t]` for the first: 1 won, 0.5 tie, 0 lost. With
-    `shuffles=0` the comparisons are played once, in the order given.
-    """
-    if not len(first) == len(second) == len(outcome):
-        raise ContractError("first, second and outcome must be of one length.")
-    count = len(first)
-    generator = np.random.default_rng(seed)
-    orders = (
-        np.stack([generator.permutation(count) for _ in range(shuffles)])
-        if shuffles
-        else np.arange(count)[None, :]
-    )
-    ratings = play_elo(first[orders], second[orders], outcome[orders], candidate_count, k=k)
-    return np.asarray(ratings.mean(axis=0), dtype=float)
-
-
 def play_elo(
     first: NDArray[np.int64],
     second: NDArray[np.int64],

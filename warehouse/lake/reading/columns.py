@@ -2,7 +2,7 @@
 
 DuckLake keeps comments on a table's columns, and none on a view's.
 
-So the sentences of views come from here: the query's header where it lists columns, the glossary (`schemas.columns`),
+So the sentences of views come from here: the query's header where it lists columns, the glossary (`schemas/data/glossary.yaml`),
 or the sentence of the same column in what the view reads.
 """
 
@@ -13,10 +13,9 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import resources
 
-from schemas.analysis_glossary import ANALYSIS_GLOSSARY
 from schemas.errors import UsageError
-from schemas.glossary import GLOSSARY
 from schemas.table import DUCKDB_TYPES
 from schemas.tables import TABLES
 from warehouse.lake.definitions import read_views
@@ -57,16 +56,21 @@ def describe_relation(name: str) -> list[DescribedColumn]:
         found = connection.execute(f"DESCRIBE {write_nulls(query.body)}").fetchall()
     # DuckDB names what a statement reads only where it can bind it without any types; the words of it always can be read.
     names_read = set(re.findall(r"\w+", query.body)) & set(relations)
-    columns = _describe_columns(query, found, names_read, relations)
+    columns, known = _describe_columns(query, found, names_read, relations), read_glossary()["analyses"]
     return [
-        replace(
-            one,
-            about=ANALYSIS_GLOSSARY.get(f"{name}.{one.name}")
-            or one.about
-            or ANALYSIS_GLOSSARY.get(one.name, ""),
-        )
+        replace(one, about=known.get(f"{name}.{one.name}") or one.about or known.get(one.name, ""))
         for one in columns
     ]
+
+
+@cache
+def read_glossary() -> Mapping[str, Mapping[str, str]]:
+    """What `views` and `analyses` compute: name of a column → its sentence."""
+    import yaml
+
+    text = resources.files("schemas").joinpath("data/glossary.yaml").read_text(encoding="utf-8")
+    found: dict[str, dict[str, str]] = yaml.load(text, Loader=yaml.CSafeLoader)
+    return found
 
 
 @cache
@@ -97,7 +101,7 @@ def _describe_columns(
 
     It is that of the query's header, else the glossary's, else that of the relation that the column comes from.
     """
-    header = list_header_entries(query)
+    header, known = list_header_entries(query), read_glossary()["views"]
     columns = []
     for name, data_type, *_ in found:
         passed_on = {
@@ -108,8 +112,8 @@ def _describe_columns(
         }
         about = (
             header.get(name)
-            or GLOSSARY.get(f"{query.name}.{name}")
-            or GLOSSARY.get(name)
+            or known.get(f"{query.name}.{name}")
+            or known.get(name)
             or (passed_on.pop() if len(passed_on) == 1 else "")
         )
         columns.append(DescribedColumn(name, data_type, about))

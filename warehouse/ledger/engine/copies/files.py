@@ -25,7 +25,7 @@ from warehouse.stores.files import remove_acknowledged_commit
 
 # Before the form of an exam's file whose ledger may not have been committed.
 _NEW: Final = "new "
-_FORM_TABLE: Final = "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY)"
+FORM_TABLE: Final = "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL CONSTRAINT alembic_version_pkc PRIMARY KEY)"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def create_files(path: Path, form: str) -> bool:
             for statement in _list_statements(is_exam=True):
                 exam.execute(statement)
             _insert_first_rows(exam, is_exam=True)
-        for statement in (*_list_statements(is_exam=False), _FORM_TABLE):
+        for statement in (*_list_statements(is_exam=False), FORM_TABLE):
             ledger.execute(statement)
         _insert_first_rows(ledger, is_exam=False)
         ledger.execute("INSERT INTO alembic_version VALUES (?)", (form,))
@@ -144,7 +144,7 @@ def _new_exam_file(path: Path, form: str) -> Iterator[tuple[sqlite3.Connection, 
         exam.execute("PRAGMA synchronous=FULL")
         exam.execute("BEGIN IMMEDIATE")
         yield exam, pair
-        exam.execute(_FORM_TABLE)
+        exam.execute(FORM_TABLE)
         exam.execute("INSERT INTO alembic_version VALUES (?)", (_NEW + form,))
         exam.execute(f"PRAGMA user_version={pair}")
         exam.execute("COMMIT")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from alembic import context
 
+from warehouse.ledger.engine.migrate import LOCK_FORM
 from warehouse.ledger.engine.tables import read_metadata
 
 engine = context.config.attributes["engine"]
@@ -15,7 +16,7 @@ is_sqlite = engine.dialect.name == "sqlite"
 with engine.connect() as connection:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_sqlite else "BEGIN")
     if not is_sqlite:
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(720173)")
+        connection.exec_driver_sql(LOCK_FORM)
     context.configure(
         connection=connection,
         target_metadata=read_metadata(engine.dialect.name),
