@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import DocumentError
-from tasks.ingest.companions import apply_companion
+from tasks.ingest.answer_files import read_name
+from tasks.ingest.companions import apply_companion, read_keys
 from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
@@ -60,6 +61,12 @@ def read_extraction(
     """
     mapping = read_mapping(options.get("mapping_file"))
     split, raw, pages = _split(extraction, mapping["columns"], options)
+    if read_name(path.stem).is_key and not split.drafts and not split.keys:
+        split.keys = read_keys(extraction.lines)
+    answers = _count_answers(split)
+    if read_name(path.stem).is_key and _is_key_alone(split):
+        split.drafts.clear()
+        split.warnings.clear()  # they speak of a paper
     apply_companion(split, options)
     document["page_count"] = extraction.page_count
     document["converter"] = extraction.converter
@@ -85,7 +92,7 @@ def read_extraction(
     document["question_count"] = len(questions)
     judge_reading(document, questions, raw, split.checked, Terms.from_options(options))
     if not questions:
-        document["status"], document["error"] = "no_questions", _explain_nothing(raw, split)
+        document["status"], document["error"] = "no_questions", _explain_nothing(raw, split, answers)
     return {"document": document, "text": text, "questions": questions}
 
 
@@ -129,10 +136,26 @@ def _read_sheets_as_text(extraction: Extraction, split: Split, raw: str) -> tupl
     return (found, text) if found.drafts else (split, raw)
 
 
-def _explain_nothing(raw: str, split: Split) -> str:
+_LEAST_KEYS = 5
+
+
+def _count_answers(split: Split) -> int:
+    """How many answers a document gives, to questions of its own or of another."""
+    return sum(len(section.entries) for section in split.keys) + sum(1 for one in split.drafts if one.answer)
+
+
+def _is_key_alone(split: Split) -> bool:
+    """Whether most of what a document answers it does not ask, and it offers nothing.
+
+    A key prints some questions again above their answers; they are the other paper's.
+    """
+    unmatched = sum(len(section.entries) for section in split.keys)
+    return unmatched >= max(_LEAST_KEYS, len(split.drafts)) and not any(one.options for one in split.drafts)
+
+
+def _explain_nothing(raw: str, split: Split, answers: int) -> str:
     if split.keys:
-        count = sum(len(section.entries) for section in split.keys)
-        return f"The document holds {count} answers and no questions: it is the key of another paper."
+        return f"The document holds {answers} answers and no questions: it is the key of another paper."
     if not raw.strip():
         return "The document holds no text. If it is a picture of a paper, scan it as PDF."
     for breach in split.checked.breaches:

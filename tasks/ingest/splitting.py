@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from tasks.ingest.content.answer_regions import take_key_lines, take_regions
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.filled_answers import (
@@ -21,11 +20,10 @@ from tasks.ingest.content.filled_answers import (
     read_trailing_letters,
 )
 from tasks.ingest.content.key_matching import match_keys
-from tasks.ingest.content.key_regions import part_answers
+from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
 from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.content.marked_options import take_format_keys, take_signs
 from tasks.ingest.content.passages import drop_asking_lead
-from tasks.ingest.content.trailing_tags import cut_trailing_tags
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -35,9 +33,7 @@ from tasks.ingest.layout.corrections import Correction
 from tasks.ingest.layout.furniture import (
     drop_notices,
     drop_page_numbers,
-    drop_titles,
     is_noise,
-    letter_options,
     move_brackets,
     move_tags,
 )
@@ -105,7 +101,7 @@ def _split_document(
 ) -> Split:
     pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
-    paper = Paper(lines, starts, pieces, language)
+    paper = LinedPaper(lines, starts, pieces, language)
     marked = None if correction is None else _read_corrected(paper, correction)
     best = marked or _read_outline(paper, None)
     if marked is None:
@@ -118,7 +114,7 @@ def _split_document(
     return _describe(best)
 
 
-def _read_corrected(paper: Paper, correction: Correction) -> ReadPaper | None:
+def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
     """The reading that a person's marks make; None where no line of the paper has one."""
     marked = correction.apply(paper.pieces)
     if marked is None:
@@ -131,7 +127,7 @@ def _read_corrected(paper: Paper, correction: Correction) -> ReadPaper | None:
 _WORSE_BY_LAYOUT = 0.02
 
 
-def _try_layouts(best: ReadPaper, paper: Paper, layouts: Sequence[Correction]) -> ReadPaper:
+def _try_layouts(best: ReadPaper, paper: LinedPaper, layouts: Sequence[Correction]) -> ReadPaper:
     """The best among this reading and those by marks made in papers of the same source."""
     for layout in layouts:
         other = _read_corrected(paper, layout)
@@ -146,7 +142,7 @@ def _try_layouts(best: ReadPaper, paper: Paper, layouts: Sequence[Correction]) -
     return best
 
 
-def _choose(first: ReadPaper, paper: Paper) -> ReadPaper:
+def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
     """The reading that keeps most contracts, the first one where no other gains enough."""
     best, runner_up = first, 0.0
     headed = [stretch for stretch in first.stretches if stretch.heading]
@@ -187,7 +183,7 @@ def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
 
 
 @dataclass(frozen=True)
-class Paper:
+class LinedPaper:
     """The lines of a paper as every reading of it begins."""
 
     lines: Sequence[Line]
@@ -223,7 +219,7 @@ class ReadPaper:
         return len({id(draft) for one in self.found for draft in one.doubted})
 
 
-def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
+def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     """Read the questions of a paper, with other marks where an outline names them."""
     pieces = paper.pieces if outline is None else outline.label(paper.pieces)
     warnings: list[str] = []
@@ -247,7 +243,6 @@ def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
         drafts.extend(part_drafts)
-    cut_trailing_tags(drafts)
     take_signs(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
@@ -274,7 +269,7 @@ def _split_part(
     stretches: list[Stretch],
     outline: Outline | None,
 ) -> tuple[list[Draft], list[KeySection]]:
-    part = letter_options(IndexedLines(pieces))
+    part = IndexedLines(pieces)
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
     kept = [piece for piece in drop_page_numbers(drop_notices(part)).pieces if not is_noise(piece)]
@@ -283,7 +278,7 @@ def _split_part(
         title = _AFTER_TITLE.match(piece.text)
         if title is not None:
             pieces[index] = piece.cut(title.end())
-    sections = divide(drop_titles(pieces), outline)
+    sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)
     keys: list[KeySection] = []
     chunks: list[tuple[int, Section, Label | None, list[Piece], str | None]] = []

@@ -54,7 +54,7 @@ _LISTED = re.compile(r"(?<=[_.。）)])[.。]?\s*((?:[^\s_、;；]{1,24}[、;；
 
 
 def _take_listed(drafts: Sequence[Draft]) -> None:
-    """Read answers that stand after the last of several blanks, one for each: `… ____ and ____. salt、grain`."""
+    """Read answers listed after the last of several blanks: `… ____ and ____. salt、grain`."""
     for draft in drafts:
         listed = _LISTED.search(draft.stem) if not draft.answer else None
         items = re.split(r"[、;；]\s*", listed.group(1)) if listed is not None else []
@@ -67,7 +67,7 @@ _LEAST_FILLED = 0.75  # some may be left unanswered
 
 
 def _find_fillings(stem: str) -> list[str]:
-    """What stands on the lines of a stem; empty where a line is empty, or the texts only join lines."""
+    """What stands on the lines of a stem; [] where a line is empty or texts only join lines."""
     texts = _FILLED.findall(stem)
     is_filled = len(re.findall(r"_+", stem)) == 2 * len(texts)
     joins = any(_BETWEEN_BLANKS.match(text) or BLANK_NUMBER.fullmatch(text) for text in texts)
@@ -140,7 +140,7 @@ def _is_own_number(draft: Draft) -> bool:
 
 # `……的是（）。-D:a lighthouse`, `……缴纳党费。-对:`: a key after a dash, and what it says
 _KEYED_TAIL = re.compile(
-    r"\s*[-–—|=→>]+\s*(?:([A-J]{1,6})|(对|错|正确|错误|√|×|[Tt]rue|[Ff]alse))\s*(?:[:：.．、]\s*([^\n]*))?$"
+    r"\s*[-–—|=→>]+\s*(?:([A-J]{1,6})|(对|错|正确|错误|√|×|[Tt]rue|[Ff]alse|T|F))\s*(?:[:：.．、]\s*([^\n]*))?$"
 )
 _LEAST_TAILED = 0.8
 

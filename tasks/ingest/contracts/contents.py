@@ -225,10 +225,15 @@ def _held_contents(draft: Draft, held: Sequence[Piece]) -> list[str]:
 
 
 def _name_answer(text: str) -> str:
-    """The word that opens an answer on this line, empty where none does."""
+    """The word that opens an answer on this line, empty where none does or no key follows it."""
     match = ANSWER_MARK.match(text) if text.lstrip()[:1] in ANSWER_STARTS else None
-    word = _NO_LETTERS.sub("", match.group(0)).casefold() if match is not None else ""
+    if match is None or _KEY_AHEAD.match(text, match.end()) is None:
+        return ""
+    word = _NO_LETTERS.sub("", match.group(0)).casefold()
     return word if len(word) > 1 and word not in ("解答", "参考解答") else ""
+
+
+_KEY_AHEAD = re.compile(r"\s*[（(\[]?\s*(?:[A-Ha-h]{1,5}(?![A-Za-z])|[√×✓✗对错TF正]|(?i:true|false))")
 
 
 def _heads_section(piece: Piece) -> bool:

@@ -157,7 +157,7 @@ _LONE = re.compile(r"\s*[（(\[【]?\s*([A-J]{1,4}|[√×✓✗TF对错]|True|Fa
 
 
 def _join_lone(lines: IndexedLines) -> IndexedLines:
-    """Write keys that stand one below the other, as many as the questions above them, as one key line."""
+    """Write keys one below the other, as many as the questions above them, as one key line."""
     pieces = lines.pieces
     lone = {
         place: match.group(1)

@@ -272,6 +272,10 @@ def _make_heading(
     below = [one for one in marks if mark.place < one.place < last and one.family != mark.family]
     counting = [one for one in below if any(sign in one.family for sign in "1①")]
     lists = len(counting) > 1 and counting[0].value == 1 and counting[1].value in (1, 2)
+    if counting and not lists:
+        # numbers that run on from the section above
+        above = [one for one in marks if one.place < mark.place and one.family == counting[0].family]
+        lists = bool(above) and counting[0].value == above[-1].value + 1
     announced = read_announcement(title) is not None
     is_list = lists or announced or (known is not None and known.fine is not None)
     fine = (

@@ -16,6 +16,7 @@ from tasks.ingest.readers.page_ink import LEAST_COVER, LEAST_PATHS, measure_ink
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
 from tasks.ingest.readers.pdf_columns import repair_order
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled
+from tasks.ingest.readers.pdf_formulas import write_linear
 from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
@@ -168,6 +169,7 @@ def _read_page(page: Any, raw: Any) -> Page:
     if kept:
         result.rows = [row for row in result.rows if row.is_furniture]
         build_rows(result, characters, kept, find_blanks(level, kept))
+    result.rows = write_linear(result.rows, level, upright)
     for row in result.rows if grids else ():
         middle = (row.left + row.right) / 2, (row.bottom + row.top) / 2
         if not row.is_furniture and any(grid.holds(*middle) for grid in grids):
@@ -192,7 +194,10 @@ def _is_scan(page: Page, objects: Sequence[PageObject], raw: Any) -> bool:
 def _is_mixed(
     page: Any, characters: Sequence[Character], objects: Sequence[PageObject], view: View, raw: Any
 ) -> bool:
-    """Whether a page shows more print than its text layer holds: pasted scans below a typed title."""
+    """Whether a page shows more print than its text layer holds.
+
+    There are pasted scans below a typed title.
+    """
     covered, _ = measure_scan(objects, raw, view.width * view.height)
     drawn = sum(1 for kind, _ in objects if kind == raw.FPDF_PAGEOBJ_PATH)
     if covered < LEAST_COVER and drawn < LEAST_PATHS:

@@ -23,7 +23,7 @@ _ACCENTED = frozenset(chr(code) for code in range(0xC0, 0x100) if chr(code).isal
 
 
 def count_odd(texts: Sequence[str]) -> tuple[int, int]:
-    """How many of the characters of a page stand where texts have none, and how many letters it has."""
+    """How many characters of a page are those of no text, and how many letters it has."""
     counts = Counter(texts)
     letters = sum(count for text, count in counts.items() if text.isalnum())
     odd = sum(count for text, count in counts.items() if _is_odd(text))
@@ -31,7 +31,10 @@ def count_odd(texts: Sequence[str]) -> tuple[int, int]:
 
 
 def find_garbled(pages: Sequence[tuple[int, int]]) -> set[int]:
-    """The places of the pages, of which (odd characters, letters) are given, that say something else than they show."""
+    """The places of the pages that say something else than they show.
+
+    Of each the odd characters and the letters were counted.
+    """
     odd, letters = sum(page[0] for page in pages), sum(page[1] for page in pages)
     if letters < LEAST_LETTERS or odd <= MOST_ODD * letters:
         return set()
@@ -67,7 +70,7 @@ def _is_in_use(text: str) -> bool:
 
 
 def _count_clashes(texts: Sequence[str]) -> int:
-    """How many letters with accents follow another at once, or are capitals after a small letter."""
+    """How many letters with accents follow another, or are capitals after a small letter."""
     found = 0
     before = ""
     for text in texts:

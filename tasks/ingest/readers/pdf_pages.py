@@ -30,6 +30,7 @@ class Row:
     is_bold: bool = False
     frame: str = ""
     points: float = 0.0
+    baseline: float = 0.0
 
 
 @dataclass

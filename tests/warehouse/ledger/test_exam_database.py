@@ -161,7 +161,7 @@ def test_a_backup_has_both_files_and_is_taken_while_they_are_written(tmp_path: P
 
 KILLED = """
 import os, signal, sys
-from warehouse.ledger.engine import files
+from warehouse.ledger.engine.copies import files
 from warehouse.ledger.engine.opening import open_ledger
 
 def die(*_args, **_keywords):
