@@ -127,7 +127,7 @@ _WORSE_BY_LAYOUT = 0.02
 
 
 def _try_layouts(best: ReadPaper, paper: LinedPaper, layouts: Sequence[Correction]) -> ReadPaper:
-    """The best reading among this one and those by the marks that a person made in papers of the same source."""
+    """The best among this reading and those by marks made in papers of the same source."""
     for layout in layouts:
         other = _read_corrected(paper, layout)
         if other is None:

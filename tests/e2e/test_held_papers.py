@@ -1,4 +1,4 @@
-"""A held paper in real Chromium: it is corrected in a few clicks, and the next one of its source reads alone."""
+"""A held paper in real Chromium, corrected in a few clicks; the next one reads alone."""
 
 from __future__ import annotations
 

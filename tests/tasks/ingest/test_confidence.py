@@ -1,4 +1,4 @@
-"""What a confidence is made of: evidence, the fit, and what is worth of it on papers that were left out."""
+"""What a confidence is made of: evidence, the fit, and its worth on other papers."""
 
 from __future__ import annotations
 
