@@ -112,7 +112,7 @@ class TriedPaper(NamedTuple):
     paper: str
     expected: float
     right_share: float
-    count: int
+    question_count: int
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,8 @@ class ConfidenceTrials:
         held = [one for one in self.papers if one.expected < least_right]
         passed = [one for one in self.papers if one.expected >= least_right]
         for word, some in (("Held", held), ("Passed", passed)):
-            count = sum(one.count for one in some)
-            off = count - sum(round(one.right_share * one.count) for one in some)
+            count = sum(one.question_count for one in some)
+            off = count - sum(round(one.right_share * one.question_count) for one in some)
             bad = sum(one.right_share < 0.5 for one in some)
             lines.append(
                 f"{word}: {len(some)} of {len(self.papers)} papers, {bad} of them less than half right; of their {count} known "

@@ -30,9 +30,9 @@ def write_paper(facts: Sequence[tuple[str, Sequence[str], str]] = FACTS) -> str:
         lines.append(f"{number}. {stem} ({key})")
         lines += [f"{letter}. {option}" for letter, option in zip("ABCD", options, strict=True)]
     lines.append("Osa: valitse oikea vaihtoehto")
-    for number, (stem, options, _) in enumerate(facts, start=1):
+    for number, (stem, offered, _) in enumerate(facts, start=1):
         lines.append(f"T/{number}/ {stem}")
-        lines += [f"» {option}" for option in options]
+        lines += [f"» {option}" for option in offered]
     lines.append("Oikeat rivit")
     lines.append(" ".join(f"{number}. {key}" for number, (_, _, key) in enumerate(facts, start=1)))
     return "\n".join(lines)

@@ -41,7 +41,7 @@ def make_row(number: int, stem: str = "What is it?", **changes: Any) -> dict[str
     return row | changes
 
 
-def judge(rows: list[dict[str, Any]], checked: Checked, **terms: float) -> dict[str, Any]:
+def judge(rows: list[dict[str, Any]], checked: Checked, **terms: Any) -> dict[str, Any]:
     document: dict[str, Any] = {"media_type": "text/plain", "status": "crashed", "error": None}
     judge_reading(document, rows, "x" * (10 * len(rows) + 10), checked, Terms(**terms))
     return document
