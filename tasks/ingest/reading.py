@@ -13,6 +13,7 @@ from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.describing import describe
+from tasks.ingest.layout.corrections import generalise, parse_correction
 from tasks.ingest.mapping import read_mapping
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
 from tasks.ingest.readers.formats import extract, find_reader
@@ -59,7 +60,7 @@ def read_extraction(
         DocumentError: for an answer file or records that cannot be read.
     """
     mapping = read_mapping(options.get("mapping_file"))
-    split, raw, pages = _split(extraction, mapping["columns"])
+    split, raw, pages = _split(extraction, mapping["columns"], options)
     if read_name(path.stem).is_key and not split.drafts and not split.keys:
         split.keys = read_keys(extraction.lines)
     answers = _count_answers(split)
@@ -95,7 +96,9 @@ def read_extraction(
     return {"document": document, "text": text, "questions": questions}
 
 
-def _split(extraction: Extraction, columns: Mapping[str, Any]) -> tuple[Split, str, list[int]]:
+def _split(
+    extraction: Extraction, columns: Mapping[str, Any], options: Mapping[str, Any]
+) -> tuple[Split, str, list[int]]:
     """Return the questions of lines, sheets or records, and the raw text.
 
     Also where in the text its pages or sheets begin.
@@ -112,7 +115,10 @@ def _split(extraction: Extraction, columns: Mapping[str, Any]) -> tuple[Split, s
             return split, found.text, found.pages
         return *_read_sheets_as_text(extraction, split, found.text), []
     raw, starts, pages = join_lines(extraction.lines)
-    return split_lines(extraction.lines, starts), raw, pages
+    own = options.get("correction")
+    layouts = [generalise(text) for text in options.get("layouts") or ()]
+    correction = parse_correction(own) if own else None
+    return split_lines(extraction.lines, starts, correction, layouts), raw, pages
 
 
 def _read_sheets_as_text(extraction: Extraction, split: Split, raw: str) -> tuple[Split, str]:

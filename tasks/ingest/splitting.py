@@ -29,6 +29,7 @@ from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
 from tasks.ingest.contracts.readings import Reading, Stretch
 from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.layout.corrections import Correction
 from tasks.ingest.layout.furniture import (
     drop_notices,
     drop_page_numbers,
@@ -72,28 +73,72 @@ class Split:
     checked: Checked = field(default_factory=Checked)
 
 
-def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
+def split_lines(
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    correction: Correction | None = None,
+    layouts: Sequence[Correction] = (),
+) -> Split:
     """Split the lines of a document into drafts of questions.
+
+    `correction` is how a person divided this paper, which then is its reading; `layouts` are how others of its source were
+    divided, each of which is one more reading.
 
     `starts` are the offsets of the lines in the raw text. Answers printed at the end of the paper are
     matched to their questions; those that match none are returned in `keys` (a separate answer file
     consists of nothing else).
     """
     with without_collecting():
-        return _split_document(lines, starts)
+        return _split_document(lines, starts, correction, layouts)
 
 
-def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
+def _split_document(
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    correction: Correction | None,
+    layouts: Sequence[Correction],
+) -> Split:
     pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
     paper = LinedPaper(lines, starts, pieces, language)
-    best = _read_outline(paper, None)
-    if best.checked.score < DOUBTFUL:
-        best = _choose(best, paper)
-    if is_no_paper(best.drafts):
-        best.drafts = []  # the breach says so
+    marked = None if correction is None else _read_corrected(paper, correction)
+    best = marked or _read_outline(paper, None)
+    if marked is None:
+        if best.checked.score < DOUBTFUL:
+            best = _choose(best, paper)
+        best = _try_layouts(best, paper, layouts)
+        if is_no_paper(best.drafts):
+            best.drafts = []  # the breach says so
     note_breaches(best.found)
     return _describe(best)
+
+
+def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
+    """The reading that a person's marks make; None where no line of the paper has one."""
+    marked = correction.apply(paper.pieces)
+    if marked is None:
+        return None
+    pieces, outline = marked
+    return _read_outline(replace(paper, pieces=pieces), outline)
+
+
+# So much worse may what a paper says of itself hold in a reading by a person's marks that finds more questions.
+_WORSE_BY_LAYOUT = 0.02
+
+
+def _try_layouts(best: ReadPaper, paper: LinedPaper, layouts: Sequence[Correction]) -> ReadPaper:
+    """The best among this reading and those by marks made in papers of the same source."""
+    for layout in layouts:
+        other = _read_corrected(paper, layout)
+        if other is None:
+            continue
+        gain = other.checked.score - best.checked.score
+        if (gain > 0 and other.sound >= best.sound) or (
+            gain > -_WORSE_BY_LAYOUT and other.sound > best.sound
+        ):
+            other.warnings.append("Divided by the marks that a person made in another paper of this source.")
+            best = other
+    return best
 
 
 def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:

@@ -112,7 +112,7 @@ class TriedPaper(NamedTuple):
     paper: str
     expected: float
     right_share: float
-    count: int
+    question_count: int
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,8 @@ class ConfidenceTrials:
         held = [one for one in self.papers if one.expected < least_right]
         passed = [one for one in self.papers if one.expected >= least_right]
         for word, some in (("Held", held), ("Passed", passed)):
-            count = sum(one.count for one in some)
-            off = count - sum(round(one.right_share * one.count) for one in some)
+            count = sum(one.question_count for one in some)
+            off = count - sum(round(one.right_share * one.question_count) for one in some)
             bad = sum(one.right_share < 0.5 for one in some)
             lines.append(
                 f"{word}: {len(some)} of {len(self.papers)} papers, {bad} of them less than half right; of their {count} known "
@@ -292,12 +292,15 @@ def _calibrate(
     merged: list[list[float]] = []
     for pool in pools:
         merged.append(pool)
-        while len(merged) > 1 and merged[-2][2] / merged[-2][0] >= merged[-1][2] / merged[-1][0]:
+        while len(merged) > 1 and _tell_right(merged[-2]) >= _tell_right(merged[-1]):
             last = merged.pop()
             merged[-1] = [first + second for first, second in zip(merged[-1], last, strict=True)]
-    return tuple(
-        (round(shares / count, 4), round(right / (count + _PESSIMISM), 4)) for count, shares, right in merged
-    )
+    return tuple((round(pool[1] / pool[0], 4), round(_tell_right(pool), 4)) for pool in merged)
+
+
+def _tell_right(pool: Sequence[float]) -> float:
+    """The share of a pool that was right, with the wrong ones that are added."""
+    return pool[2] / (pool[0] + _PESSIMISM)
 
 
 def _compute_means(

@@ -77,7 +77,7 @@ def shows_picture(element: etree._Element) -> bool:
 
 
 def walk_object(element: etree._Element) -> Iterator[tuple[etree._Element, bool]]:
-    """The elements of a drawing in order, and whether each is what older programs show in its place.
+    """The elements of a drawing in order; beside each, whether only older programs show it.
 
     What its text boxes hold is not among them: boxes lie in boxes, and each is read by itself.
     """
