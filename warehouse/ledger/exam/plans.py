@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Connection, Row, Select, Table, delete, func, literal, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 
+from schemas.ledger.exam import Run, Session
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import (
     allocations,
@@ -159,7 +160,7 @@ def read_allocated_counts(connection: Connection) -> list[Row[Any]]:
     )
 
 
-def claim_run(connection: Connection, row: Mapping[str, Any]) -> bool:
+def claim_run(connection: Connection, run: Run) -> bool:
     """Take a run's identity (its id; its month and repetition) for this transaction.
 
     Returns False where another transaction has it.
@@ -168,7 +169,7 @@ def claim_run(connection: Connection, row: Mapping[str, Any]) -> bool:
     """
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     statement = insert(runs).on_conflict_do_nothing().returning(runs.c.run_id)
-    return connection.execute(statement, dict(row)).first() is not None
+    return connection.execute(statement, run.as_values()).first() is not None
 
 
 def write_run_plan(connection: Connection, run_id: str, *, seed: str, plan: Mapping[str, Any]) -> None:
@@ -258,7 +259,7 @@ def _expose(organisation: str, set_id: str, at: str) -> Select[Any]:
 
 def write_sessions(
     connection: Connection,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Session],
     orders: Iterable[tuple[str, Sequence[str]]],
     at: str,
 ) -> None:
@@ -267,7 +268,7 @@ def write_sessions(
     An order is a session's id and its lineages, the first one to be put first.
     """
     if rows:
-        connection.execute(sessions.insert(), [dict(row) for row in rows])
+        connection.execute(sessions.insert(), [row.as_values() for row in rows])
     # A run has half a million of these: the driver's own statement takes a third of the time.
     names = ["session_id", "seq", "lineage_uuid", "allocated_at"]
     compiled = allocations.insert().compile(dialect=connection.dialect, column_keys=names)
