@@ -13,6 +13,9 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+# Pydantic would look through every installed distribution for plugins, in each command.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
 from deployments.command_line import ListedGroup, load_command
 from schemas.errors import INTERRUPTED
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prefect import flow
 
-from tasks.exam.public import seal_log
+from tasks.exam.public.log import seal_log
 from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 

@@ -7,6 +7,7 @@ from schemas.vocabulary import DISCIPLINES, LANGUAGES, SOURCE_KINDS
 
 DOCUMENT_STATUSES = (
     "parsed",
+    "held",
     "no_questions",
     "needs_libreoffice",
     "needs_ocr",
@@ -42,10 +43,30 @@ DOCUMENTS = Table(
         Column("source_kind", "text", "Kind of exam.", allowed=SOURCE_KINDS),
         Column("status", "text", "What came of reading it.", required=True, allowed=DOCUMENT_STATUSES),
         Column(
-            "error", "text", "Why it could not be read and what to do, or why it was removed; null otherwise."
+            "error",
+            "text",
+            "Why it could not be read or is held and what to do, or why it was removed; null otherwise.",
         ),
         Column("question_count", "int", "Questions found.", required=True, low=0),
         Column("warnings", "texts", "Notes of the converter and the splitter."),
+        Column(
+            "expected_right_rate",
+            "float",
+            "Share of what the paper asks that is expected to be read right; null where it was not judged.",
+            low=0,
+            high=1,
+        ),
+        Column(
+            "confidence_version",
+            "text",
+            "Fit by which it and its questions' confidence were computed; null where it was not judged.",
+        ),
+        Column(
+            "reading",
+            "text",
+            "JSON of what was seen of the reading as a whole: the paper's contracts that it breaks, and the evidence for "
+            "its confidence; null where it was not judged.",
+        ),
         Column("ingested_at", "timestamp", "When it was landed.", required=True),
     ),
 )
@@ -69,5 +90,63 @@ DOCUMENT_TEXTS = Table(
         ),
         Column("converter", "text", "What turned the file into text."),
         Column("converter_version", "text", "Its version."),
+    ),
+)
+
+DOCUMENT_RELEASES = Table(
+    name="document_releases",
+    grain="One row per held document that somebody released: its questions then go to review as they were read.",
+    key=("document_id",),
+    unit="a document",
+    stage="ingest",
+    own_columns=(
+        Column("document_id", "text", "The document.", required=True, pattern=UUID_PATTERN),
+        Column(
+            "released_by",
+            "text",
+            "Who released it: a user of the web desk, or of the machine.",
+            required=True,
+        ),
+        Column("reason", "text", "Why, in their words.", required=True),
+        Column("released_at", "timestamp", "When.", required=True),
+    ),
+)
+
+LAYOUTS = Table(
+    name="layouts",
+    grain="One row per time that somebody corrected how a paper is divided: what later papers of its source try as well.",
+    key=("document_id", "corrected_at"),
+    unit="a document, and after its first time a slash and the number of the time",
+    stage="ingest",
+    own_columns=(
+        Column("document_id", "text", "The paper that was corrected.", required=True, pattern=UUID_PATTERN),
+        Column(
+            "source",
+            "text",
+            "Where it comes from: the folder it was ingested with, and what made its file.",
+            required=True,
+        ),
+        Column(
+            "marks",
+            "text",
+            "JSON of the correction: for each marked line its offset in the text, its role, its type, and its shape.",
+            required=True,
+        ),
+        Column("corrected_by", "text", "Who marked the lines.", required=True),
+        Column("corrected_at", "timestamp", "When.", required=True),
+    ),
+)
+
+CONFIDENCE_FITS = Table(
+    name="confidence_fits",
+    grain="One row per fit of the confidence that was taken into use here; the latest one holds for what is read from then on.",
+    key=("confidence_version",),
+    unit="a fit",
+    stage="ingest",
+    own_columns=(
+        Column("confidence_version", "text", "Name of the fit, made of its numbers.", required=True),
+        Column("fit", "text", "JSON of its numbers, and of what they were fitted on.", required=True),
+        Column("applied_by", "text", "Who took it into use.", required=True),
+        Column("applied_at", "timestamp", "When.", required=True),
     ),
 )

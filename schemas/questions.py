@@ -57,6 +57,9 @@ QUESTIONS = Table(
         Column("document_name", "text", "Its file name.", required=True),
         Column("position", "int", "Place among the document's questions, from 1.", required=True, low=1),
         Column("number_label", "text", "Number as printed."),
+        Column(
+            "section", "int", "Place of its section in the paper, from 0; null where none was kept.", low=0
+        ),
         *CONTENT,
         Column("marks", "float", "Marks the paper gives; null where unstated.", low=0),
         Column("text_start", "int", "Offset of its first character in `document_texts.text`.", low=0),

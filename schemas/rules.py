@@ -2,7 +2,7 @@
 
 This module has no IO, and no library that evaluates the rules.
 
-`warehouse/lake/validation.py` evaluates them as Polars expressions on every landing, `warehouse/lake/suite.py` as a
+`warehouse/lake/validation.py` evaluates them as Polars expressions on every landing, `warehouse/lake/suite/suite.py` as a
 Great Expectations suite over what has landed. A rule's name stands in `quarantine.rule`.
 """
 

@@ -8,19 +8,25 @@ packages, which takes tens of milliseconds to read, is looked at only for a name
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
 
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import EntryPoint, EntryPoints
 
 T = TypeVar("T")
 
 OURS: Final = "proctor"
+_OUR_FOLDER: Final = re.compile(rf"{OURS}(?:-\d|\.)")
 
 
 @dataclass(frozen=True)
@@ -112,10 +118,8 @@ class Seam(Generic[T]):
 
     def _read_others(self) -> dict[str, list[EntryPoint]]:
         if self._others is None:
-            from importlib.metadata import entry_points
-
             others: dict[str, list[EntryPoint]] = {}
-            for point in entry_points(group=self.group):
+            for point in _read_entries(self.group) if _may_declare_any() else ():
                 if point.dist is None or point.dist.name != OURS:
                     others.setdefault(point.name, []).append(point)
             self._others = others
@@ -138,6 +142,32 @@ class Seam(Generic[T]):
                 "docs/extending.md shows what one has."
             )
         return cast(T, found)
+
+
+def _read_entries(group: str) -> EntryPoints:
+    from importlib.metadata import entry_points
+
+    return entry_points(group=group)
+
+
+def _may_declare_any() -> bool:
+    """Whether a package other than ours may declare a group of ours.
+
+    Most installations have none, and to parse what all packages declare takes as long as a tenth of a short command.
+    """
+    for place in sys.path:
+        try:
+            names = [entry.name for entry in os.scandir(place or os.curdir)]
+        except NotADirectoryError:
+            return True  # An archive, which only importlib can look into
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info")) and not _OUR_FOLDER.match(name):
+                with contextlib.suppress(OSError):
+                    if f"[{OURS}.".encode() in Path(place, name, "entry_points.txt").read_bytes():
+                        return True
+    return False
 
 
 def _name_package(point: EntryPoint) -> str:

@@ -148,6 +148,19 @@ class Settings(BaseSettings):
         lt=1,
         description="Share of that sample that may fail; above it the batch is refused as a whole.",
     )
+    hold_least_right: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="A paper of which a smaller share is expected to be read right is held whole; 0 holds none for that.",
+    )
+    hold_most_broken: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="A paper is held whole where its reading breaks what it says of itself for a larger share of its questions; 1 "
+        "holds none for that.",
+    )
     near_duplicate_jaccard: float = Field(
         0.8, gt=0, le=1, description="Jaccard of character 3-grams that is a duplicate."
     )

@@ -26,6 +26,9 @@ TABLES: dict[str, Table] = {
     for table in (
         documents.DOCUMENTS,
         documents.DOCUMENT_TEXTS,
+        documents.DOCUMENT_RELEASES,
+        documents.LAYOUTS,
+        documents.CONFIDENCE_FITS,
         questions.QUESTIONS,
         reviews.REVIEW_ASSIGNMENTS,
         reviews.REVIEWS,

@@ -6,7 +6,7 @@ On a machine that must have every program (CI), a skipped test is a failure.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 import pytest
 
@@ -48,16 +48,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     minutes: they start first, so that no worker is left alone with them at the end. One makes the demo while there is
     other work for the others, who would only wait for it.
     """
+    marks = {item: frozenset(mark.name for mark in item.iter_markers()) for item in items}
+    phases = {item: _find_phase(names) for item, names in marks.items()}
     items.sort(
-        key=lambda item: (
-            item.get_closest_marker("makes_demo") is None,
-            item.get_closest_marker("xdist_group") is None,
-        )
+        key=lambda item: (phases[item], "makes_demo" not in marks[item], "xdist_group" not in marks[item])
     )
-    items.sort(key=_find_phase)
     for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            phase = _find_phase(item)
+        if "xdist_group" not in marks[item]:
+            phase = phases[item]
             name = item.nodeid if phase == len(_LATER) else f"{item.nodeid.split('::')[0]} {phase}"
             item.add_marker(pytest.mark.xdist_group(name))
 
@@ -75,11 +73,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         )
 
 
-def _find_phase(item: pytest.Item) -> int:
-    if item.get_closest_marker("makes_demo"):
+def _find_phase(marks: Set[str]) -> int:
+    if "makes_demo" in marks:
         return 1
-    phases = [place for place, name in enumerate(_LATER, start=1) if item.get_closest_marker(name)]
-    return max(phases, default=0)
+    return max((place for place, name in enumerate(_LATER, start=1) if name in marks), default=0)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -113,7 +110,7 @@ def _stop_shared_server(config: pytest.Config) -> None:
     factory = getattr(config, "_tmp_path_factory", None)
     base = getattr(factory, "_basetemp", None)
     if base is not None and (base / "demo" / "home").exists():
-        from deployments.flow_runs import stop_server
+        from deployments.flow_runs.server import stop_server
         from schemas.settings import Settings
 
         stop_server(Settings(home=base / "demo" / "home"))

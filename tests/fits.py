@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tasks.editions import equating
-from tasks.statistics import GradedFit, GradedRows, Parameters, fit_graded_response
+from tasks.statistics.items import GradedFit, GradedRows, Parameters, fit_graded_response
 
 _FITS: dict[str, GradedFit] = {}
 

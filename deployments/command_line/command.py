@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from deployments.command_line.output import print_error, print_note
+from deployments.command_line.printing import print_error, print_note
 from deployments.home import close_home, keep_to_owner
 from schemas.errors import INTERRUPTED, ProctorError, UsageError, is_interruption
 

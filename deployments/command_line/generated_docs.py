@@ -9,7 +9,7 @@ from deployments.command_line.command_pages import render_command_list
 from deployments.command_line.room_pages import render_room_list
 from schemas.dictionary import render_dictionary
 from tasks.ingest import render_problem_codes
-from warehouse.lake import render_query_list
+from warehouse.lake.reading import render_query_list
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

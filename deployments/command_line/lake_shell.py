@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from deployments.command_line.output import print_note
+from deployments.command_line.printing import print_note
 from schemas.errors import StoreError
 from schemas.settings import Settings
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.settings import load_settings
-from tasks.models import check_callable, read_registry
+from tasks.models.registry import check_callable, read_registry
 
 # Imported within a function: what brings Polars, NumPy or SQLAlchemy. Not every check needs it.
 

@@ -26,7 +26,7 @@ def play_demo_league(settings: Settings) -> dict[str, Any]:
     """
     from deployments.flow_runs import run_flow
     from tasks.league import LeagueRules, claim_league, read_domain
-    from tasks.models import read_registry
+    from tasks.models.registry import read_registry
     from warehouse.lake import open_lake
 
     rules = LeagueRules(CANDIDATES, {name: read_domain(name).content for name in DOMAINS}, run_count=2)

@@ -12,20 +12,18 @@ from typing import cast
 
 import yaml
 
-from tasks.review import (
+from tasks.review import Language, parse_word
+from tasks.review.channels import (
     FIRST_ROW,
     HIDDEN_SHEET,
     NO_ANSWER,
     SHEET,
-    Edit,
-    GivenDecision,
-    Language,
     list_columns,
     name_heading,
-    parse_word,
     render_input_cells,
     render_mathematics,
 )
+from tasks.review.decisions import Edit, GivenDecision
 
 
 @dataclass(frozen=True)

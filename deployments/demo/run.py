@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deployments.command_line import print_note
+from deployments.command_line.printing import print_note
 from schemas.settings import Settings, load_settings
 from warehouse.lake import share_lake
 
@@ -77,7 +77,8 @@ def run_demo(*, keep_server: bool = False, without_server: bool = False) -> Demo
             _run_stages(settings, result)
     finally:
         if is_ours and not keep_server:
-            from deployments.flow_runs import send_what_is_left, stop_server
+            from deployments.flow_runs import send_what_is_left
+            from deployments.flow_runs.server import stop_server
 
             with _measured(result, "server stopped"):
                 send_what_is_left()
@@ -135,7 +136,7 @@ def _prepare_home(settings: Settings) -> None:
 
 
 def _start_server(settings: Settings) -> bool:
-    from deployments.flow_runs import read_state, start_server
+    from deployments.flow_runs.server import read_state, start_server
 
     if os.environ.get("PREFECT_API_URL") or read_state(settings) is not None:
         return False
@@ -149,7 +150,7 @@ def _review(settings: Settings) -> list[Path]:
     from deployments.demo.reviewing import fill_workbook, read_verdicts
     from deployments.flow_runs import record_and_continue
     from schemas.errors import WorkbookError
-    from tasks.review import export_open_batches, read_workbooks
+    from tasks.review.channels import export_open_batches, read_workbooks
     from warehouse.ledger.engine.opening import open_ledger
 
     folder = settings.home / "demo" / "workbooks"
@@ -190,7 +191,7 @@ def _simulated_models(settings: Settings) -> Iterator[None]:
 
 
 def _list_candidates(settings: Settings) -> list[str]:
-    from tasks.models import read_registry
+    from tasks.models.registry import read_registry
 
     return [model.name for model in read_registry(settings.registry_path).candidates()]
 

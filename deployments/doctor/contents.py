@@ -24,7 +24,7 @@ _FROM_ONE: Final = (
 
 def examine_checks(lake: Lake, note: NoteFinding) -> None:
     """Every check of warehouse/sql/checks, each for itself."""
-    from warehouse.lake import list_checks, run_check
+    from warehouse.lake.reading import list_checks, run_check
 
     for name in list_checks():
         try:
@@ -43,7 +43,8 @@ def examine_checks(lake: Lake, note: NoteFinding) -> None:
 def examine_rows(settings: Settings, lake: Lake, note: NoteFinding) -> None:
     """Whether every file can be read, and rows are as they were landed."""
     from tasks.running import Progress
-    from warehouse.lake import check_landings, find_garbled_files
+    from warehouse.lake.files import find_garbled_files
+    from warehouse.lake.upkeep import check_landings
 
     with Progress("doctor: rows") as progress:
         integrity = check_landings(lake, progress.advance)
@@ -71,7 +72,7 @@ def examine_rows(settings: Settings, lake: Lake, note: NoteFinding) -> None:
 
 def examine_backups(ledger: Ledger, note: NoteFinding) -> None:
     """When the newest backup was begun."""
-    from warehouse.ledger.engine.backups import list_backups
+    from warehouse.ledger.engine.copies.backups import list_backups
 
     with ledger.read() as connection:
         backups = list_backups(connection)
@@ -116,7 +117,7 @@ def examine_months(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
 
 def examine_sessions(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
     """Whether the ledger says of closed sessions what was landed."""
-    from tasks.exam import find_changed_sessions
+    from tasks.exam.closed import find_changed_sessions
     from tasks.running import Progress
 
     with Progress("doctor: rows of the ledger") as progress:
@@ -150,9 +151,9 @@ def examine_audit_log(settings: Settings, ledger: Ledger, note: NoteFinding) -> 
 
 def examine_public_log(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
     """Whether the public folder is there, and the public log as it was written."""
-    from tasks.exam.public import SIGN, check_public_log, name_log_file
+    from tasks.exam.public.log import SIGN, check_public_log, name_log_file
     from tasks.running import Progress
-    from warehouse.ledger.engine.public_log import read_public_head
+    from warehouse.ledger.engine.logs.public_log import read_public_head
     from warehouse.ledger.trust.access import iter_targets
 
     with ledger.read() as connection:
@@ -183,7 +184,7 @@ def examine_public_log(settings: Settings, ledger: Ledger, note: NoteFinding) ->
 
 def examine_disclosure(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
     """Whether closed runs can be disclosed."""
-    from tasks.exam.public import find_refused_runs
+    from tasks.exam.public.draws import find_refused_runs
 
     refused = find_refused_runs(ledger, settings)
     note(
@@ -244,6 +245,13 @@ def examine_quarantine(lake: Lake, note: NoteFinding) -> None:
     """How many rows were put aside."""
     count = int(lake.read("quarantined_count").item())
     note("quarantine", f"{count} rows (proctor sql quarantine_by_rule)", True)
+
+
+def examine_held_papers(lake: Lake, note: NoteFinding) -> None:
+    """How many papers are held whole and wait for somebody to look at them."""
+    held = sum(int(count) for status, count in lake.read("papers_by_status").rows() if status == "held")
+    said = f"{held} wait for somebody to look at them (proctor documents list --status held)"
+    note("held papers", said if held else "none", True)
 
 
 def count_waiting(lake: Lake | None, findings: Findings) -> dict[str, int]:

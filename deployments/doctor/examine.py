@@ -64,6 +64,7 @@ def examine_home(settings: Settings) -> list[Finding]:
             found.look("checks", contents.examine_checks, lake)
             found.look("contents of landings", contents.examine_rows, settings, lake)
             found.look("quarantine", contents.examine_quarantine, lake)
+            found.look("held papers", contents.examine_held_papers, lake)
         if ledger is not None and lake is not None:
             found.look("rows by month", contents.examine_months, ledger, lake)
             found.look("ledger against lake", contents.examine_sessions, ledger, lake)

@@ -19,9 +19,9 @@ def examine_keys(settings: Settings, note: NoteFinding) -> None:
     """Whether every key that is there is one, and its owner's alone."""
     from deployments.auth import read_cookie_key
     from schemas.errors import StoreError
-    from tasks.exam.log import name_key_file, open_signer
-    from tasks.exam.protocol import open_keys
-    from tasks.exam.public import FILE, read_blinding_secret
+    from tasks.exam.log.signing import name_key_file, open_signer
+    from tasks.exam.protocol.tokens import open_keys
+    from tasks.exam.public.bank import FILE, read_blinding_secret
     from warehouse.stores.secrets import read_home_key
     from warehouse.stores.shared_files import KEYS
 
@@ -58,8 +58,8 @@ def examine_keys(settings: Settings, note: NoteFinding) -> None:
 
 def examine_lost_keys(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
     """Whether the keys are there, and are those, with which something was sealed or signed."""
-    from tasks.exam.log import name_key_file, name_place
-    from tasks.exam.public import find_blinding_fault
+    from tasks.exam.log.signing import name_key_file, name_place
+    from tasks.exam.public.bank import find_blinding_fault
     from warehouse.ledger.trust import access
 
     with ledger.read() as connection:

@@ -22,7 +22,7 @@ from schemas.settings import Settings
 from warehouse.stores.files import has_room
 
 if TYPE_CHECKING:
-    from warehouse.ledger.engine.clock import ClockReading
+    from warehouse.ledger.engine.leases.clock import ClockReading
     from warehouse.ledger.engine.ledger import Ledger
 
 SHOWN_PACKAGES: Final = ("prefect", "duckdb", "polars", "great-expectations", "openai")
@@ -217,7 +217,7 @@ def examine_modes(settings: Settings, note: NoteFinding) -> None:
 
 def examine_clock(settings: Settings, ledger: Ledger, note: Findings) -> None:
     """Whether this host's clock can be relied on, and which spans nothing but it shows."""
-    from warehouse.ledger.engine.clock import LONGEST_WAIT_S, Time, measure_clock
+    from warehouse.ledger.engine.leases.clock import LONGEST_WAIT_S, Time, measure_clock
     from warehouse.ledger.exam.deadlines import read_oldest_planning
 
     found = measure_clock(ledger)
@@ -276,7 +276,7 @@ def _find_clock_fault(settings: Settings, found: ClockReading) -> str | None:
 def _list_times(settings: Settings) -> Iterable[tuple[float, str]]:
     """When the files that every command writes to were written last."""
     from tasks.exam.log import name_heads_file
-    from tasks.exam.public import name_log_file
+    from tasks.exam.public.log import name_log_file
     from warehouse.stores.installation import catalog_file, exam_file, ledger_file
 
     address = settings.ledger_address
@@ -294,7 +294,7 @@ def examine_models(settings: Settings, note: NoteFinding) -> None:
 
     This is checked as far as can be seen without a call.
     """
-    from tasks.models import read_registry
+    from tasks.models.registry import read_registry
 
     try:
         registry = read_registry(settings.registry_path)

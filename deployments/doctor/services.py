@@ -21,7 +21,7 @@ from schemas.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deployments.flow_runs import ServerState
+    from deployments.flow_runs.server import ServerState
     from schemas.ledger.engine import FlowSchedule
     from warehouse.ledger.engine.ledger import Ledger
 
@@ -32,8 +32,8 @@ _FORGOTTEN: Final = timedelta(days=7)
 
 def examine_prefect(settings: Settings, ledger: Ledger, note: Findings) -> None:
     """Whether server and workers are well, and what is scheduled can run within a budget."""
-    from deployments.flow_runs import read_started, read_state
-    from warehouse.ledger.engine.flow_runs import list_flow_schedules
+    from deployments.flow_runs.server import read_started, read_state
+    from warehouse.ledger.engine.runs.flow_runs import list_flow_schedules
 
     with ledger.read() as connection:
         schedules = list_flow_schedules(connection)
@@ -90,7 +90,7 @@ def _examine_recipients(settings: Settings, note: Findings) -> None:
 
 
 def _examine_own(state: ServerState, schedules: Sequence[FlowSchedule], note: Findings) -> None:
-    from deployments.flow_runs import has_worker, is_healthy
+    from deployments.flow_runs.server import has_worker, is_healthy
 
     is_well = is_healthy(state)
     note(
@@ -203,7 +203,7 @@ def examine_cluster(settings: Settings, note: NoteFinding) -> None:
 
     Nothing is checked where the settings name no cluster.
     """
-    from tasks.running import connect, describe_code
+    from tasks.running.cluster import connect, describe_code
 
     if not settings.dask:
         return
@@ -234,7 +234,7 @@ def examine_cluster(settings: Settings, note: NoteFinding) -> None:
 
 def examine_schedules(ledger: Ledger, note: NoteFinding) -> None:
     """Scheduled runs that did not happen, one finding each."""
-    from tasks.running.flow_runs import find_missed_runs
+    from tasks.running.flow_runs.record import find_missed_runs
 
     missed = find_missed_runs(ledger)
     for one in missed:

@@ -17,11 +17,11 @@ from deployments.exam_api.pages import MOST_PER_PAGE, Limit, cut_page
 from deployments.exam_api.refusals import note_attempt, note_refusal
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
-from tasks.exam.log import LogSigner, read_public_key
-from tasks.exam.protocol import PERMISSIONS, KeyFile, issue_token
-from warehouse.ledger.engine.chain import Entry, add_entry
-from warehouse.ledger.engine.clock import read_lease_time
+from tasks.exam.log.signing import LogSigner, read_public_key
+from tasks.exam.protocol.tokens import PERMISSIONS, KeyFile, issue_token
+from warehouse.ledger.engine.leases.clock import read_lease_time
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.exam import sittings
 from warehouse.ledger.trust import users
 

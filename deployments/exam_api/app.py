@@ -30,7 +30,8 @@ from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError, UsageError
 from schemas.settings import Settings
 from tasks.exam.log import HeadKeeper
-from tasks.exam.protocol import make_protocol, open_keys
+from tasks.exam.protocol import make_protocol
+from tasks.exam.protocol.tokens import open_keys
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_exam_database
 from warehouse.ledger.engine.sides import find_exam_address

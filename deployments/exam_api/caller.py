@@ -16,8 +16,8 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from deployments.exam_api import bodies
 from schemas.errors import ExamError
 from tasks.exam.protocol import ExamProtocol, Lease
-from warehouse.ledger.engine.chain import CALLER, Caller
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import CALLER, Caller
 
 _bearer = HTTPBearer(auto_error=False, bearerFormat="JWT", description="A token of the exam.")
 

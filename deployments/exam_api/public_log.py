@@ -14,9 +14,9 @@ from fastapi.concurrency import run_in_threadpool
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from tasks.exam.public import write_public_log
+from tasks.exam.public.log import write_public_log
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.public_log import read_public_head
+from warehouse.ledger.engine.logs.public_log import read_public_head
 
 PAUSE_S: Final = 2.0
 _log = logging.getLogger("proctor.exam_api")

@@ -12,7 +12,7 @@ from deployments.exam_api import bodies
 from deployments.exam_api.strangers import StrangerLog
 from schemas.errors import ExamError
 from tasks.exam.protocol import ExamProtocol
-from warehouse.ledger.engine.chain import CALLER, Caller
+from warehouse.ledger.engine.logs.chain import CALLER, Caller
 
 _FIELDS = frozenset(
     name

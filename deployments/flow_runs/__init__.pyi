@@ -1,17 +1,11 @@
-# What came of decisions handed in, and of each batch that is complete by them: how what follows was started.
-from .continuation import Continuation as Continuation
-
 # Start what follows a completed batch in a process of its own, which outlives this one; for a server that must answer.
 from .continuation import begin_continuation as begin_continuation
 
+# What came of decisions handed in, and of each batch that is complete by them: how what follows was started.
+from .continuation import Continuation as Continuation
+
 # Record what a channel reads, and start what follows the batches that are complete by it.
 from .continuation import record_and_continue as record_and_continue
-
-# The deployments whose runs cost money.
-from .deploying import PAID as PAID
-
-# The kinds of work pool that a deployment can have.
-from .deploying import POOL_KINDS as POOL_KINDS
 
 # Raise UsageError unless something limits what scheduled runs may spend: nobody looks at their plans first.
 from .deploying import check_budget as check_budget
@@ -21,6 +15,12 @@ from .deploying import deploy_flows as deploy_flows
 
 # The deployment of that name; raises UsageError with the names that there are.
 from .deploying import find_deployment as find_deployment
+
+# The deployments whose runs cost money.
+from .deploying import PAID as PAID
+
+# The kinds of work pool that a deployment can have.
+from .deploying import POOL_KINDS as POOL_KINDS
 
 # Let a worker run a deployment, with the parameters that it has, and return the id of the run at once.
 from .deploying import start_on_worker as start_on_worker
@@ -43,60 +43,20 @@ from .flow_runner import run_flow as run_flow
 # Wait until Prefect has the lines and events of this process; before the server that they go to is stopped.
 from .flow_runner import send_what_is_left as send_what_is_left
 
-# What `proctor up` started.
-from .local_server import ServerState as ServerState
-
-# Whether the server serves Prefect's web page.
-from .local_server import has_page as has_page
-
-# Whether the worker that was started with the server still runs.
-from .local_server import has_worker as has_worker
-
-# Whether the server answers a call that shows our password.
-from .local_server import is_healthy as is_healthy
-
-# What was started last and not stopped, whether it still runs or not; None where nothing was, or it cannot be read.
-from .local_server import read_started as read_started
-
-# The running server of this PROCTOR_HOME, or None when there is none (or a dead one).
-from .local_server import read_state as read_state
-
-# Start what is missing of server and worker; wait until the server answers, however long that takes.
-from .local_server import start_server as start_server
-
-# Stop the worker and the server of this PROCTOR_HOME; returns the process ids that were stopped.
-from .local_server import stop_server as stop_server
-
-# The lines of a run that the server which PREFECT_API_URL names has, oldest first, as our own log has them.
-from .prefect_lines import fetch_run_lines as fetch_run_lines
-
-# Run what deployments start until Ctrl-C or `kill -TERM`; `limit` runs at once at most.
-from .worker import serve_worker as serve_worker
-
 __all__ = [
     "PAID",
     "POOL_KINDS",
     "Continuation",
-    "ServerState",
     "begin_continuation",
     "check_budget",
     "deploy_flows",
-    "fetch_run_lines",
     "find_deployment",
-    "has_page",
-    "has_worker",
-    "is_healthy",
     "leave_keys_behind",
     "load_flow",
     "read_key_variables",
-    "read_started",
-    "read_state",
     "record_and_continue",
     "run_flow",
     "send_what_is_left",
-    "serve_worker",
     "start_again",
     "start_on_worker",
-    "start_server",
-    "stop_server",
 ]

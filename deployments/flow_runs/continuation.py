@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from schemas.settings import PREFIX, Settings, load_settings
 
 if TYPE_CHECKING:
-    from tasks.review import DeskReport, RefusedSubmission, Submission
+    from tasks.review.recording import DeskReport, RefusedSubmission, Submission
     from warehouse.ledger.engine.ledger import Ledger
 
 EVENT = "proctor.review.complete"
@@ -45,7 +45,7 @@ def record_and_continue(
         read: the channel: what was handed in, checked against the ledger.
         starts_next: false only records; the next import, or the daily sweep, starts what follows.
     """
-    from tasks.review import record
+    from tasks.review.recording import record
     from warehouse.ledger.engine.moments import now_text
     from warehouse.ledger.engine.opening import open_ledger
 
@@ -61,7 +61,7 @@ def continue_review(batch_id: str) -> dict[str, Any]:
     The result says whether this was done by event or here, and what was done here.
     """
     from deployments.flow_runs.flow_runner import prepare_prefect, run_flow
-    from deployments.flow_runs.local_server import has_worker, read_state
+    from deployments.flow_runs.server import has_worker, read_state
 
     settings = load_settings()
     state = read_state(settings)

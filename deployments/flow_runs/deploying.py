@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from deployments.flow_runs.environment import list_plain_variables
-from deployments.flow_runs.local_server import ServerState, build_environment, prefect_home, read_state
+from deployments.flow_runs.server import ServerState, build_environment, prefect_home, read_state
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
 from tasks.running.sharing import WORK_POOL
@@ -160,9 +160,9 @@ def check_budget(settings: Settings) -> None:
 def note_schedules(settings: Settings) -> None:
     """Note in the ledger what is to run when, so that a run that does not happen is noticed."""
     from schemas.ledger.engine import FlowSchedule
-    from warehouse.ledger.engine.flow_runs import write_flow_schedules
     from warehouse.ledger.engine.moments import now_text
     from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.engine.runs.flow_runs import write_flow_schedules
 
     now = now_text()
     schedules = [

@@ -74,7 +74,7 @@ def _is_key(name: str) -> bool:
 
 def read_key_variables(settings: Settings) -> frozenset[str]:
     """The variables that the registry takes keys from; none where it cannot be read."""
-    from tasks.models import read_registry
+    from tasks.models.registry import read_registry
 
     try:
         registry = read_registry(settings.registry_path)

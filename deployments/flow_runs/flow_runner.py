@@ -8,13 +8,8 @@ import sys
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from deployments.command_line import print_note
-from deployments.flow_runs.local_server import (
-    build_environment,
-    create_prefect_home,
-    read_state,
-    start_server,
-)
+from deployments.command_line.printing import print_note
+from deployments.flow_runs.server import build_environment, create_prefect_home, read_state, start_server
 from deployments.home import check_host
 from schemas.errors import FlowError, ProctorError
 from schemas.settings import Settings, load_settings
@@ -113,7 +108,8 @@ def _run_plainly(flow: Flow[..., Any], parameters: dict[str, Any]) -> Any:
     """
     from prefect import Task
 
-    from tasks.running.flow_runs import recorded_run, render_name
+    from tasks.running.flow_runs import render_name
+    from tasks.running.flow_runs.record import recorded_run
 
     function = flow.fn
     plain = {

@@ -72,8 +72,8 @@ def _note(settings: Settings, folder: Path, backup_id: str, begun_at: str) -> No
     import socket
 
     from schemas.ledger.engine import Backup
-    from warehouse.ledger.engine.backup import check_source
-    from warehouse.ledger.engine.backups import note_backup
+    from warehouse.ledger.engine.copies.backup import check_source
+    from warehouse.ledger.engine.copies.backups import note_backup
     from warehouse.ledger.engine.opening import open_ledger
 
     check_source(settings.ledger_address)
@@ -89,9 +89,10 @@ def _copy_home(settings: Settings, target: BackupTarget) -> tuple[dict[str, str]
 
     Returns the kinds of its stores, and the names of the parts.
     """
-    from tasks.exam.public import copy_logs, list_published, name_public_folder
-    from warehouse.lake import backup_lake, open_lake
-    from warehouse.ledger.engine.backup import backup_ledger
+    from tasks.exam.public.log import copy_logs, list_published, name_public_folder
+    from warehouse.lake import open_lake
+    from warehouse.lake.upkeep import backup_lake
+    from warehouse.ledger.engine.copies.backup import backup_ledger
 
     with open_lake(settings) as lake:
         backup_lake(lake, target.folder / "lake", target)
@@ -123,7 +124,8 @@ def _list_own_keys(settings: Settings) -> list[Path]:
 
     They lie in the home, wherever the keys of the installation lie.
     """
-    from tasks.exam.log import name_heads_file, name_key_file
+    from tasks.exam.log import name_heads_file
+    from tasks.exam.log.signing import name_key_file
 
     return [name_key_file(settings), name_heads_file(settings)]
 
@@ -191,10 +193,10 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
     Raises StoreError when its public log is not what its ledger has.
     """
     from deployments.home.whole import mark_home
-    from tasks.exam.public import name_public_folder
-    from warehouse.lake import check_empty_lake, restore_lake
-    from warehouse.ledger.engine.files import restore_ledger
-    from warehouse.ledger.engine.server_backup import fill_server_ledger
+    from tasks.exam.public.log import name_public_folder
+    from warehouse.lake.upkeep import check_empty_lake, restore_lake
+    from warehouse.ledger.engine.copies.files import restore_ledger
+    from warehouse.ledger.engine.copies.server_backup import fill_server_ledger
     from warehouse.ledger.engine.sides import find_ledger_file
 
     places = {
@@ -257,8 +259,9 @@ def _check_unlike_none(copied: Path, place: Path) -> None:
 
 def _restore_logs(settings: Settings) -> None:
     """Give the file of heads and the public log what was written while the backup was made."""
-    from tasks.exam.log import copy_heads, name_key_file
-    from tasks.exam.public import write_public_log
+    from tasks.exam.log import copy_heads
+    from tasks.exam.log.signing import name_key_file
+    from tasks.exam.public.log import write_public_log
     from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(settings.ledger_address) as ledger:

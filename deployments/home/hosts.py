@@ -57,7 +57,7 @@ def prepare_host(settings: Settings) -> None:
     """
     if not has_hosts(settings):
         return
-    from tasks.exam.protocol import open_keys
+    from tasks.exam.protocol.tokens import open_keys
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.engine.shared_files import read_noted_files
     from warehouse.stores.secrets import create_secret_file, read_home_key
@@ -92,7 +92,7 @@ def list_shared(settings: Settings) -> list[dict[str, Any]]:
 
 def accept_files(settings: Settings, names: list[str]) -> list[SharedFile]:
     """Let these files hold for all hosts as this one has them; the audit log says who did so."""
-    from warehouse.ledger.engine.chain import Entry, add_entry
+    from warehouse.ledger.engine.logs.chain import Entry, add_entry
     from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:

@@ -70,7 +70,7 @@ def mark_home(settings: Settings) -> None:
 
 def _create_stores(settings: Settings, *, joins: bool) -> None:
     from warehouse.lake import open_lake
-    from warehouse.ledger.engine.clock import check_clock
+    from warehouse.ledger.engine.leases.clock import check_clock
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.stores.homes import adopt_stores
 
@@ -84,8 +84,8 @@ def _create_stores(settings: Settings, *, joins: bool) -> None:
 
 def describe_home(settings: Settings) -> dict[str, Any]:
     """Server, stores and open work; reads only."""
-    from deployments.flow_runs import is_healthy, read_state
-    from warehouse.lake import LakeReader
+    from deployments.flow_runs.server import is_healthy, read_state
+    from warehouse.lake.reading import LakeReader
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.exam import sittings
     from warehouse.ledger.review import assigning
@@ -103,6 +103,8 @@ def describe_home(settings: Settings) -> dict[str, Any]:
     with LakeReader(settings) as lake:
         landed = lake.read("landed_row_counts")
         quarantined = lake.read("quarantined_count")
+        papers = {str(state): count for state, count in lake.read("papers_by_status").rows}
     description["rows"] = {str(name): count for name, count in landed.rows}
     description["quarantined_rows"] = quarantined.scalar()
+    description["held_papers"] = papers.get("held", 0)
     return description

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from deployments.command_line import print_note
+from deployments.command_line.printing import print_note
 from deployments.exam_api import LONGEST_WAIT_S, create_app
 from deployments.flow_runs import read_key_variables, start_again
 from deployments.home import check_token_keys

@@ -107,8 +107,8 @@ class RunMetrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Every family with what the ledger says now."""
-        from tasks.running.flow_runs import find_missed_runs
-        from warehouse.ledger.engine.flow_runs import count_flow_runs, list_last_ends
+        from tasks.running.flow_runs.record import find_missed_runs
+        from warehouse.ledger.engine.runs.flow_runs import count_flow_runs, list_last_ends
 
         with self._ledger.read() as connection:
             counts = count_flow_runs(connection)

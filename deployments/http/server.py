@@ -15,7 +15,7 @@ from typing import Any
 import uvicorn
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from deployments.command_line import print_note
+from deployments.command_line.printing import print_note
 from deployments.http.access_lines import AccessLines
 from deployments.http.connections import ConnectionLimits, make_protocol_class
 from deployments.http.listening import Listening

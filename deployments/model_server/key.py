@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
-from tasks.questions import QuestionContent, render_question
+from tasks.questions import QuestionContent
+from tasks.questions.forms import render_question
 
 if TYPE_CHECKING:
     import polars as pl

@@ -40,7 +40,7 @@ from deployments.model_server.wire import (
 )
 from tasks.contamination import extract_passage
 from tasks.judging import REQUEST, extract_judged
-from tasks.questions import extract_question, read_style
+from tasks.questions.forms import extract_question, read_style
 
 LOCAL = "127.0.0.1"
 _THINKING = "What is asked, what is known of it, what rules out the alternatives: weighed in turn."

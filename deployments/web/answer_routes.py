@@ -22,20 +22,17 @@ from deployments.web.show import show_bare_question, show_question, show_text
 from deployments.web.visitor import Form, Store, Watcher
 from deployments.web.wording import choose_language
 from schemas.vocabulary import DISCIPLINES, PROMPT_STYLES
-from tasks.watching import (
+from tasks.watching import Look, WatchedRun, may_read_references, note_look
+from tasks.watching.answers import (
     DISPUTES,
     STARS,
     STATUSES,
     AnswerFilter,
     AnswerLine,
-    Look,
-    WatchedRun,
     cut_page,
     filter_lines,
     find_text,
     list_answers,
-    may_read_references,
-    note_look,
     read_answer,
     read_excerpts,
 )

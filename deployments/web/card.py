@@ -13,18 +13,9 @@ from deployments.web.show import show_difference
 from deployments.web.wording import say
 from tasks.ingest import read_notes
 from tasks.questions import QuestionContent
-from tasks.review import (
-    EDITABLE_FIELDS,
-    Decision,
-    Edit,
-    Fault,
-    GivenDecision,
-    Item,
-    Language,
-    find_faults,
-    list_words,
-    translate,
-)
+from tasks.review import Language, list_words
+from tasks.review.channels import translate
+from tasks.review.decisions import EDITABLE_FIELDS, Decision, Edit, Fault, GivenDecision, Item, find_faults
 
 
 @dataclass(frozen=True, slots=True)

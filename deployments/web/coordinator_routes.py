@@ -15,16 +15,9 @@ from starlette.responses import RedirectResponse, Response
 from deployments.web.pages import count_days, render_page
 from deployments.web.visitor import COORDINATORS, Config, Coordinator, Form, Store, Visitor
 from schemas.errors import UsageError
-from tasks.review import (
-    Agreement,
-    BatchDetail,
-    close_batch,
-    compute_review_agreement,
-    list_batch_summaries,
-    read_batch_detail,
-    read_votes,
-    reassign,
-)
+from tasks.review import Agreement, close_batch, compute_review_agreement, read_votes
+from tasks.review.assigning import reassign
+from tasks.review.overview import BatchDetail, list_batch_summaries, read_batch_detail
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 

@@ -24,7 +24,7 @@ from tasks.ingest.originals import (
     read_original,
     read_picture_size,
 )
-from tasks.review import Item
+from tasks.review.decisions import Item
 
 # What is shown of a page at first: the stretch with this much around it (thousandths), and no less than this.
 AROUND, LEAST_WIDTH, LEAST_HEIGHT = 45, 620, 220

@@ -31,26 +31,23 @@ from deployments.web.wording import choose_language
 from schemas.errors import GateError, UsageError
 from schemas.reviews import REJECT_REASONS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
-from tasks.review import (
+from tasks.review.assigning import read_daily_quota
+from tasks.review.channels import parse_decision
+from tasks.review.desk import (
     QUEUES,
     OpenQuestion,
     Queue,
-    StaleError,
-    Submission,
-    SubmissionReceipt,
     count_batch_work,
     count_decided_since,
     count_listed,
     list_queue,
     list_work,
     open_question,
-    parse_decision,
-    read_daily_quota,
     read_first,
     read_last_decided,
-    record_one,
     save_draft,
 )
+from tasks.review.recording import StaleError, Submission, SubmissionReceipt, record_one
 from tasks.watching import WATCHERS
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from markupsafe import Markup, escape
 
 from deployments.web.wording import say
-from tasks.questions import QuestionContent, render_line, render_text
+from tasks.questions import QuestionContent
+from tasks.questions.display import render_line, render_text
 from tasks.review import Language
 
 # A word of letters, a number, or one character: Chinese is compared by character.

@@ -39,7 +39,7 @@ from deployments.web.visitor import (
     read_visitor,
 )
 from schemas.errors import StoreError
-from warehouse.ledger.engine.chain import CALLER, Caller, Entry, add_entry
+from warehouse.ledger.engine.logs.chain import CALLER, Caller, Entry, add_entry
 
 _FORM_COOKIE = "proctor_form"
 _ATTEMPT_COOKIE = "proctor_attempt"

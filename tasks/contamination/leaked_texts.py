@@ -15,7 +15,7 @@ import polars as pl
 from scipy import sparse
 
 from tasks.bank.dedupe import fold_traditional_codes
-from tasks.questions import normalise_column
+from tasks.questions.identity import normalise_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schemas.errors import UsageError
-from tasks.statistics import Leak, expect_stars, find_leak
+from tasks.statistics.leaks import Leak, expect_stars, find_leak
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from tasks.contamination.spans import BLANK
-from tasks.questions import Messages
+from tasks.questions.forms import Messages
 
 # Recorded with every replay: a changed word below needs a new version.
 VERSION = "1"

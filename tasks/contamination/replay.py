@@ -18,9 +18,11 @@ from tasks.contamination.matching import is_recalled
 from tasks.contamination.prompts import VERSION, render_replay
 from tasks.contamination.spans import choose_span
 from tasks.exchange.imports import apply_mapping, read_table
-from tasks.models import CallRequest, ModelClient, RegisteredModel, open_budget, read_call_frames
+from tasks.models import CallRequest, ModelClient, read_call_frames
+from tasks.models.budget import open_budget
+from tasks.models.registry import RegisteredModel
 from tasks.questions import draw_order
-from tasks.running import claim_work
+from tasks.running.claiming import claim_work
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text

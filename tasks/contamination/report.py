@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
 from tasks.contamination.replay import BANK
-from tasks.statistics import compute_mean, compute_share
+from tasks.statistics.agreement import compute_mean, compute_share
 
 if TYPE_CHECKING:
     from warehouse.lake import Lake

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-SPAN_KINDS = ("number", "term", "option", "word")
 BLANK = "⟦?⟧"
 
 # A number of two digits or more, with decimals or thousands as they are written.

@@ -8,7 +8,7 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.contamination.replay import ReplayRequest, replay_sources
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from tasks.running import hide_content
 from tasks.running.flow_runs import sign_landings
 from warehouse.lake import open_lake

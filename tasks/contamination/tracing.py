@@ -14,7 +14,7 @@ import numpy as np
 
 from schemas.errors import UsageError
 from tasks.contamination.leaked_texts import EXACT, NEAR, REWORDED, Match, find_questions, split_text
-from tasks.statistics import ACCUSED, PRIOR_NOBODY, PRIOR_SIZES, Suspicion, trace_leak
+from tasks.statistics.leaks import ACCUSED, PRIOR_NOBODY, PRIOR_SIZES, Suspicion, trace_leak
 
 if TYPE_CHECKING:
     import polars as pl

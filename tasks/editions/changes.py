@@ -8,7 +8,7 @@ import numpy as np
 
 from tasks.editions.basis import Basis, QueryReader
 from tasks.editions.estimates import StyleAnswers, make_rows
-from tasks.statistics import compute_changes
+from tasks.statistics.scores import compute_changes
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,7 +16,7 @@ from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis, QueryReader
 from tasks.editions.estimates import StyleAnswers, count_stars
 from tasks.editions.standings import MAIN_STYLE
-from tasks.statistics import (
+from tasks.statistics.items import (
     EquatedDiscipline,
     GradedFit,
     GradedRows,
@@ -35,8 +35,8 @@ _STARS = tuple(f"stars_{stars}_count" for stars in range(4))
 # Fewer questions of a discipline say nothing of their difficulties, and the fit would not find its maximum.
 # (Said in words by `about_equated` of tasks/report/labels.py.)
 LEAST_QUESTIONS = 8
-# Points of 100.
-WIDEST_SE = 100.0
+# As wide as the scale of a discipline, which ends at 10; a published error is ten times it and ends at 100.
+WIDEST_SE = 10.0
 
 
 @dataclass(frozen=True)

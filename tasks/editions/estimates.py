@@ -14,16 +14,14 @@ import numpy as np
 
 from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis
-from tasks.statistics import (
+from tasks.statistics import Codes, Floats, StarRows
+from tasks.statistics.scores import (
     ERROR_RATE,
-    Codes,
     Differences,
     Estimate,
-    Floats,
     HeadToHead,
     Pairs,
     RelativeScores,
-    StarRows,
     compare_stars,
     compute_holm,
     compute_pairs,

@@ -18,10 +18,11 @@ from tasks.editions.public_files import (
     write_edition_files,
 )
 from tasks.editions.publish import Edition
-from tasks.exam.public import name_public_folder, read_blinding_secret
+from tasks.exam.public.bank import read_blinding_secret
+from tasks.exam.public.log import name_public_folder
 from tasks.running import log
-from warehouse.lake import read_unit
-from warehouse.ledger.engine.public_log import add_public_entry, read_public_entries
+from warehouse.lake.upkeep import read_unit
+from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.trust import editions
 from warehouse.ledger.trust.answer_hashes import read_answer_hashes
 

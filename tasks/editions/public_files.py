@@ -13,15 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from schemas.editions import ALL_DISCIPLINES
-from tasks.exam.public import (
-    compute_answers_root,
-    compute_root,
-    digest,
-    encode_line,
-    iter_lines,
-    lineage_name,
-    write_whole,
-)
+from tasks.exam.public import compute_answers_root, compute_root, digest, encode_line, iter_lines, write_whole
+from tasks.exam.public.bank import lineage_name
 
 if TYPE_CHECKING:
     import polars as pl

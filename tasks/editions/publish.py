@@ -28,8 +28,8 @@ from tasks.editions.estimates import (
 from tasks.editions.gates import check_gates, find_shut_gates
 from tasks.editions.sessions import summarise_sessions
 from tasks.editions.standings import list_standings
-from tasks.running import hold_work
 from tasks.running.approvals import Request
+from tasks.running.claiming import hold_work
 from warehouse.lake import hash_rows, read_code_version
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from schemas.settings import Settings
 from tasks.editions.public_entries import add_edition_entry, find_unlisted, prove_edition, write_files
 from tasks.editions.publish import Edition, PublishingHooks, Revision, Step, publish_run
-from tasks.exam.log import note_keys, open_signer
-from tasks.exam.public import keep_public_head
-from tasks.running import hold_work
+from tasks.exam.log import note_keys
+from tasks.exam.log.signing import open_signer
+from tasks.exam.public.log import keep_public_head
 from tasks.running.approvals import Request, check_approved, finish
+from tasks.running.claiming import hold_work
 from warehouse.ledger.exam import sittings
 from warehouse.ledger.trust import editions
 

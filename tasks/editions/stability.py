@@ -15,7 +15,7 @@ import numpy as np
 
 from schemas.errors import GateError, UsageError
 from schemas.tables import get_table
-from tasks.statistics import (
+from tasks.statistics.ratings import (
     DEFAULT_PLAN,
     CommonStars,
     arrange_stars,

@@ -8,7 +8,7 @@ from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
 from tasks.editions.publish import Revision
 from tasks.editions.roots import publish_and_keep_root
-from tasks.exam import land_access_log
+from tasks.exam.closed import land_access_log
 from tasks.running import Progress, hide_content
 from tasks.running.approvals import ApprovalNeeded
 from tasks.running.flow_runs import sign_landings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from schemas.tables import TABLES
 from tasks.editions.publish import compute_root
-from warehouse.lake import read_unit
+from warehouse.lake.upkeep import read_unit
 
 if TYPE_CHECKING:
     from warehouse.lake import Lake

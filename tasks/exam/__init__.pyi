@@ -4,9 +4,6 @@ from . import month as month
 # What a response answers, in the form of the bank's keys; null where nothing can be read.
 from .answers import extract_answer as extract_answer
 
-# Close a session, or every session of a run, as it stands; what is closed already stays as it is.
-from .closing import force_close as force_close
-
 # The guide of a session: its style in words, worked examples (few-shot only) and grading, each by language.
 from .guide import describe_session as describe_session
 
@@ -16,23 +13,23 @@ from .guide import describe_task as describe_task
 # The exam API at an address; an async context manager.
 from .http_calls import HttpCaller as HttpCaller
 
-# Sign the heads of both logs, write the public one, and land the entries that the lake lacks; returns rows newly landed.
-from .landing import land_access_log as land_access_log
-
-# Land what the ledger has closed and the lake lacks; returns rows newly landed by table.
-from .landing import land_closed_sessions as land_closed_sessions
-
 # How far a candidate is in a run.
 from .run_progress import CandidateProgress as CandidateProgress
-
-# How far a run is.
-from .run_progress import RunProgress as RunProgress
 
 # The ids of the runs that are not closed, in the order in which they were planned.
 from .run_progress import list_runs_under_way as list_runs_under_way
 
 # How far a run is at this moment; raises UsageError for an unknown run.
 from .run_progress import read_run_progress as read_run_progress
+
+# How far a run is.
+from .run_progress import RunProgress as RunProgress
+
+# What is wished of a run; what is not said is as the settings and the month have it.
+from .plan.wishes import RunWishes as RunWishes
+
+# The part of a run that a process sits, and how it comes to it.
+from .sitting import SittingPart as SittingPart
 
 # Close the sessions whose deadline has passed; what is unanswered in them counts 0.
 from .task import close_overdue_sessions as close_overdue_sessions
@@ -49,15 +46,6 @@ from .task import plan_month as plan_month
 # Let every in-house candidate of the run answer what it has not answered yet, beside other flows where several share the run.
 from .task import sit_run as sit_run
 
-# `table/unit` of what the ledger now says differently than when it was landed; `step` is told the rows looked at.
-from .verify import find_changed_sessions as find_changed_sessions
-
-# What is wished of a run; what is not said is as the settings and the month have it.
-from .plan.wishes import RunWishes as RunWishes
-
-# The part of a run that a process sits, and how it comes to it.
-from .sitting import SittingPart as SittingPart
-
 __all__ = [
     "CandidateProgress",
     "HttpCaller",
@@ -69,10 +57,6 @@ __all__ = [
     "describe_session",
     "describe_task",
     "extract_answer",
-    "find_changed_sessions",
-    "force_close",
-    "land_access_log",
-    "land_closed_sessions",
     "land_run",
     "list_runs_under_way",
     "month",

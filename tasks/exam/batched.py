@@ -13,7 +13,8 @@ from collections.abc import Callable
 from schemas.settings import Settings
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingFailure, SittingReport, sit_sessions
-from tasks.models import BatchClient, Registry
+from tasks.models.batches import BatchClient
+from tasks.models.registry import Registry
 from warehouse.ledger.engine.ledger import Ledger
 
 

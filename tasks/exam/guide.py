@@ -12,7 +12,8 @@ from typing import Final
 
 from schemas.errors import ContractError
 from schemas.vocabulary import LANGUAGES
-from tasks.questions import EXAMPLES, INSTRUCTIONS, BareQuestion
+from tasks.questions import BareQuestion
+from tasks.questions.forms import EXAMPLES, INSTRUCTIONS
 
 STYLES: Final[dict[str, dict[str, str]]] = {
     "zero_shot": {

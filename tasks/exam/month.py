@@ -24,8 +24,8 @@ from tasks.exam.plan import (
     publish_plan,
     read_schedule,
 )
-from tasks.exam.public import NO_BANK, LakeRows
-from tasks.models import check_callable, read_registry
+from tasks.exam.public.bank import NO_BANK, LakeRows
+from tasks.models.registry import check_callable, read_registry
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings

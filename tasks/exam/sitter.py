@@ -13,10 +13,12 @@ from schemas.errors import BudgetError, ExamError, ProctorError
 from schemas.ledger.exam import Session
 from schemas.settings import Settings
 from tasks.exam.doors import Door
-from tasks.exam.protocol import Answer, KeyFile, Lease, Put, derive_lease_secret, issue_token
+from tasks.exam.protocol import Answer, Lease, Put
+from tasks.exam.protocol.tokens import KeyFile, derive_lease_secret, issue_token
 
 if TYPE_CHECKING:
-    from tasks.models import CallReply, CallRequest, RegisteredModel
+    from tasks.models import CallReply, CallRequest
+    from tasks.models.registry import RegisteredModel
 
 T = TypeVar("T")
 
@@ -146,7 +148,7 @@ class SessionSitter:
     async def _ask(self, put: Put) -> Answer:
         """Call the candidate; the lease is renewed while it thinks."""
         from tasks.models import CallPending, CallRequest
-        from tasks.questions import render_prompt
+        from tasks.questions.forms import render_prompt
 
         messages, prompt_version = render_prompt(put.content, put.prompt_style)
         request = CallRequest(

@@ -19,18 +19,19 @@ from typing import TYPE_CHECKING
 from schemas.errors import BudgetError, ProctorError, UsageError
 from schemas.ledger.exam import Session
 from schemas.settings import Settings
-from tasks.exam.closing import close_run
+from tasks.exam.closed import close_run
 from tasks.exam.doors import DirectDoor, Door, HttpDoor
 from tasks.exam.http_calls import PATIENCE_S
-from tasks.exam.protocol import make_protocol, open_keys
+from tasks.exam.protocol import make_protocol
+from tasks.exam.protocol.tokens import open_keys
 from tasks.exam.sitter import Client, ExamRoom, SessionSitter, SittingProgress, is_pending
-from tasks.running import POLL_S, SharedWork
-from warehouse.ledger.engine.clock import clock_of
+from tasks.running.claiming import POLL_S, SharedWork
+from warehouse.ledger.engine.leases.clock import clock_of
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import deadlines, sittings
 
 if TYPE_CHECKING:
-    from tasks.models import RegisteredModel, Registry
+    from tasks.models.registry import RegisteredModel, Registry
 
 
 # The client tries each call several times; a session in which one failed for good is sat once more after all others.

@@ -11,16 +11,20 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.exam.batched import sit_in_batches
-from tasks.exam.closing import close_overdue, set_deadlines
-from tasks.exam.landing import land_access_log, land_closed_sessions
-from tasks.exam.log import keep_head, note_keys, open_signer
+from tasks.exam.closed import close_overdue, land_access_log, land_closed_sessions, set_deadlines
+from tasks.exam.log import keep_head, note_keys
+from tasks.exam.log.signing import open_signer
 from tasks.exam.month import preview_month, publish_month
 from tasks.exam.plan import RunWishes, read_plan
-from tasks.exam.public import disclose_closed_runs, keep_public_log
+from tasks.exam.public.draws import disclose_closed_runs
+from tasks.exam.public.log import keep_public_log
 from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingPart, SittingReport, sit_sessions
-from tasks.models import BatchClient, ModelClient, collect_batches, open_budget, read_registry
+from tasks.models import ModelClient
+from tasks.models.batches import BatchClient, collect_batches
+from tasks.models.budget import open_budget
+from tasks.models.registry import read_registry
 from tasks.running import Progress, hide_content
 from tasks.running.approvals import ApprovalNeeded
 from tasks.running.flow_runs import RETRIED, show_progress, sign_landings

@@ -12,9 +12,9 @@ from typing import Literal
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.gscore.cgeval.answering import DEFAULT_RUN
-from tasks.gscore.cgeval.landing import Scoring, answer_and_land, score_and_land
-from tasks.running import Progress, hide_content, open_cluster
+from tasks.gscore.cgeval import DEFAULT_RUN, Scoring, answer_and_land, score_and_land
+from tasks.running import Progress, hide_content
+from tasks.running.cluster import open_cluster
 from tasks.running.flow_runs import sign_landings
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger

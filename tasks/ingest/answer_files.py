@@ -4,30 +4,82 @@ from __future__ import annotations
 
 import re
 import stat
+from dataclasses import dataclass
 from functools import lru_cache
+from importlib import resources
 from pathlib import Path
 
-# Latin words stand alone: `Turkey` holds no key
-_ANSWER_WORDS = re.compile(
-    r"[\s_\-—–.（(【\[]*(?:(?:参考|标准|正确|试题|试卷)?(?:答案|解析|解答)(?:[及和与]?(?:评分标准|评分细则|解析|解答|答案|详解))*|"
-    r"(?<![a-z])(?:the[\s_\-]*)?(?:answers?[\s_\-]*(?:keys?|sheet|file)?|keys?|solutions?|ans[\s_\-]*key|ans|marking[\s_\-]*scheme)(?![a-z]))[)）】\]]*",
-    re.IGNORECASE,
-)
+import yaml
+
+_PART = re.compile(r"[A-Za-z]+|\d+|[^\W\d_A-Za-z]+")
+
+
+@dataclass(frozen=True)
+class FileName:
+    """What a file's name says: its subject in any order of words, and whether it is a key."""
+
+    subject: tuple[str, ...]
+    is_key: bool
+
+
+@lru_cache(maxsize=4096)
+def read_name(stem: str) -> FileName:
+    """Read the name of a file without its ending.
+
+    `期末试题` and `期末试题答案`, `9618_s23_qp_23` and `9618_s23_ms_23` are of the same subject.
+    """
+    words = _words()
+    subject: list[str] = []
+    is_key = False
+    for part in _PART.findall(stem.casefold()):
+        if part.isascii():
+            is_key = is_key or part in words["key"]
+            if not any(part in known for known in words.values()):
+                subject.append(part)
+            continue
+        # a word of papers is looked for first where it holds one of keys: 无答案
+        for word in words["paper"]:
+            if not word.isascii():
+                part = part.replace(word, " ")
+        for word in words["key"]:
+            if not word.isascii() and word in part:
+                is_key, part = True, part.replace(word, " ")
+        for word in words["fill"]:
+            if not word.isascii():
+                part = part.removesuffix(word).removeprefix(word)
+        subject.extend(part.split())
+    return FileName(tuple(sorted(subject)), is_key)
+
+
+@lru_cache(maxsize=1)
+def _words() -> dict[str, tuple[str, ...]]:
+    source = resources.files("tasks.ingest.words").joinpath("file_names.yaml").read_text(encoding="utf-8")
+    return {role: tuple(map(str, words)) for role, words in yaml.safe_load(source).items()}
+
+
+def find_companions(path: Path) -> list[Path]:
+    """Return the files beside a paper whose names say that they hold its answers.
+
+    Several where the names do not tell which; of one answer file saved in two formats the paper's own is taken.
+    """
+    name = read_name(path.stem)
+    if name.is_key:
+        return []
+    try:
+        changed = path.parent.stat().st_mtime_ns
+        files = _list_answer_files(path.parent, changed).get(name.subject, ())
+        found = [file for file in files if file.name != path.name and _is_own_file(file)]
+    except OSError:
+        return []
+    same = [file for file in found if file.suffix.casefold() == path.suffix.casefold()]
+    stems = {file.stem for file in found}
+    return (same or found)[:1] if len(stems) == 1 else same if len(same) == 1 else found
 
 
 def find_companion(path: Path) -> Path | None:
-    """Return the file beside a paper whose name says that it holds the paper's answers, or None.
-
-    So `期末A.docx` and `期末A答案.docx`.
-    """
-    if _ANSWER_WORDS.search(path.stem):
-        return None
-    try:
-        changed = path.parent.stat().st_mtime_ns
-        found = _list_answer_files(path.parent, changed).get(path.stem.strip().casefold())
-        return found if found is not None and found.name != path.name and _is_own_file(found) else None
-    except OSError:
-        return None
+    """Return the one file whose name says that it holds a paper's answers, or None."""
+    found = find_companions(path)
+    return found[0] if len(found) == 1 else None
 
 
 def _is_own_file(path: Path) -> bool:
@@ -36,13 +88,14 @@ def _is_own_file(path: Path) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _list_answer_files(folder: Path, _changed: int) -> dict[str, Path]:
-    """The answer files of a folder by the name of their paper.
+def _list_answer_files(folder: Path, _changed: int) -> dict[tuple[str, ...], list[Path]]:
+    """The answer files of a folder by the subject of their paper.
 
     They are listed once per state of the folder.
     """
-    found: dict[str, Path] = {}
+    found: dict[tuple[str, ...], list[Path]] = {}
     for file in sorted(folder.iterdir()):
-        if not file.name.startswith((".", "~$")) and _ANSWER_WORDS.search(file.stem):
-            found.setdefault(_ANSWER_WORDS.sub("", file.stem).strip().casefold(), file)
+        name = read_name(file.stem)
+        if not file.name.startswith((".", "~$")) and name.is_key:
+            found.setdefault(name.subject, []).append(file)
     return found

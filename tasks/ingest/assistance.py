@@ -25,7 +25,9 @@ from warehouse.ledger.engine.moments import now_text
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
-    from tasks.models import Budget, ModelClient, RegisteredModel
+    from tasks.models import ModelClient
+    from tasks.models.budget import Budget
+    from tasks.models.registry import RegisteredModel
     from warehouse.ledger.engine.ledger import Ledger
 
 
@@ -139,7 +141,8 @@ class Assistant:
         Raises:
             RegistryError: the model cannot be called at all (no key, no address).
         """
-        from tasks.models import ModelClient, open_budget
+        from tasks.models import ModelClient
+        from tasks.models.budget import open_budget
 
         if not any(find_stretches(one) for one in parsed):
             return list(parsed)
@@ -287,7 +290,8 @@ async def _ask(
     Raises:
         _Unusable: no reply could be read.
     """
-    from tasks.models import CallRequest, parse_json_object
+    from tasks.models import CallRequest
+    from tasks.models.reading import parse_json_object
 
     request = json.dumps({"task": _TASK, "version": PROMPT_VERSION, "text": window}, ensure_ascii=False)
     messages = [
@@ -326,7 +330,7 @@ def read_assist_model(settings: Settings, name: str) -> RegisteredModel:
     Raises:
         RegistryError: no such model, it is not registered as a `generator`, or its key is missing.
     """
-    from tasks.models import SIMULATED_URL, read_api_key, read_registry
+    from tasks.models.registry import SIMULATED_URL, read_api_key, read_registry
 
     model = read_registry(settings.registry_path).get(name)
     if "generator" not in model.roles:

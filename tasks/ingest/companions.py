@@ -1,57 +1,90 @@
-"""Answer files: the file beside a paper that holds its answers, and what is taken from it."""
+"""Answer files: the file beside a paper that holds its answers, and what is taken from it.
+
+A name only proposes the file. Its answers are taken where they fit: where most of them have a question, and the questions
+offer what they say.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import DocumentError
-from tasks.ingest.content.key_matching import match_keys
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.key_matching import apply_key, cut_echo, match_keys
 from tasks.ingest.content.key_regions import is_region_heading
 from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.intake import read_own_file, show_name
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
 from tasks.ingest.layout.pieces import Piece, make_pieces
-from tasks.ingest.readers.extraction import Line, join_lines
+from tasks.ingest.readers.extraction import Extraction, Line, join_lines
 from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.sniffing import sniff
-from tasks.ingest.splitting import Split
+from tasks.ingest.splitting import Split, split_lines
+from tasks.ingest.tables.sheets import split_sheets
+
+# A file of which fewer answers find a question is the key of another paper.
+_LEAST_MATCHED = 0.5
 
 
 def apply_companion(split: Split, options: Mapping[str, Any]) -> None:
     """Give the answers of a separate answer file to the questions that have none."""
+    doubtful = options.get("companion_doubt") or ()
+    if doubtful and not all(draft.answer for draft in split.drafts):
+        names = ", ".join(show_name(Path(name)) for name in doubtful)
+        split.warnings.append(
+            f"{len(doubtful)} files beside this paper may hold its answers ({names}); none was taken. Leave the right one there."
+        )
     companion = options.get("companion")
     if not companion or all(draft.answer for draft in split.drafts):
         return
+    name = show_name(Path(Path(str(companion)).name))
     try:
-        keys = read_companion(Path(str(companion)), options)
+        extraction = read_companion(Path(str(companion)), options)
     except (DocumentError, OSError):
-        split.warnings.append(
-            f"The answer file {show_name(Path(Path(str(companion)).name))} beside this paper could not be read."
-        )
+        split.warnings.append(f"The answer file {name} beside this paper could not be read.")
         return
     before = sum(1 for draft in split.drafts if draft.answer)
-    unmatched = match_keys(split.drafts, keys, split.language)
-    gained = sum(1 for draft in split.drafts if draft.answer) - before
-    split.warnings.append(f"{gained} answers were taken from {show_name(Path(Path(str(companion)).name))}.")
-    if unmatched:
-        count = sum(len(section.entries) for section in unmatched)
+    drafts, count, unmatched = _choose(split, extraction)
+    gained = sum(1 for draft in drafts if draft.answer) - before
+    if (
+        count
+        and unmatched > (1 - _LEAST_MATCHED) * count
+        and gained < _LEAST_MATCHED * (len(drafts) - before)
+    ):
         split.warnings.append(
-            f"{count} answers of {show_name(Path(Path(str(companion)).name))} match no question."
+            f"{unmatched} of the {count} answers of {name} match no question: it seems to be the key of another paper, and none was taken."
         )
+        return
+    split.drafts[:] = drafts
+    split.warnings.append(f"{gained} answers were taken from {name}.")
+    if unmatched:
+        split.warnings.append(f"{unmatched} answers of {name} match no question.")
 
 
-def read_companion(path: Path, options: Mapping[str, Any]) -> list[KeySection]:
-    """Return the answers of a file that holds only answers.
+def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:
+    """Return what an answer file holds.
 
     Raises:
         DocumentError: when it cannot be read.
         OSError: when it is not there, or is a link.
     """
     data = read_own_file(path)
-    extraction = extract(data, find_reader(sniff(data, path.name), path.name), options)
+    return extract(data, find_reader(sniff(data, path.name), path.name), options)
+
+
+def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], int, int]:
+    """The questions with the answers of the file as it fits them best.
+
+    Also how many answers were seen, and how many of them have no question.
+
+    The file is tried as a key of numbered answers, and as the paper printed again with its answers.
+    """
     if extraction.sheets:
+        repeated = split_sheets(extraction.sheets).drafts
         lines = [
             Line("  ".join(cell for cell in row if cell.strip()))
             for sheet in extraction.sheets
@@ -59,6 +92,26 @@ def read_companion(path: Path, options: Mapping[str, Any]) -> list[KeySection]:
         ]
     else:
         lines = extraction.lines
+        _, starts, _ = join_lines(lines)
+        repeated = split_lines(lines, starts).drafts
+    again = deepcopy(split.drafts)
+    met = _match_repeated(again, repeated, split.language)
+    keys = read_keys(lines)
+    by_number = deepcopy(split.drafts)
+    unmatched = sum(len(key.entries) for key in match_keys(by_number, keys, split.language))
+    count = sum(len(key.entries) for key in keys)
+    is_repeated = met > _LEAST_MATCHED * len(repeated) and met > 1
+    if is_repeated and _count_sound(again) >= _count_sound(by_number):
+        return again, len(repeated), len(repeated) - met
+    return by_number, count, unmatched
+
+
+def _count_sound(drafts: Sequence[Draft]) -> int:
+    return sum(1 for draft in drafts if draft.answer and "key_not_among_options" not in draft.notes)
+
+
+def read_keys(lines: Sequence[Line]) -> list[KeySection]:
+    """Return the answers of lines that hold nothing else."""
     _, starts, _ = join_lines(lines)
     pieces = make_pieces(lines, starts)
     first = next((index for index, piece in enumerate(pieces[:8]) if is_region_heading(piece.text)), -1)
@@ -68,6 +121,40 @@ def read_companion(path: Path, options: Mapping[str, Any]) -> list[KeySection]:
     if len(listed.entries) > sum(len(section.entries) for section in sections):
         return [listed]
     return sections
+
+
+def _match_repeated(drafts: Sequence[Draft], repeated: Sequence[Draft], language: str | None) -> int:
+    """Give questions the answers of a paper that prints them again; return how many it shares.
+
+    Where the paper marks no answer, what it prints after the question is the answer.
+    """
+    by_stem = {_fold(draft.stem): draft for draft in drafts}
+    by_number: dict[int | None, list[Draft]] = {}
+    for draft in drafts:
+        by_number.setdefault(draft.value, []).append(draft)
+    met = 0
+    for other in repeated:
+        own = by_stem.get(_fold(other.stem))
+        answer = "\n".join(other.answer)
+        if own is None:
+            found = [(one, cut_echo(other.stem, one.stem)) for one in by_number.get(other.value, ())]
+            own, rest = next(((one, rest) for one, rest in found if rest is not None), (None, None))
+            answer = answer or rest or ""
+        if own is None:
+            continue
+        met += 1
+        if own.answer or not answer:
+            continue
+        if other.answer and (not own.options or own.options == other.options):
+            own.answer, own.explanation = list(other.answer), own.explanation or other.explanation
+            own.question_type = other.question_type if not own.options else own.question_type
+        else:
+            apply_key(own, KeyEntry(other.value or 0, answer, other.explanation), language)
+    return met
+
+
+def _fold(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
 
 
 def _read_list(pieces: Sequence[Piece]) -> KeySection:

@@ -11,21 +11,23 @@ import os
 import queue
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import DocumentError, UsageError
+from schemas.settings import Settings
 from schemas.vocabulary import SOURCE_KINDS
-from tasks.ingest.answer_files import find_companion
+from tasks.ingest.answer_files import find_companions
 from tasks.ingest.guard.client import ask
 from tasks.ingest.guard.cluster import ask_cluster
 from tasks.ingest.intake import show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
-from tasks.questions import compute_document_id
-from tasks.running import find_cluster
+from tasks.ingest.sources import name_source
+from tasks.questions.identity import compute_document_id
+from tasks.running.cluster import find_cluster
 
 Convert = Callable[[dict[str, Any]], dict[str, Any]]
 """What a conversion server answers to a request (tasks/ingest/guard/conversion_server.py)."""
@@ -37,8 +39,11 @@ class IngestOptions:
 
     `discipline_map` maps a part of a path, or a pattern, to a discipline (`Engineering`,
     `Engineering/Software Engineering` or a course name); `mapping_file` is a YAML with `columns` and `disciplines`;
-    questions below `confidence_threshold` get the status `low_confidence`. `source_kind` holds for every document;
+    questions below `confidence_threshold` get the status `low_confidence`. A paper is held of which less than `hold_least_right`
+    is expected to be read right, or whose reading breaks its own contracts for more than `hold_most_broken` of its questions;
+    `confidence_fit` is the JSON of the fit to use, null for the one that comes with the program. `source_kind` holds for every document;
     without it path and first lines tell, else it is `other`.
+    `corrections` are how people divided papers, by document, and `layouts` the same by source for later papers.
     `spool` is a folder for copies of what was read, so that a file may change or go afterwards.
     """
 
@@ -49,7 +54,12 @@ class IngestOptions:
     discipline_map: Mapping[str, str] | None = None
     mapping_file: Path | None = None
     confidence_threshold: float = 0.6
+    hold_least_right: float = 0.5
+    hold_most_broken: float = 0.5
+    confidence_fit: str | None = None
     source_kind: str | None = None
+    corrections: Mapping[str, str] = field(default_factory=dict)
+    layouts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     spool: Path | None = None
 
 
@@ -88,8 +98,9 @@ def make_options(
     source_kind: str | None = None,
     *,
     use_ocr: bool = True,
+    settings: Settings | None = None,
 ) -> IngestOptions:
-    """Read and check what a person may set.
+    """Read and check what a person may set; `settings` say when a paper is held.
 
     So a mistake is reported before anything is read.
 
@@ -99,11 +110,16 @@ def make_options(
     if source_kind is not None and source_kind not in SOURCE_KINDS:
         raise UsageError(f"{source_kind!r} is no source kind. Use one of {', '.join(SOURCE_KINDS)}.")
     read_mapping(mapping_file)
-    return IngestOptions(
+    options = IngestOptions(
         use_ocr=use_ocr,
         discipline_map=read_discipline_map(discipline_map) if discipline_map else None,
         mapping_file=Path(mapping_file) if mapping_file else None,
         source_kind=source_kind,
+    )
+    if settings is None:
+        return options
+    return replace(
+        options, hold_least_right=settings.hold_least_right, hold_most_broken=settings.hold_most_broken
     )
 
 
@@ -256,6 +272,7 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
             "The file has no bytes. Save it again, or leave it out.",
             content.copy,
         )
+    companions = find_companions(path)
     request = {
         "path": path.absolute().as_posix(),  # not resolved: a link has the name that its reader gave it
         "content": str(content.copy) if content.copy else None,
@@ -267,8 +284,14 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
             "discipline_map": dict(options.discipline_map or {}),
             "mapping_file": str(options.mapping_file.resolve()) if options.mapping_file else None,
             "confidence_threshold": options.confidence_threshold,
+            "hold_least_right": options.hold_least_right,
+            "hold_most_broken": options.hold_most_broken,
+            "confidence_fit": options.confidence_fit,
             "source_kind": options.source_kind,
-            "companion": str(companion) if (companion := find_companion(path)) else None,
+            "correction": options.corrections.get(document["document_id"]),
+            "layouts": list(options.layouts.get(name_source(document["source_path"]), ())),
+            "companion": str(companions[0]) if len(companions) == 1 else None,
+            "companion_doubt": [companion.name for companion in companions[1:] and companions],
         },
     }
     reply = convert(request)
@@ -298,6 +321,9 @@ def _new_document(path: Path, source: Path, options: IngestOptions) -> dict[str,
         "error": None,
         "question_count": 0,
         "warnings": [],
+        "expected_right_rate": None,
+        "confidence_version": None,
+        "reading": None,
     }
 
 

@@ -5,7 +5,6 @@ It is done in chunks, so that a kill at any moment loses nothing.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -20,21 +19,23 @@ from schemas.questions import QUESTIONS
 from schemas.settings import Settings
 from schemas.table import Table
 from tasks.ingest.answer_files import find_companion
+from tasks.ingest.archiving import archive_document
+from tasks.ingest.corrected import add_known
 from tasks.ingest.documents import (
     IngestOptions,
     ParsedDocument,
     Source,
     list_sources,
     parse_sources,
-    render_document_json,
 )
+from tasks.ingest.holding import HELD, read_released
 from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
 from tasks.ingest.mapping import read_mapping
-from tasks.ingest.originals import keep_bytes, keep_file
 from tasks.ingest.sharing import CLAIM, DocumentShare
 from tasks.ingest.stretches import find_stretches
 from tasks.ingest.words.warnings import NOT_READ
-from tasks.running import HeldPieces, Progress
+from tasks.running import Progress
+from tasks.running.claiming import HeldPieces
 from warehouse.lake import Batch, Lake, open_lake
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ TRANSIENT = ("needs_libreoffice", "needs_ocr", "timeout", "crashed")
 class IngestSummary:
     """What an ingest did: counts, and which documents have problems (paths, never content).
 
-    `documents` by status, `questions` by type, `question_statuses` by status; `without_discipline` counts documents with
-    questions that no annotator can be found for; `losses` are the warnings that something was perhaps not read; a skipped document was landed before; `assistance` says what a model
+    `documents` by status, `questions` by type, `question_statuses` by status, those of held papers apart; `without_discipline` counts documents with
+    questions that no annotator can be found for; `held` names the papers that are held whole, and why; `losses` are the warnings that something was perhaps not read; a skipped document was landed before; `assistance` says what a model
     was asked, where one was.
     """
 
@@ -62,6 +63,8 @@ class IngestSummary:
     question_statuses: Counter[str] = field(default_factory=Counter)
     without_discipline: int = 0
     problems: list[dict[str, str]] = field(default_factory=list)
+    held: list[dict[str, str]] = field(default_factory=list)
+    held_questions: int = 0
     losses: list[dict[str, str]] = field(default_factory=list)
     skipped: int = 0
     quarantined: int = 0
@@ -78,6 +81,8 @@ class IngestSummary:
             "skipped_documents": self.skipped,
             "quarantined_rows": self.quarantined,
             "problems": self.problems,
+            "held": self.held,
+            "held_questions": self.held_questions,
             "losses": self.losses,
             "assistance": self.assistance.as_counts() if self.assistance else None,
         }
@@ -105,7 +110,7 @@ def land_documents(
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
     spool = open_spool(settings.archive_dir)
-    options = replace(options, spool=spool)
+    options = add_known(lake, replace(options, spool=spool))
     summary = IngestSummary(assistance=assistant.new_summary() if assistant else None)
     count = workers or settings.workers
     try:
@@ -149,36 +154,6 @@ def find_nothing_new(
     except StoreError:
         return None  # what is wrong with the lake is said where it is written
     return summary if first is None else None
-
-
-def archive_document(archive: Path, parsed: ParsedDocument) -> None:
-    """Keep the original by its content hash, with its TXT and JSON beside it.
-
-    It is written once, atomically.
-    """
-    sha256 = str(parsed.document["sha256"])
-    if not sha256:
-        return  # it could not be opened: there is nothing to keep
-    folder = archive / sha256[:2]
-    folder.mkdir(parents=True, exist_ok=True)
-    original = folder / name_original(sha256, parsed.path)
-    if not original.exists():
-        if parsed.copy is not None:
-            keep_file(parsed.copy, original)
-        else:
-            keep_bytes(parsed.path.read_bytes(), original)
-    if parsed.text is not None:
-        keep_bytes(str(parsed.text["text"]).encode(), folder / f"{sha256}.txt")
-    keep_bytes(render_document_json(parsed).encode(), folder / f"{sha256}.json")
-
-
-def name_original(sha256: str, path: Path) -> str:
-    """The name of an original in the archive: its hash and suffix.
-
-    A text or JSON file is set apart from what was read in it.
-    """
-    suffix = path.suffix.lower() if re.fullmatch(r"\.[\w-]{1,12}", path.suffix, re.ASCII) else ""
-    return f"{sha256}.original{suffix}" if suffix in ("", ".txt", ".json") else f"{sha256}{suffix}"
 
 
 def _read_known(lake: Lake, hashes: Sequence[str]) -> set[str]:
@@ -263,25 +238,28 @@ def _land_chunk(
     batches += _list_batches(QUESTIONS, chunk, [one.questions for one in chunk])
     landings = lake.land_together(batches, stage="ingest")
     summary.quarantined += sum(landing.rejected_count for landing in landings)
+    held = [str(parsed.document["document_id"]) for parsed in chunk if parsed.document["status"] == HELD]
+    released = read_released(lake, held)
     for parsed in chunk:
-        status = str(parsed.document["status"])
+        status, path = str(parsed.document["status"]), str(parsed.document["source_path"])
+        reason = str(parsed.document["error"] or "")
+        if parsed.document["document_id"] in released:
+            status = "released"
         summary.documents[status] += 1
+        if status == HELD:
+            summary.held.append({"document": path, "reason": reason})
+            summary.held_questions += len(parsed.questions)
+            continue
         summary.questions.update(str(question["question_type"]) for question in parsed.questions)
         summary.question_statuses.update(str(question["status"]) for question in parsed.questions)
         summary.without_discipline += any(question["discipline"] is None for question in parsed.questions)
         summary.losses.extend(
-            {"document": str(parsed.document["source_path"]), "warning": warning}
+            {"document": path, "warning": warning}
             for warning in parsed.document["warnings"]
             if warning.startswith(NOT_READ)
         )
-        if status != "parsed":
-            summary.problems.append(
-                {
-                    "document": str(parsed.document["source_path"]),
-                    "status": status,
-                    "error": str(parsed.document["error"] or ""),
-                }
-            )
+        if status not in ("parsed", "released"):
+            summary.problems.append({"document": path, "status": status, "error": reason})
     progress.advance(len(chunk))
 
 

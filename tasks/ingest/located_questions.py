@@ -128,7 +128,7 @@ def make_rows(parsed: ParsedDocument, located: Sequence[Located], threshold: flo
     if parsed.document["status"] == "no_questions":
         _match_printed_keys(drafts, str(parsed.text["text"]), parsed.document["language"])
     notes = ["ocr"] if "rapidocr" in str(parsed.document["converter"]) else []
-    rows, _ = make_questions(drafts, parsed.document, parsed.document["language"], threshold, notes)
+    rows, _ = make_questions(drafts, parsed.document, parsed.document["language"], notes)
     return rows
 
 

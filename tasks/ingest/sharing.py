@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tasks.running import POLL_S
+from tasks.running.claiming import POLL_S
 
 if TYPE_CHECKING:
     from tasks.ingest.documents import Source
-    from tasks.running import HeldPieces
+    from tasks.running.claiming import HeldPieces
 
 CLAIM = "document"
 

@@ -4,38 +4,43 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
-from tasks.ingest.content.answer_regions import take_key_lines, take_regions
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.emphasis import take_format_keys
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.filled_answers import (
     cut_own_number,
+    drop_form_lines,
     find_filled,
     prints_answers,
     read_answers_below,
     read_filled,
+    read_tails,
     read_trailing_letters,
 )
 from tasks.ingest.content.key_matching import match_keys
-from tasks.ingest.content.key_regions import part_answers
+from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
 from tasks.ingest.content.keys import KeySection, read_region
-from tasks.ingest.content.losses import note_losses
+from tasks.ingest.content.marked_options import take_format_keys, take_signs
 from tasks.ingest.content.passages import drop_asking_lead
+from tasks.ingest.contracts import Checked
+from tasks.ingest.contracts.asking import is_no_paper, list_silent
+from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
+from tasks.ingest.contracts.readings import Reading, Stretch
+from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.layout.corrections import Correction
 from tasks.ingest.layout.furniture import (
     drop_notices,
     drop_page_numbers,
-    drop_titles,
     is_noise,
-    letter_options,
     move_brackets,
     move_tags,
 )
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.key_blocks import write_key_blocks
 from tasks.ingest.layout.marks import write_marks
-from tasks.ingest.layout.numbers import last_number
+from tasks.ingest.layout.outlines import Outline, propose_outlines
 from tasks.ingest.layout.pieces import Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide
@@ -66,52 +71,191 @@ class Split:
     keys: list[KeySection] = field(default_factory=list)
     language: str | None = None
     warnings: list[str] = field(default_factory=list)
+    checked: Checked = field(default_factory=Checked)
 
 
-def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
+def split_lines(
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    correction: Correction | None = None,
+    layouts: Sequence[Correction] = (),
+) -> Split:
     """Split the lines of a document into drafts of questions.
+
+    `correction` is how a person divided this paper, which then is its reading; `layouts` are how others of its source were
+    divided, each of which is one more reading.
 
     `starts` are the offsets of the lines in the raw text. Answers printed at the end of the paper are
     matched to their questions; those that match none are returned in `keys` (a separate answer file
     consists of nothing else).
     """
     with without_collecting():
-        return _split_document(lines, starts)
+        return _split_document(lines, starts, correction, layouts)
 
 
-def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
+def _split_document(
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    correction: Correction | None,
+    layouts: Sequence[Correction],
+) -> Split:
     pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
-    result = Split([], language=language)
-    tables = PaperTables(lines, starts, language, result.warnings)
+    paper = LinedPaper(lines, starts, pieces, language)
+    marked = None if correction is None else _read_corrected(paper, correction)
+    best = marked or _read_outline(paper, None)
+    if marked is None:
+        if best.checked.score < DOUBTFUL:
+            best = _choose(best, paper)
+        best = _try_layouts(best, paper, layouts)
+        if is_no_paper(best.drafts):
+            best.drafts = []  # the breach says so
+    note_breaches(best.found)
+    return _describe(best)
+
+
+def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
+    """The reading that a person's marks make; None where no line of the paper has one."""
+    marked = correction.apply(paper.pieces)
+    if marked is None:
+        return None
+    pieces, outline = marked
+    return _read_outline(replace(paper, pieces=pieces), outline)
+
+
+# So much worse may what a paper says of itself hold in a reading by a person's marks that finds more questions.
+_WORSE_BY_LAYOUT = 0.02
+
+
+def _try_layouts(best: ReadPaper, paper: LinedPaper, layouts: Sequence[Correction]) -> ReadPaper:
+    """The best reading among this one and those by the marks that a person made in papers of the same source."""
+    for layout in layouts:
+        other = _read_corrected(paper, layout)
+        if other is None:
+            continue
+        gain = other.checked.score - best.checked.score
+        if (gain > 0 and other.sound >= best.sound) or (
+            gain > -_WORSE_BY_LAYOUT and other.sound > best.sound
+        ):
+            other.warnings.append("Divided by the marks that a person made in another paper of this source.")
+            best = other
+    return best
+
+
+def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
+    """The reading that keeps most contracts, the first one where no other gains enough."""
+    best, runner_up = first, 0.0
+    headed = [stretch for stretch in first.stretches if stretch.heading]
+    outlines = propose_outlines(
+        paper.pieces,
+        {draft.start for draft in first.drafts},
+        {stretch.place: stretch.is_question for stretch in headed},
+        list_silent(Reading(first.drafts, paper.pieces)),
+        any(stretch.fine is None for stretch in headed),
+    )
+    most = _MOST_READINGS if first.checked.score < _VERY_DOUBTFUL else _FEW_READINGS
+    for outline in islice(outlines, most):
+        other = _read_outline(paper, outline)
+        if other.sound >= first.sound and _gains(other, best, outline):
+            best, other = other, best
+        runner_up = max(runner_up, other.checked.score)
+        if best.checked.score >= DOUBTFUL:
+            break
+    best.checked = replace(best.checked, margin=best.checked.score - runner_up)
+    return best
+
+
+_MOST_READINGS, _FEW_READINGS, _VERY_DOUBTFUL = 6, 2, 0.85
+# Below this score a paper is read in other ways too. One of them must gain at least so much, more where it finds no
+# further questions, and much more where it finds fewer.
+DOUBTFUL, LEAST_GAIN = 1.0, 0.002
+_GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
+
+
+def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
+    """Whether another reading keeps so much more that it takes the place of the best one."""
+    gain = other.checked.score - best.checked.score
+    more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
+    if more > 0 or outline.hidden:
+        # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
+        return gain > (LEAST_GAIN if other.amiss < best.amiss else _GAIN_WITHOUT_MORE)
+    return gain > (_GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER)
+
+
+@dataclass(frozen=True)
+class LinedPaper:
+    """The lines of a paper as every reading of it begins."""
+
+    lines: Sequence[Line]
+    starts: Sequence[int]
+    pieces: list[Piece]
+    language: str | None
+
+
+@dataclass
+class ReadPaper:
+    """What one reading of a paper came to, and what its contracts say of it."""
+
+    drafts: list[Draft]
+    keys: list[KeySection]
+    language: str | None
+    warnings: list[str]
+    stretches: list[Stretch]
+    checked: Checked
+    found: list[ContractCheck]
+
+    @property
+    def sound(self) -> int:
+        """How many questions no contract doubts."""
+        return len(self.drafts) - self._doubted
+
+    @property
+    def amiss(self) -> int:
+        """How many questions a contract doubts or misses."""
+        return self._doubted + max((one.missing for one in self.found), default=0)
+
+    @property
+    def _doubted(self) -> int:
+        return len({id(draft) for one in self.found for draft in one.doubted})
+
+
+def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
+    """Read the questions of a paper, with other marks where an outline names them."""
+    pieces = paper.pieces if outline is None else outline.label(paper.pieces)
+    warnings: list[str] = []
+    tables = PaperTables(paper.lines, paper.starts, paper.language, warnings)
     body, regions = take_regions(part_answers(tables.replace_rows(pieces)))
-    keys: list[tuple[int, KeySection]] = []
+    keys: list[KeySection] = []
     drafts: list[Draft] = []
     answer_parts: set[int] = set()
-    for part, (part_pieces, region) in enumerate(zip(body, regions, strict=True)):
+    stretches: list[Stretch] = []
+    for part_pieces, region in zip(body, regions, strict=True):
         answer_parts.update(piece.start for piece in region)
-        part_drafts, part_keys = _split_part(part_pieces, language, tables)
+        part_drafts, part_keys = _split_part(part_pieces, paper.language, tables, stretches, outline)
         answered = tables.read(region, len(part_drafts), None)
         paths = {(draft.section_parent, draft.section_number) for draft in part_drafts}
         found = read_region([piece for piece in region if piece.table < 0], paths) if region else []
-        part_drafts = merge_repeated(part_drafts, answered, language)
-        unmatched = match_keys(part_drafts, [*part_keys, *found], language)
+        part_drafts = merge_repeated(part_drafts, answered, paper.language)
+        keys.extend(match_keys(part_drafts, [*part_keys, *found], paper.language))
         read_answers_below(part_drafts)
         if region:
             for draft in part_drafts:
                 if not draft.answer and draft.question_type in _KEYED:
                     draft.notes.append("answer_part_without_it")
-        keys.extend((part, section) for section in unmatched)
         drafts.extend(part_drafts)
-    result.keys = [section for _, section in keys]
-    result.drafts = drafts
-    take_format_keys(drafts, lines, starts)
-    if result.keys and drafts:
-        count = sum(len(section.entries) for section in result.keys)
-        result.warnings.append(f"{count} printed answers match no question.")
-    report_gaps(result)
-    result.warnings.extend(note_losses(drafts, pieces, answer_parts))
-    return result
+    take_signs(drafts)
+    take_format_keys(drafts, paper.lines, paper.starts)
+    checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
+    return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results)
+
+
+def _describe(read: ReadPaper) -> Split:
+    warnings = list(read.warnings)
+    if read.keys and read.drafts:
+        count = sum(len(section.entries) for section in read.keys)
+        warnings.append(f"{count} printed answers match no question.")
+    warnings.extend(describe_breaches(read.checked))
+    return Split(read.drafts, read.keys, read.language, warnings, read.checked)
 
 
 def _asks_name(text: str) -> bool:
@@ -119,9 +263,13 @@ def _asks_name(text: str) -> bool:
 
 
 def _split_part(
-    pieces: list[Piece], language: str | None, tables: PaperTables
+    pieces: list[Piece],
+    language: str | None,
+    tables: PaperTables,
+    stretches: list[Stretch],
+    outline: Outline | None,
 ) -> tuple[list[Draft], list[KeySection]]:
-    part = letter_options(IndexedLines(pieces))
+    part = IndexedLines(pieces)
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
     kept = [piece for piece in drop_page_numbers(drop_notices(part)).pieces if not is_noise(piece)]
@@ -130,13 +278,14 @@ def _split_part(
         title = _AFTER_TITLE.match(piece.text)
         if title is not None:
             pieces[index] = piece.cut(title.end())
-    sections = divide(drop_titles(pieces))
+    sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)
     keys: list[KeySection] = []
     chunks: list[tuple[int, Section, Label | None, list[Piece], str | None]] = []
     carry: int | None = None
     drafts: list[Draft] = []
-    for number, section in enumerate(sections):
+    for number, section in enumerate(sections, start=len(stretches)):
+        stretches.append(_describe_section(number, section))
         in_tables = tables.read(section.pieces, number, section.fine)
         if in_tables:
             drafts.extend(in_tables)
@@ -147,7 +296,12 @@ def _split_part(
         section.pieces = take_key_lines(section, keys)
         if in_tables and all(piece.label is None for piece in section.pieces):
             continue  # what is left besides the tables are instructions
-        if number == 0 and section.is_cover and has_typed and not has_options_ahead(section.pieces):
+        if (
+            section is sections[0]
+            and section.is_cover
+            and has_typed
+            and not has_options_ahead(section.pieces)
+        ):
             continue
         if section.fine is None and section.pieces and is_instruction_title(section.pieces[0].text):
             continue
@@ -163,7 +317,7 @@ def _split_part(
     for number, section, label, lines, material in chunks:
         fine = None if label is not None and label.style == "bonus" else section.fine
         draft = read_content(lines, fine, language, is_answered or number in filled)
-        if not draft.stem and not draft.options:
+        if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number
         draft.section_number = section.number
@@ -179,25 +333,33 @@ def _split_part(
         if lines:
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
+    drop_form_lines(drafts)
     read_filled(drafts, language)
     read_trailing_letters(drafts)
+    read_tails(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)
     return drafts, keys
 
 
-def report_gaps(result: Split) -> None:
-    """Note missing and repeated numbers on the questions around them."""
-    last: Draft | None = None
-    for draft in result.drafts:
-        if (
-            last is not None
-            and draft.section == last.section
-            and draft.value is not None
-            and last.value is not None
-        ):
-            if draft.value > (last_number(last.number_label) or last.value) + 1:
-                draft.notes.append("number_gap_before")
-            elif draft.value <= last.value and draft.value != 1:
-                draft.notes.append("number_not_increasing")
-        last = draft
+# What stands below a heading before its first question, as far as it may announce something.
+_LEAD_LINES = 3
+
+
+def _describe_section(index: int, section: Section) -> Stretch:
+    lead: list[str] = []
+    for piece in section.pieces[:_LEAD_LINES]:
+        if piece.label is not None and not piece.label.is_weak:
+            break
+        lead.append(piece.text)
+    return Stretch(
+        index,
+        section.start,
+        section.number,
+        section.style,
+        section.fine,
+        section.heading,
+        "\n".join(lead) if section.heading else "",
+        section.parent,
+        section.is_question,
+    )

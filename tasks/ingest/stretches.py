@@ -75,7 +75,7 @@ def read_places(warnings: Sequence[str]) -> list[int]:
     return [int(place) for match in found if match for place in match.group(1).split(", ")]
 
 
-# as `content/losses.py` writes it
+# as `contracts/coverage.py` writes it
 _PLACES = re.compile(r"at characters (\d+(?:, \d+)*)")
 
 

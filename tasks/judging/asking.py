@@ -15,8 +15,9 @@ from schemas.seams import OURS
 from schemas.settings import Settings
 from tasks.judging import prompts
 from tasks.judging.kinds import JUDGES, MOST_STARS, JudgeKind, ParsedJudgement, is_version
-from tasks.models import RegisteredModel, Registry
-from tasks.questions import Messages, QuestionContent
+from tasks.models.registry import RegisteredModel, Registry
+from tasks.questions import QuestionContent
+from tasks.questions.forms import Messages
 
 # A wording is part of `prompt_version`, of units and of what an edition names, where `/` divides.
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from schemas.settings import Settings
 from tasks.judging.landing import judge_landed
 from tasks.judging.summary import JudgingSummary
-from tasks.models import Collected, collect_batches, read_registry
+from tasks.models.batches import Collected, collect_batches
+from tasks.models.registry import read_registry
 from tasks.running import Progress
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger

@@ -12,7 +12,8 @@ import polars as pl
 from schemas.errors import UsageError
 from tasks.judging.judge import PutResponse
 from tasks.judging.label_prompts import VERSION, parse_label, render_label_prompt
-from tasks.models import CallRequest, ModelClient, RegisteredModel
+from tasks.models import CallRequest, ModelClient
+from tasks.models.registry import RegisteredModel
 from tasks.questions import compute_rank
 
 PURPOSE = "error_label"

@@ -21,10 +21,13 @@ from tasks.judging.error_labels import draw_failure_sample, label_failures, name
 from tasks.judging.judge import PutResponse
 from tasks.judging.landing import read_put_responses
 from tasks.judging.persons import check_persons
-from tasks.judging.workbooks import Form, check_workbook_path, compute_key, read_workbook, write_workbook
-from tasks.models import ModelClient, RegisteredModel, open_budget, read_call_frames
-from tasks.running import claim_work
-from tasks.statistics import Bounded, compute_kappa_interval
+from tasks.judging.workbooks import Form, check_workbook_path, read_workbook, write_workbook
+from tasks.models import ModelClient, read_call_frames
+from tasks.models.budget import open_budget
+from tasks.models.registry import RegisteredModel
+from tasks.review.marking import compute_key
+from tasks.running.claiming import claim_work
+from tasks.statistics.agreement import Bounded, compute_kappa_interval
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 

@@ -17,7 +17,8 @@ from schemas.errors import ContractError, ProctorError
 from tasks.judging import prompts
 from tasks.judging.addresses import find_address
 from tasks.judging.asking import find_asking
-from tasks.models import CallFailed, CallPending, CallRequest, ModelClient, RegisteredModel
+from tasks.models import CallFailed, CallPending, CallRequest, ModelClient
+from tasks.models.registry import RegisteredModel
 from tasks.questions import QuestionContent
 
 JudgementRow = dict[str, object]

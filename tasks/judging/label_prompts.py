@@ -9,8 +9,9 @@ from collections.abc import Iterable
 
 from schemas.judgements import ERROR_CLASSES
 from tasks.judging.prompts import render_sections
-from tasks.models import drop_thinking, find_objects
-from tasks.questions import Messages, QuestionContent
+from tasks.models.reading import drop_thinking, find_objects
+from tasks.questions import QuestionContent
+from tasks.questions.forms import Messages
 
 # Recorded with every label: a changed word below needs a new version (a test compares).
 VERSION = "1"

@@ -24,16 +24,12 @@ from tasks.judging.judge import (
     name_unit_of,
 )
 from tasks.judging.summary import JudgingSummary, add_calls
-from tasks.models import (
-    BatchClient,
-    ModelClient,
-    RegisteredModel,
-    Registry,
-    open_budget,
-    read_call_frames,
-    read_registry,
-)
-from tasks.running import POLL_S, Progress, SharedWork, claim_work
+from tasks.models import ModelClient, read_call_frames
+from tasks.models.batches import BatchClient
+from tasks.models.budget import open_budget
+from tasks.models.registry import RegisteredModel, Registry, read_registry
+from tasks.running import Progress
+from tasks.running.claiming import POLL_S, SharedWork, claim_work
 from tasks.texts import refuse_erased
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tasks.models import CLAUSE_END, FoundObject, drop_thinking, find_objects, is_shown
+from tasks.models.reading import CLAUSE_END, FoundObject, drop_thinking, find_objects, is_shown
 
 MOST_STARS = 3
 # How far around a count its sentence is read, and how many counts of one reply are.

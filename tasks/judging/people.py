@@ -19,7 +19,8 @@ from tasks.judging.landing import (
     read_unparsed,
 )
 from tasks.judging.persons import check_persons
-from tasks.judging.workbooks import Form, MarkedRow, compute_key, read_workbook, write_workbook
+from tasks.judging.workbooks import Form, MarkedRow, read_workbook, write_workbook
+from tasks.review.marking import compute_key
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 

@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.errors import ContractError
-from tasks.questions import INSTRUCTIONS, Messages, QuestionContent, render_question
+from tasks.questions import QuestionContent
+from tasks.questions.forms import INSTRUCTIONS, Messages, render_question
 
 # Recorded with every judgement: a changed word below needs a new version (a test compares).
 VERSION = "1"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tasks.models import BatchClient, ModelClient
+from tasks.models import ModelClient
+from tasks.models.batches import BatchClient
 
 
 @dataclass

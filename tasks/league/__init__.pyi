@@ -1,6 +1,3 @@
-# What is chosen when a league is claimed.
-from .claim import LeagueRules as LeagueRules
-
 # The candidates; raises UsageError for too few, one twice, simulated ones beside real ones, or no domain.
 from .claim import check_rules as check_rules
 
@@ -13,26 +10,17 @@ from .claim import find_league as find_league
 # SHA-256 of a file that questions are compared with; raises UsageError when it cannot be read as questions.
 from .claim import hash_benchmark as hash_benchmark
 
+# What is chosen when a league is claimed.
+from .claim import LeagueRules as LeagueRules
+
 # The shipped domain of that name, or the one in a file (a name that ends with .yaml or .yml).
 from .domain import read_domain as read_domain
 
 # Play an entrant's matches in every domain and land them; what was paid for is not paid again.
 from .entry import enter_candidate as enter_candidate
 
-# What a person says of a question or a flagged answer, by its key: it may stand, or it is memorised.
-from .people import PersonVerdict as PersonVerdict
-
-# Write what waits for this person; a text beyond what a cell holds is cut, and marked. Raises UsageError for no league.
-from .people import export_waiting as export_waiting
-
-# Land what a person decided. The same workbook again changes nothing: what is decided waits no longer.
-from .people import import_decisions as import_decisions
-
-# Land verdicts of one person, whatever the channel; what waits no longer is counted and left.
-from .people import land_verdicts as land_verdicts
-
-# What a person is still to decide on in a league, by key: questions, and answers taken for memorised.
-from .people import read_waiting as read_waiting
+# Who enters a league, and by what.
+from .entry import EntryRequest as EntryRequest
 
 # The preview of each candidate; nothing is called. Replies that are asked for again are not in it.
 from .preview import preview_league as preview_league
@@ -52,27 +40,19 @@ from .task import play_rounds as play_rounds
 # (name, label, text) of each section of a league's prompt, in order; empty when the messages are none.
 from .wording import extract_sections as extract_sections
 
-# Who enters a league, and by what.
-from .entry import EntryRequest as EntryRequest
-
 __all__ = [
     "EntryRequest",
     "LeagueRules",
-    "PersonVerdict",
     "check_rules",
     "claim_league",
     "claim_season",
     "enter_candidate",
-    "export_waiting",
     "extract_sections",
     "find_league",
     "hash_benchmark",
-    "import_decisions",
-    "land_verdicts",
     "list_topics",
     "name_season",
     "play_rounds",
     "preview_league",
     "read_domain",
-    "read_waiting",
 ]

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from tasks.league.wording import Prompt
-from tasks.models import CallFailed, CallRequest, ModelClient, RegisteredModel
+from tasks.models import CallFailed, CallRequest, ModelClient
+from tasks.models.registry import RegisteredModel
 
 T = TypeVar("T")
 

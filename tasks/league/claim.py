@@ -22,8 +22,8 @@ from tasks.league.anonymity import LETTERS
 from tasks.league.domain import Domain, parse_domain
 from tasks.league.originality import read_benchmark
 from tasks.league.season import list_topics
-from tasks.models import RegisteredModel, Registry
-from tasks.running import hold_work
+from tasks.models.registry import RegisteredModel, Registry
+from tasks.running.claiming import hold_work
 from warehouse.lake import Batch, Lake
 from warehouse.stores.secrets import read_home_key
 

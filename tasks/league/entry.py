@@ -27,16 +27,11 @@ from tasks.league.rounds import (
     judge_answers,
 )
 from tasks.league.wording import PutQuestion
-from tasks.models import (
-    ModelClient,
-    RegisteredModel,
-    check_callable,
-    open_budget,
-    read_call_frames,
-    read_registry,
-)
-from tasks.running import hold_work
-from tasks.statistics import EntryRating, compute_bradley_terry, compute_entry_rating
+from tasks.models import ModelClient, read_call_frames
+from tasks.models.budget import open_budget
+from tasks.models.registry import RegisteredModel, check_callable, read_registry
+from tasks.running.claiming import hold_work
+from tasks.statistics.ratings import EntryRating, compute_bradley_terry, compute_entry_rating
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.calls import read_call_months

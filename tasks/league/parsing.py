@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tasks.league.domain import Field
-from tasks.models import drop_thinking, find_objects
+from tasks.models.reading import drop_thinking, find_objects
 
 MOST_SCORE = 100.0
 

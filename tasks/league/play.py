@@ -43,16 +43,10 @@ from tasks.league.rows import (
 from tasks.league.sandbox import run_answer, run_reference
 from tasks.league.season import list_topics, pick_topic
 from tasks.league.setting import set_question
-from tasks.models import (
-    CallFailed,
-    ModelClient,
-    RegisteredModel,
-    check_callable,
-    open_budget,
-    read_call_frames,
-    read_registry,
-)
-from tasks.running import hold_work
+from tasks.models import CallFailed, ModelClient, read_call_frames
+from tasks.models.budget import open_budget
+from tasks.models.registry import RegisteredModel, check_callable, read_registry
+from tasks.running.claiming import hold_work
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.calls import read_call_months

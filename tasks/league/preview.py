@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from tasks.league.claim import LeagueRules, build_domains
 from tasks.league.domain import Domain
 from tasks.league.wording import PutQuestion, ShownAnswer, render_answering, render_asking, render_judging
-from tasks.models import RegisteredModel, compute_cost
+from tasks.models.budget import compute_cost
+from tasks.models.registry import RegisteredModel
 
 # A token is about three bytes: a Chinese character, or three letters.
 BYTES_PER_TOKEN = 3

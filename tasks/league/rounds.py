@@ -19,7 +19,8 @@ from tasks.league.domain import Domain
 from tasks.league.parsing import ReadEvaluation, parse_fields, parse_ranking, parse_scores
 from tasks.league.setting import SetQuestion
 from tasks.league.wording import PutQuestion, ShownAnswer, render_answering, render_judging
-from tasks.models import CallFailed, RegisteredModel
+from tasks.models import CallFailed
+from tasks.models.registry import RegisteredModel
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ from tasks.league.domain import Domain
 from tasks.league.originality import Collection, Nearness
 from tasks.league.parsing import parse_fields
 from tasks.league.wording import PutQuestion, render_answering, render_asking
-from tasks.models import RegisteredModel
+from tasks.models.registry import RegisteredModel
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from tasks.league.claim import MOST_CANDIDATES, LeagueRules, claim_league, find_
 from tasks.league.domain import read_domain
 from tasks.league.play import Playing, play_league
 from tasks.league.season import name_season
-from tasks.models import Registry, read_registry
+from tasks.models.registry import Registry, read_registry
 from tasks.running import Progress, hide_content
 from tasks.running.flow_runs import sign_landings
 from warehouse.lake import open_lake

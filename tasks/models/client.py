@@ -22,24 +22,25 @@ from typing import Any, Literal, Self
 
 from schemas.errors import BudgetError, ProctorError, RegistryError
 from schemas.settings import Settings
-from tasks.models.attempts import (
-    BACKOFF_S,
-    MOST_ATTEMPTS,
-    Flight,
-    Sender,
-    Sent,
-    describe_done,
-    estimate_worst_cost,
-)
 from tasks.models.budget import Budget
-from tasks.models.endpoints import Endpoints
-from tasks.models.limits import get_limiter
-from tasks.models.paces import Pace, Pauses
 from tasks.models.presence import Presence
 from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel
 from tasks.models.replies import SIMULATED_FINGERPRINT, Failure, compute_status
-from tasks.running import is_dead
+from tasks.models.sending import (
+    BACKOFF_S,
+    MOST_ATTEMPTS,
+    Endpoints,
+    Flight,
+    Pace,
+    Pauses,
+    Sender,
+    Sent,
+    describe_done,
+    estimate_worst_cost,
+    get_limiter,
+)
+from tasks.running.claiming import is_dead
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.writer import LockedRow, Operation, name_call_row
 from warehouse.ledger.money.calls import (

@@ -6,10 +6,10 @@ import os
 import threading
 from uuid import uuid4
 
-from tasks.running import LEASE_S, name_host
+from tasks.running.claiming import LEASE_S, name_host
+from warehouse.ledger.engine.leases.processes import close_lease, open_lease, renew_lease
+from warehouse.ledger.engine.leases.renewal import Renewal
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.processes import close_lease, open_lease, renew_lease
-from warehouse.ledger.engine.renewal import Renewal
 
 
 class Presence:

@@ -17,7 +17,7 @@ of the Latin script. An answer that is printed in its brackets, `（A）`, has t
 
 Every stage asks here: the splitter when it tells a question's type and counts answers, the format rules, the templates
 of variants, the requests to models. Only two things are settled elsewhere: how an empty bracket is written
-(`tasks.ingest.words.cleaning`), and which blanks are equal for a question's identity (`tasks.questions.identity`), which may
+(`tasks.ingest.words.cleaning`), and which blanks are equal for a question's identity (`tasks.questions.identity.normal_form`), which may
 never change, because the UUIDs would.
 """
 

@@ -3,7 +3,7 @@
 This holds on every machine, and in whatever order the items come.
 
 Nothing here is secret: who knows the salt knows the draw. What a candidate must not foresee is drawn with the key of a
-season instead (`tasks.exam.plan.drawing`).
+season instead (`tasks.exam.plan.bank.drawing`).
 """
 
 from __future__ import annotations

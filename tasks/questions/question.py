@@ -143,7 +143,7 @@ class Question:
     """One item of the bank, or on its way there.
 
     Attributes:
-        question_uuid: UUIDv5 of the normalised content (`tasks.questions.identity`).
+        question_uuid: UUIDv5 of the normalised content (`tasks.questions.identity.normal_form`).
         revision: 1 as parsed; each accepted edit adds one.
         lineage_uuid: the original that this one descends from.
         parent_uuid: the question it was made from; null for an original.

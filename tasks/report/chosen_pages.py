@@ -28,8 +28,8 @@ from tasks.report.pages.candidates import (
 from tasks.report.pages.leaderboard import ABOUT, describe_opening, read_leaderboard
 from tasks.report.panel_pages import PanelPage, show_panel, write_panel_data, write_panels
 from tasks.report.panels import Panel, Source
-from warehouse.lake import find_query
-from warehouse.lake.queries import render_query
+from warehouse.lake.reading import find_query
+from warehouse.lake.reading.queries import render_query
 
 _BOARD: Final = "data/board.js"
 _CANDIDATES: Final = "data/candidates.js"

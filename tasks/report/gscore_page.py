@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.gscore import compute_sample_agreement
+from tasks.gscore.people import compute_sample_agreement
 from tasks.report.frame import Issue, write_page, write_table
 from tasks.report.labels import LABELS
 from tasks.report.panels import NamedQuery, Panel, Source

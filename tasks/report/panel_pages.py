@@ -15,8 +15,8 @@ from tasks.report.frame import SITE_PAGES, Issue, write_page, write_table
 from tasks.report.labels import LANGUAGES
 from tasks.report.panels import Panel, Source, write_rows
 from tasks.texts import Words
-from warehouse.lake import find_query
-from warehouse.lake.queries import render_query
+from warehouse.lake.reading import find_query
+from warehouse.lake.reading.queries import render_query
 
 _TEMPLATE: Final = "panels.html.j2"
 _DATA: Final = "data"

@@ -15,7 +15,13 @@ from itertools import combinations
 from statistics import median
 from typing import TypeVar
 
-from tasks.statistics import Weighting, compute_alpha, compute_kappa, compute_percent_agreement, compute_share
+from tasks.statistics.agreement import (
+    Weighting,
+    compute_alpha,
+    compute_kappa,
+    compute_percent_agreement,
+    compute_share,
+)
 
 # From what leaves a question as it is to what takes it away.
 ORDER = ("accept", "edit", "reject")

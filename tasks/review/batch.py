@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
 from schemas.ledger.review import ReviewBatch
-from tasks.review.decision import Decision
-from tasks.review.item import Item
+from tasks.review.decisions import Decision, Item
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 

@@ -13,11 +13,10 @@ import polars as pl
 
 from schemas.errors import GateError
 from schemas.tables import get_table
+from tasks.review.assigning import read_gold_rows
 from tasks.review.batch import Assignment, read_assignments, read_batch, read_decisions
-from tasks.review.decision import Decision
-from tasks.review.gate import Outcome
-from tasks.review.gold_results import read_gold_rows
-from tasks.review.progress import read_outcomes
+from tasks.review.decisions import Decision, Outcome
+from tasks.review.overview import read_outcomes
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 

@@ -11,12 +11,12 @@ from functools import partial
 import polars as pl
 
 from schemas.errors import GateError
-from tasks.review.adjudication import assign_adjudicators
 from tasks.review.batch import list_batches
 from tasks.review.closing import ClosedBatch, close_batch
-from tasks.review.progress import is_ready_to_close
+from tasks.review.overview import is_ready_to_close
+from tasks.review.recording import assign_adjudicators
 from warehouse.lake import Batch, Lake, Landing
-from warehouse.ledger.engine.clock import check_clock, read_time
+from warehouse.ledger.engine.leases.clock import check_clock, read_time
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
 

@@ -6,9 +6,7 @@ It is opened as soon as there is someone to give them to.
 from __future__ import annotations
 
 from schemas.settings import Settings
-from tasks.review.annotators import read_annotators
-from tasks.review.assignment import AssignmentTerms, assign_batch
-from tasks.review.gold import read_gold_supply
+from tasks.review.assigning import AssignmentTerms, assign_batch, read_annotators, read_gold_supply
 from tasks.review.landing import read_unreviewed
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text

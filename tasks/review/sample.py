@@ -6,8 +6,7 @@ import polars as pl
 
 from schemas.errors import GateError
 from schemas.settings import Settings
-from tasks.review.annotators import read_annotators
-from tasks.review.assignment import AssignmentTerms, assign_batch
+from tasks.review.assigning import AssignmentTerms, assign_batch, read_annotators
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger

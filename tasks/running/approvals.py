@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from schemas.errors import ConflictError, ExamError, GateError
 from schemas.ledger.trust import Approval
 from schemas.settings import Settings
-from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.trust import approvals, users
 

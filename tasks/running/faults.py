@@ -21,7 +21,7 @@ from tasks.running.counts import render_counts
 from tasks.running.log_lines import LogFile
 from warehouse.stores.away import until_there
 
-# Prefect forwards this logger to the flow run (deployments/flow_runs/local_server.py); our own file has every line. It never prints:
+# Prefect forwards this logger to the flow run (deployments/flow_runs/server/local_server.py); our own file has every line. It never prints:
 # errors stand in the sentence of the command.
 log = logging.getLogger("proctor")
 log.setLevel(logging.INFO)

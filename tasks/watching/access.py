@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 
 # Who sees runs, questions, answers and stars. Candidates and annotators see none of it.
 WATCHERS: Final = ("admin", "examiner", "analyst")

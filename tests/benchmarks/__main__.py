@@ -1,6 +1,6 @@
 """`make bench`: every benchmark, or the named ones.
 
-Named ones are run as in `python -m tests.benchmarks startup path_cost`.
+Named ones are run as in `python -m tests.benchmarks quick_starts path_cost`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 
 ALL = (
-    "startup",
     "quick_starts",
     "path_cost",
     "lake_speed",
@@ -21,25 +20,18 @@ ALL = (
     "exam_load",
     "judging_workers",
     "dask_speed",
-    "reconcile_speed",
-    "plan_simulation",
-    "demo_stages",
     "ingest_accuracy",
     "ingest_mutations",
     "ingest_confidence",
     "ingest_assistance",
     "ingest_speed",
-    "normal_form_speed",
-    "augment_speed",
     "web_desk_speed",
     "live_view_speed",
     "review_afternoon",
     "bank_speed",
     "verify_speed",
-    "review_assignment",
     "gscore_speed",
     "cgeval_run",
-    "league_speed",
     "league_simulation",
     "validity_intervals",
     "backup_speed",

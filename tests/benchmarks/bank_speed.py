@@ -102,10 +102,11 @@ def _peak_mb() -> int:
 
 def _find_duplicates(size: int) -> dict[str, Any]:
     from tasks.bank.dedupe.duplicates import decide, rank_by_preference
-    from tasks.bank.dedupe.index import compute_signatures, read_texts
-    from tasks.bank.dedupe.likeness import NOTHING_KNOWN, find_likeness, list_near_pairs
-    from tasks.bank.dedupe.near import asks_the_same, compute_jaccard, compute_similarity
+    from tasks.bank.dedupe.index import read_texts
+    from tasks.bank.dedupe.likeness import NOTHING_KNOWN, find_likeness
+    from tasks.bank.dedupe.near import asks_the_same, compute_similarity
     from tests.benchmarks.duplicate_truth import join_exactly
+    from tests.tasks.bank.kit import compute_jaccard, compute_signatures, list_near_pairs
 
     made = _write_away(size)
     contents = (
@@ -270,8 +271,8 @@ def _seal(size: int) -> dict[str, Any]:
 
     It is made, and checked before another run names it.
     """
-    from tasks.exam.plan import index_bank
-    from tasks.exam.public import LakeRows, read_blinding_secret, seal_bank
+    from tasks.exam.plan.bank import index_bank
+    from tasks.exam.public.bank import LakeRows, read_blinding_secret, seal_bank
     from warehouse.lake import open_lake
 
     with tempfile.TemporaryDirectory() as folder:
@@ -338,8 +339,8 @@ def _plan(size: int, candidates: int = 60) -> dict[str, Any]:
 
 def _seal_away(folder: str) -> None:
     """Seal the bank of a home that the plan is made in."""
-    from tasks.exam.plan import index_bank
-    from tasks.exam.public import LakeRows, read_blinding_secret, seal_bank
+    from tasks.exam.plan.bank import index_bank
+    from tasks.exam.public.bank import LakeRows, read_blinding_secret, seal_bank
     from warehouse.lake import open_lake
 
     settings = Settings(home=Path(folder) / "home")
@@ -379,7 +380,7 @@ def _render_registry(count: int) -> str:
 
 def _fill_lake(settings: Settings, size: int) -> Any:
     """A lake with decisions and template variants that come to about `size` questions."""
-    from tasks.bank.augment.true_false import augment_questions
+    from tests.tasks.bank.kit import augment_questions
     from warehouse.lake import Batch, open_lake
 
     lake = open_lake(settings)

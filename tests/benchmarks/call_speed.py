@@ -22,8 +22,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from schemas.settings import Settings
-from tasks.models import CallRequest, ModelClient, RegisteredModel, read_registry
-from tasks.questions import BareQuestion, Option, render_prompt
+from tasks.models import CallRequest, ModelClient
+from tasks.models.registry import RegisteredModel, read_registry
+from tasks.questions import BareQuestion, Option
+from tasks.questions.forms import render_prompt
 from warehouse.ledger.engine.opening import open_ledger
 
 PROFILE = {"models": {"bench": {"kind": "candidate"}}}

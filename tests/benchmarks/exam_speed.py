@@ -18,8 +18,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from schemas.settings import Settings
-from tasks.exam.doors import DirectDoor
-from tasks.exam.protocol import Answer, issue_token, make_protocol, open_keys
+from tasks.exam.protocol import Answer, make_protocol
+from tasks.exam.protocol.tokens import issue_token, open_keys
+from tests.tasks.exam.kit import DirectDoor
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

@@ -5,33 +5,28 @@ It measures counts, types, and the questions that were read by eye.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
-import unicodedata
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-from tasks.ingest.answer_files import find_companion
+from tasks.ingest.answer_files import find_companions
+from tasks.ingest.confidence import compare_question, fold, list_truths, read_truths
 from tasks.ingest.reading import read_document
-from tasks.ingest.words.lexicon import find_fine_type
 from tests.benchmarks.ingest_cache import use_cache
 
-# What the truth files call the types, where it is not the name of a finer type.
-_TRUTH_NAMES = {"multiple_choice": "multiple_answer", "fill_blank": "fill_in_the_blank"}
-STEM_LIKENESS = 0.98
-SCAN_LIKENESS = 0.9
-
-
-def read_truths(exams_dir: Path) -> dict[str, dict[str, Any]]:
-    """What a person read in the papers, by the name of the paper."""
-    return {
-        path.name.removesuffix(".json"): json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted((exams_dir / "truth").glob("*.json"))
-    }
+__all__ = [
+    "compare",
+    "compute_accuracy",
+    "fold",
+    "read_landed",
+    "read_options",
+    "read_paper",
+    "read_truths",
+    "render",
+]
 
 
 def read_paper(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -58,14 +53,18 @@ def read_landed(path: Path) -> dict[str, Any]:
         "error": None,
         "warnings": [],
     }
-    companion = find_companion(path)
-    options = {
+    return read_document(path, document, read_options(path))
+
+
+def read_options(path: Path) -> dict[str, Any]:
+    """The options with which a paper is read here: as a command would, without its limit of time."""
+    companions = find_companions(path)
+    return {
         "time_limit_s": 3600.0,
         "use_ocr": True,
         "confidence_threshold": 0.6,
-        "companion": str(companion) if companion else None,
+        "companion": str(companions[0]) if len(companions) == 1 else None,
     }
-    return read_document(path, document, options)
 
 
 def compute_accuracy(exams_dir: Path, name: str = "") -> list[dict[str, Any]]:
@@ -89,30 +88,22 @@ def compare(
     document: dict[str, Any], questions: list[dict[str, Any]], truth: dict[str, Any]
 ) -> dict[str, Any]:
     """Compare the questions of one paper with its truth file."""
-    listed = [*truth["first"], *truth["last"], *truth.get("choice_samples", [])]
-    is_scan = "scan" in truth["file"]
+    listed = list_truths(truth)
     parts = {"stem": 0, "options": 0, "answer": 0, "type": 0}
     right = 0
     wrong: list[str] = []
     met: list[tuple[float, bool]] = []
     for expected in listed:
-        best = _find(expected, questions, SCAN_LIKENESS if is_scan else STEM_LIKENESS, truth)
-        verdict = {
-            "stem": best is not None,
-            "options": best is not None and _same_options(expected, best),
-            "answer": best is not None and _same_answer(expected, best, truth),
-            "type": best is not None and _same_type(expected, best),
-        }
-        for name, value in verdict.items():
+        found = compare_question(expected, questions, truth)
+        for name, value in found.parts.items():
             parts[name] += value
-        right += all(verdict.values())
-        nearest = best or find_nearest(expected, questions)
-        if nearest is not None:
-            met.append((float(nearest["parse_confidence"]), all(verdict.values())))
-        if not all(verdict.values()):
+        right += found.is_right
+        if found.question is not None:
+            met.append((float(found.question["parse_confidence"]), found.is_right))
+        if not found.is_right:
             wrong.append(
                 f"{expected['no']} {expected['section'] or ''}: "
-                + ",".join(k for k, v in verdict.items() if not v)
+                + ",".join(k for k, v in found.parts.items() if not v)
             )
     return {
         "file": truth["file"],
@@ -126,92 +117,6 @@ def compare(
         "warnings": document["warnings"],
         "met": met,
     }
-
-
-def fold(text: str) -> str:
-    """Fold a text for comparison: NFKC, no white space, no punctuation."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(character for character in folded if unicodedata.category(character)[0] not in "ZPC")
-
-
-def _find(
-    expected: dict[str, Any], questions: list[dict[str, Any]], likeness: float, truth: dict[str, Any]
-) -> dict[str, Any] | None:
-    best: tuple[float, dict[str, Any]] | None = None
-    is_part = bool(expected.get("sub_parts")) or expected["stem"].rstrip().endswith("…")
-    wanted = fold(expected["stem"])
-    for question in questions:
-        got = fold((question["material"] or "") + question["stem"]) if is_part else fold(question["stem"])
-        got = got[: len(wanted)] if is_part else got
-        if abs(len(got) - len(wanted)) > 0.2 * len(wanted) + 2:
-            continue
-        score = 1.0 if got == wanted else SequenceMatcher(None, wanted, got, autojunk=False).ratio()
-        if expected.get("options") and _same_options(expected, question):
-            score += 0.001
-        if best is None or score > best[0]:
-            best = (score, question)
-    return best[1] if best is not None and best[0] >= likeness else None
-
-
-def find_counterpart(
-    expected: dict[str, Any], questions: Sequence[dict[str, Any]], truth: dict[str, Any]
-) -> dict[str, Any] | None:
-    """Return the question whose stem is the listed one's, else the one that holds a part of it."""
-    likeness = SCAN_LIKENESS if "scan" in truth["file"] else STEM_LIKENESS
-    return _find(expected, list(questions), likeness, truth) or find_nearest(expected, questions)
-
-
-def find_nearest(expected: dict[str, Any], questions: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the question that a listed one was read as, however wrongly.
-
-    It holds the beginning or the end of the listed question's stem.
-    """
-    wanted = fold(expected["stem"])
-    heads = [head for head in (wanted[:24], wanted[-24:]) if len(head) > 5]
-    if not heads:
-        return None
-    for question in questions:
-        shown = [question["material"] or "", question["stem"], *(one["text"] for one in question["options"])]
-        text = fold("".join(shown))
-        if any(head in text for head in heads):
-            return question
-    return None
-
-
-def _same_options(expected: dict[str, Any], question: dict[str, Any]) -> bool:
-    wanted = expected.get("options") or {}
-    if expected["type"] == "true_false":
-        return not question["options"] or len(question["options"]) == 2
-    got = {option["label"]: fold(option["text"]) for option in question["options"]}
-    return got == {label: fold(text) for label, text in wanted.items()}
-
-
-def _same_answer(expected: dict[str, Any], question: dict[str, Any], truth: dict[str, Any]) -> bool:
-    wanted = expected.get("answer")
-    if expected.get("sub_answers"):
-        joined = fold("".join(question["answer"]))
-        return all(text.startswith("(") or fold(text) in joined for text in expected["sub_answers"])
-    if wanted is None and "key_by_format" in question["parse_notes"]:
-        return True  # the truth was read in a dump of the text, which shows no colours and no bold print
-    if wanted is None:
-        has_no_answers = truth["answers_location"] == "none" or truth["file"].startswith("xlsx_softexam")
-        return not question["answer"] if has_no_answers else True
-    if isinstance(wanted, bool):
-        return bool(question["answer"] == [str(wanted).lower()])
-    if expected["type"] in ("single_choice", "multiple_choice"):
-        return bool("".join(question["answer"]) == wanted)
-    if expected["type"] == "true_false":
-        return bool(question["answer"] == [{"A": "true", "B": "false"}[wanted]])
-    text = fold("".join(question["answer"]))
-    if wanted.startswith("starts:"):
-        return text.startswith(fold(wanted.removeprefix("starts:")))
-    return fold(wanted) in text
-
-
-def _same_type(expected: dict[str, Any], question: dict[str, Any]) -> bool:
-    fine = find_fine_type(_TRUTH_NAMES.get(expected["type"], expected["type"]))
-    assert fine is not None, expected["type"]
-    return question["question_type"] in (fine.question_type, *fine.accepts)
 
 
 def render(rows: Sequence[dict[str, Any]], *, with_wrong: bool = True) -> str:

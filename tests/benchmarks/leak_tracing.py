@@ -20,7 +20,7 @@ import numpy as np
 
 from tasks.contamination.leaked_texts import EXACT, REWORDED
 from tasks.contamination.tracing import NOISE
-from tasks.statistics import ACCUSED, trace_leak
+from tasks.statistics.leaks import ACCUSED, trace_leak
 
 ORGANISATIONS = 20
 LINEAGES = 20_000

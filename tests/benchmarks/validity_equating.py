@@ -34,27 +34,27 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.statistics import (
+from tasks.statistics import compute_spearman
+from tasks.statistics.items import (
     GradedFit,
     GradedRows,
     combine_disciplines,
     compute_equated,
-    compute_spearman,
     fit_graded_response,
 )
-from tasks.statistics.equating import EquatedScores, compute_abilities
+from tasks.statistics.items.equating import EquatedScores, compute_abilities
 from tests.tasks.statistics.simulated import THRESHOLDS, Season, draw_chances, draw_seasons
 
 DISCIPLINES = 10
 # Exams whose errors are taken apart: that takes a sixth of the time again.
 TAKEN_APART = 24
 _REST_ON = (
-    "tasks.statistics.equating",
-    "tasks.statistics.graded_model",
-    "tasks.statistics.graded_response",
-    "tasks.statistics.graded_start",
-    "tasks.statistics.graded_steps",
-    "tasks.statistics.intervals",
+    "tasks.statistics.items.equating",
+    "tasks.statistics.items.graded_model",
+    "tasks.statistics.items.graded_response",
+    "tasks.statistics.items.graded_start",
+    "tasks.statistics.items.graded_steps",
+    "tasks.statistics.scores.intervals",
     "tests.tasks.statistics.simulated",
     "tests.benchmarks.validity_equating",
 )

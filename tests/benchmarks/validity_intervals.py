@@ -19,10 +19,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.statistics import (
+from tasks.statistics import StarRows
+from tasks.statistics.scores import (
     Differences,
     Estimate,
-    StarRows,
     compute_changes,
     compute_holm,
     compute_pairs,

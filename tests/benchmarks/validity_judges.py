@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from schemas.settings import Settings
 from tasks.judging.calibration.agreement import choose_primary_judge, compute_calibration
-from tasks.statistics import (
+from tasks.statistics.judges import (
     Corrected,
     JudgedScores,
     RatedRows,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tasks.statistics import expect_stars, find_leak
+from tasks.statistics.leaks import expect_stars, find_leak
 from tests.tasks.statistics.simulated import THRESHOLDS, draw_bank, draw_chances, draw_stars
 
 MEMORISED = (0.0, 0.1, 0.2, 0.4)

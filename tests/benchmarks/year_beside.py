@@ -21,14 +21,15 @@ from schemas.tables import get_table
 from tasks.contamination import BANK
 from tasks.editions import StabilityRequest, write_stability
 from tasks.judging import VERSION, draw_failures
-from tasks.judging.calibration import DrawRequest, draw_anchors, draw_calibration
+from tasks.judging.calibration import draw_anchors
 from tasks.judging.calibration.anchors import land_drift
 from tasks.judging.calibration.calibrate import calibrate_judges
 from tasks.judging.calibration.correction import correct_edition
+from tasks.judging.calibration.ratings import DrawRequest, draw_calibration
 from tasks.judging.error_samples import land_labels
-from tasks.judging.workbooks import compute_key
 from tasks.league.statistics import StatisticsRequest, write_statistics
-from tasks.models import Registry, read_registry
+from tasks.models.registry import Registry, read_registry
+from tasks.review.marking import compute_key
 from tests.benchmarks.history_rows import number_uuid
 from tests.benchmarks.year_candidates import Sitter
 from tests.tasks.league.statistics.synthetic import Spec, build_league

@@ -24,15 +24,15 @@ from deployments.home import backup_home, restore_home, verify_backup
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings, load_settings
 from schemas.tables import TABLES
-from tasks.exam.log import name_key_file, open_signer
+from tasks.exam.log.signing import name_key_file, open_signer
 from tests.deployments.test_cli import invoke
 from tests.warehouse.ledger.postgresql import start_postgresql
 from tests.warehouse.object_store import BUCKET, start_object_store
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake import backup as lake_backup
 from warehouse.lake import open_lake
-from warehouse.lake.catalog_copy import copy_server_catalog
-from warehouse.ledger.engine.backups import list_backups
+from warehouse.lake.upkeep import backup as lake_backup
+from warehouse.lake.upkeep.catalog_copy import copy_server_catalog
+from warehouse.ledger.engine.copies.backups import list_backups
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.stores.homes import check_stores
 

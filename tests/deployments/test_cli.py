@@ -48,6 +48,8 @@ def invoke(home: Path | None, *arguments: str, **variables: str) -> Result:
         for name in list(os.environ):
             if name.startswith(("PROCTOR_", "PREFECT_")):
                 patch.delenv(name)
+        # A store that is away is waited for where a test says so.
+        patch.setenv("PROCTOR_STORE_WAIT_S", "0")
         if home is not None:
             patch.setenv("PROCTOR_HOME", str(home))
         for name, value in variables.items():
@@ -271,7 +273,7 @@ import datetime, sys
 from schemas.settings import load_settings
 from schemas.errors import RegistryError
 from tasks.exam.month import publish_month
-from tasks.models.registry import read_registry
+from tasks.models.registry.models import read_registry
 from tests.tasks.exam.world import make_bank, plan_wished, DISCIPLINES
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam.sittings import list_run_ids

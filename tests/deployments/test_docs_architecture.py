@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from schemas.tables import TABLES
-from warehouse.lake.queries import read_queries
+from warehouse.lake.reading.queries import read_queries
 from warehouse.ledger.engine.tables import metadata
 
 ROOT = Path(__file__).resolve().parents[2]

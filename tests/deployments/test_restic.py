@@ -16,7 +16,7 @@ from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.deployments.test_cli import invoke
 from warehouse.lake import open_lake
-from warehouse.ledger.engine.backups import list_backups
+from warehouse.ledger.engine.copies.backups import list_backups
 from warehouse.ledger.engine.opening import open_ledger
 
 MARKER = "Zyxomma Petiolatum"

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from openpyxl import load_workbook
 
-from deployments.command_line import write_frame
+from deployments.command_line.printing import write_frame
 from schemas.errors import UsageError
 
 FRAME = pl.DataFrame(

@@ -18,14 +18,15 @@ from unittest import mock
 import pytest
 from aiohttp import web
 
-from deployments.demo.reviewing import fill_workbook
 from deployments.home import create_home
 from deployments.model_server.server import SimulatedServer
 from schemas.settings import Settings, load_settings
 from tasks.exam.month import preview_month, publish_month
 from tasks.exam.plan import RunWishes
-from tasks.exam.public import blinding
-from tasks.review import export_open_batches, read_workbooks, record
+from tasks.exam.public.bank import blinding
+from tasks.review.channels import export_open_batches, read_workbooks
+from tasks.review.recording import record
+from tests.deployments.demo.kit import fill_workbook
 from tests.tasks.exam.world import make_chance
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text

@@ -58,8 +58,8 @@ class Long:
 @contextmanager
 def simulated(home: Home) -> Iterator[Home]:
     """The simulated models of a home's bank, beside it."""
-    from deployments.demo.simulation import running_models
     from tasks.exam.month import read_current_bank
+    from tests.deployments.demo.kit import running_models
 
     settings = Settings(home=home.path)
     with open_lake(settings, read_only=True) as lake:
@@ -278,7 +278,7 @@ def keep_beside_worker(home: Home, company: Callable[[], Company], folder: Path)
 
     Runs of the nightly checks and of the sweep are made for it while there is company.
     """
-    from deployments.flow_runs import read_state
+    from deployments.flow_runs.server import read_state
 
     found = Long()
     local = replace(home, variables={**home.variables, "PROCTOR_BUDGET_USD": "100"})

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, expect
 
 from deployments.auth import hash_password
 from schemas.settings import Settings
-from tasks.judging.calibration import DrawRequest, draw_calibration
+from tasks.judging.calibration.ratings import DrawRequest, draw_calibration
 from tests.browser import needs_browser
 from tests.e2e.test_web_desk import (  # noqa: F401 - two of them are fixtures
     DESKTOP,

@@ -20,12 +20,11 @@ import httpx
 import pytest
 
 from deployments.flow_runs import run_flow
-from deployments.model_server import build_answer_key
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer, build_answer_key
 from schemas.settings import Settings
 from tasks.exam.month import read_current_bank
 from tasks.exam.public import run_verifier
-from tasks.running.flow_runs import list_run_states
+from tasks.running.flow_runs.record import list_run_states
 from tests.dask_cluster import DaskCluster, start_dask_cluster
 from tests.e2e.exam_form import (
     DISCIPLINES,
@@ -48,7 +47,7 @@ from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.calls import read_calls
 
-pytestmark = [pytest.mark.prefect, pytest.mark.service, pytest.mark.slow]
+pytestmark = [pytest.mark.long, pytest.mark.service]
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def run_embedded(exam: Exam, folder: Path, gate: Gate) -> Embedded:
 
 
 def check_whole_system(
-    exam: Exam, folder: Path, postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch, *, is_large: bool
+    exam: Exam, folder: Path, postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate()
     gate.install(monkeypatch)
@@ -114,8 +113,8 @@ def check_whole_system(
     ):
         system = WholeSystem(folder / "whole", exam, postgresql, store, embedded.models, dask=cluster.address)
         try:
-            system.start(with_all_deployments=is_large)
-            run_distributed(system, embedded, is_large=is_large)
+            system.start()
+            run_distributed(system, embedded)
             settings = system.settings
             differences = find_differences(embedded.tables, read_final_tables(settings))
             assert not differences, "\n".join(differences)
@@ -141,33 +140,28 @@ def count_pieces(cluster: DaskCluster) -> int:
         return int(client.run_on_scheduler(count))
 
 
-def run_distributed(system: WholeSystem, embedded: Embedded, *, is_large: bool) -> None:
+def run_distributed(system: WholeSystem, embedded: Embedded) -> None:
     """Run papers and a month's run over both workers.
 
-    The exam API is killed while both sit, and a worker while both judge.
+    The exam API is killed three times while both sit, and a worker while both judge.
     """
     settings, gate, folder = system.settings, embedded.gate, system.folder
-    hosts = list(system.homes) if is_large else ["host-2"]
     mapped = str(folder.parent / "map.yaml")
     ingests = [
         system.run_deployment("ingest", host=host, paths=embedded.papers, discipline_map=mapped)
-        for host in hosts
+        for host in system.homes
     ]
     system.await_runs(*ingests)
     assert httpx.get(f"http://127.0.0.1:{system.ports['web']}/sign-in").status_code == 200
     (batch_id,) = review(settings, folder / "workbooks")
-    if is_large:
-        system.await_runs(system.run_deployment("review-complete", batch_id=batch_id))
-    else:
-        with as_process_of(system.homes["host-1"] | {"PROCTOR_NO_SERVER": "true"}):
-            run_flow("review_gate", batch_id=batch_id)
+    system.await_runs(system.run_deployment("review-complete", batch_id=batch_id))
     assert plan(settings, embedded.exam, embedded.models.url) == embedded.run_id
 
     gate.left = {"exam": 0, "judge": 0}
     main = system.run_deployment("monthly", host="host-1", month=MONTH)
-    wait_until("both workers sit", lambda: all(system.list_holders("sit").values()), 240)
+    wait_until("both workers sit", lambda: all(system.list_holders("sit").values()))
     page = f"http://127.0.0.1:{system.ports['exam']}/openapi.json"
-    for number in range(1, 4 if is_large else 2):
+    for number in range(1, 4):
         let_both_work(system, embedded, "exam", number)
         system.exam.kill()
         # Meanwhile whoever waits for a reply gets it, and cannot hand it in.
@@ -177,7 +171,7 @@ def run_distributed(system: WholeSystem, embedded: Embedded, *, is_large: bool) 
         wait_until("the exam API answers again", lambda: system.answers(page))
     gate.left["exam"] = None
 
-    wait_until("both workers judge", lambda: all(system.list_holders("judge").values()), 240)
+    wait_until("both workers judge", lambda: all(system.list_holders("judge").values()))
     let_both_work(system, embedded, "judge", 1)
     system.workers["host-1"].kill()
     gate.left["judge"] = None
@@ -186,7 +180,7 @@ def run_distributed(system: WholeSystem, embedded: Embedded, *, is_large: bool) 
     system.await_runs(helper["id"])
 
     # The other worker has ended the killed run; who made the calls; and that nothing is left to do.
-    wait_until("the killed run is ended", lambda: system.read_run(main)["state_type"] == "CRASHED", 240)
+    wait_until("the killed run is ended", lambda: system.read_run(main)["state_type"] == "CRASHED")
     with open_ledger(settings.ledger_address) as ledger:
         states = {one.flow_run_id: one.state for one in list_run_states(ledger, most=50)}
     assert (states[main], states[helper["id"]]) == ("crashed", "completed")
@@ -205,7 +199,7 @@ def let_both_work(system: WholeSystem, embedded: Embedded, kind: str, count: int
         gate.left[kind] = gate.left[kind] or 1
         return False
 
-    wait_until(f"both workers finish calls ({kind})", have_both, 300)
+    wait_until(f"both workers finish calls ({kind})", have_both)
 
 
 def check_calls(embedded: Embedded, settings: Settings, before: Counter[str]) -> None:
@@ -227,12 +221,5 @@ def check_calls(embedded: Embedded, settings: Settings, before: Counter[str]) ->
 def test_a_month_over_two_workers_with_kills_ends_in_the_tables_of_the_embedded_form(
     tmp_path: Path, postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check_whole_system(Exam(), tmp_path, postgresql, monkeypatch, is_large=False)
-
-
-@pytest.mark.long
-def test_a_larger_month_from_papers_to_report_on_the_workers_with_several_kills(
-    tmp_path: Path, postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
     exam = Exam(papers=5, questions=12, candidates=6, set_size=24, repeats=2)
-    check_whole_system(exam, tmp_path, postgresql, monkeypatch, is_large=True)
+    check_whole_system(exam, tmp_path, postgresql, monkeypatch)

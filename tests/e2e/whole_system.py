@@ -8,7 +8,6 @@ that hosts share. The embedded form of the same exam runs in the test's own proc
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -25,10 +24,10 @@ import httpx
 import psutil
 
 from deployments.flow_runs import deploy_flows
-from deployments.flow_runs.deploying import POOLS, ROOT, read_deployments
-from deployments.model_server.server import RunningServer
+from deployments.flow_runs.deploying import ROOT, read_deployments
+from deployments.model_server import RunningServer
 from schemas.settings import Settings, load_settings
-from tasks.running.sharing import WORK_POOL
+from tests.e2e.conftest import HUNG_S
 from tests.e2e.exam_form import Exam, as_process_of, prepare, write_variables
 from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.object_store import BUCKET, ObjectStore
@@ -40,7 +39,8 @@ PASSWORD = "admin:QZXW-OF-THE-PREFECT-SERVER"
 BIN = Path(sys.executable).parent
 
 
-def wait_until(what: str, is_true: Callable[[], Any], seconds: float = 120.0, pause_s: float = 0.05) -> Any:
+def wait_until(what: str, is_true: Callable[[], Any], seconds: float = HUNG_S, pause_s: float = 0.05) -> Any:
+    """What becomes true; who is not there after so long hangs, however busy the machine is."""
     deadline = time.monotonic() + seconds
     while not (found := is_true()):
         assert time.monotonic() < deadline, f"{what}: not within {seconds:g} s"
@@ -164,12 +164,8 @@ class WholeSystem:
         """Of the first host, for this process."""
         return Settings(home=self.folder / "host-1", **self.values)
 
-    def start(self, *, with_all_deployments: bool) -> None:
-        """Start everything; each is waited for only by what needs it.
-
-        With all deployments it is `proctor deploy` that registers them; otherwise those that are used here, by Prefect's API, since
-        Prefect's own command takes ten CPU seconds.
-        """
+    def start(self) -> None:
+        """Start everything; each is waited for only by what needs it."""
         self._run_server()
         prepare(self.settings, self.exam_form)
         prepare(Settings(home=self.folder / "host-2", **self.values), self.exam_form, joins=True)
@@ -186,11 +182,8 @@ class WholeSystem:
         arguments = ["proctor", "web", "--port", str(self.ports["web"])]
         self.web = self._start("web", arguments, self.homes["host-1"])
         wait_until("the Prefect server answers", lambda: self.answers(f"{self.api.base_url}ready"))
-        if with_all_deployments:
-            with as_process_of(self.homes["host-1"]):
-                deploy_flows(load_settings())
-        else:
-            self._register("ingest", "monthly", "helper")
+        with as_process_of(self.homes["host-1"]):
+            deploy_flows(load_settings())
         self.workers = {name: self.start_worker(name) for name in self.homes}
 
     def find_run(self, flow: str) -> dict[str, Any]:
@@ -211,24 +204,6 @@ class WholeSystem:
             return httpx.get(url, auth=tuple(PASSWORD.split(":", 1)), timeout=5).status_code < 400  # type: ignore[arg-type]
         return False
 
-    def _register(self, *names: str) -> None:
-        """What `proctor deploy` registers of these deployments."""
-        template = json.loads((POOLS / "process.json").read_text("utf-8"))
-        self._post(
-            "/work_pools/", {"name": WORK_POOL, "type": "process", "base_job_template": template}, known=409
-        )
-        for one in read_deployments():
-            if one.name in names:
-                flow = self._post("/flows/", {"name": one.flow})
-                self._post(
-                    "/deployments/",
-                    {
-                        "name": one.name, "flow_id": flow["id"], "parameters": dict(one.parameters),
-                        "entrypoint": f"flows/{one.flow}.py:{one.flow}", "path": str(ROOT), "work_pool_name": WORK_POOL,
-                        "pull_steps": [{"prefect.deployments.steps.set_working_directory": {"directory": str(ROOT)}}],
-                    },
-                )  # fmt: skip
-
     def run_deployment(self, name: str, *, host: str | None = None, **parameters: Any) -> str:
         """Start a run, on a host of one's choice by the queue of its worker; returns its id."""
         flow = next(one.flow for one in read_deployments() if one.name == name)
@@ -241,7 +216,7 @@ class WholeSystem:
     def read_run(self, flow_run_id: str) -> dict[str, Any]:
         return dict(self.api.get(f"/flow_runs/{flow_run_id}").raise_for_status().json())
 
-    def await_runs(self, *flow_run_ids: str, seconds: float = 240) -> None:
+    def await_runs(self, *flow_run_ids: str) -> None:
         """Until all of them have completed."""
 
         def have_ended() -> bool:
@@ -249,7 +224,7 @@ class WholeSystem:
             assert not set(states) & {"FAILED", "CRASHED", "CANCELLED"}, f"{states}\n{self.read_logs()}"
             return set(states) == {"COMPLETED"}
 
-        wait_until("the runs have completed", have_ended, seconds, 0.2)
+        wait_until("the runs have completed", have_ended, pause_s=0.2)
 
     def read_logs(self) -> str:
         """The end of what each process wrote."""

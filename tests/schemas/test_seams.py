@@ -105,7 +105,7 @@ def list_seams() -> list[Seam[object]]:
     from tasks.ingest.readers import READERS
     from tasks.judging.kinds import JUDGES
     from tasks.models.providers import PROVIDERS
-    from warehouse.lake.analyses import ANALYSES
+    from warehouse.lake.reading.analyses import ANALYSES
 
     return [PROVIDERS, READERS, METRICS, JUDGES, SIGN_INS, ANALYSES]  # type: ignore[list-item]
 
@@ -124,8 +124,8 @@ def test_a_command_that_needs_nothing_of_others_reads_no_metadata() -> None:
         "read = metadata.entry_points\n"
         "is_ours = lambda group='', **_: group.startswith('proctor.')\n"
         "metadata.entry_points = lambda **asked: sys.exit('read') if is_ours(**asked) else read(**asked)\n"
-        "from warehouse.lake.analyses import find_query\n"
-        "from tasks.models.registry import RegisteredModel\n"
+        "from warehouse.lake.reading.analyses import find_query\n"
+        "from tasks.models.registry.models import RegisteredModel\n"
         "from tasks.ingest.readers.formats import find_reader\n"
         "find_query('leaderboard')\n"
         "assert find_reader('text', 'paper.txt').media_type == 'text/plain'\n"

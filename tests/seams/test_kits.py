@@ -33,7 +33,7 @@ from tests.seams.test_third_party import PAPER, SOURCE
 from tests.tasks.models.anthropic_server import Message, serve_messages
 from tests.tasks.models.simulation import start_server
 from warehouse.lake.conformance import check_analyses
-from warehouse.lake.queries import ANALYSES_DIR
+from warehouse.lake.reading.queries import ANALYSES_DIR
 
 SAMPLES = {
     "text": b"1. Why?\nA. so\nB. not so\n",

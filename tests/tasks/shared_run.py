@@ -19,26 +19,19 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-import aiohttp  # noqa: F401 - preloaded for the forks
-import duckdb  # noqa: F401
-import duckdb_extension_ducklake  # noqa: F401
-import httpx2  # noqa: F401
-import jwt  # noqa: F401
-import openai.resources.chat  # noqa: F401
 import polars as pl
-import psycopg  # noqa: F401
-import pyarrow  # noqa: F401
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.errors import BudgetError
 from schemas.settings import Settings
-from tasks.exam.landing import land_run
-from tasks.exam.public import blinding
-from tasks.exam.sitting import sit_sessions
-from tasks.judging.landing import judge_landed
-from tasks.models import ModelClient, open_budget, read_registry
+from tasks.exam.public.bank import blinding
+from tasks.models import ModelClient
+from tasks.models.budget import open_budget
+from tasks.models.registry import read_registry
 from tasks.running import Progress
+from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import DISCIPLINES, make_bank, publish
+from tests.tasks.judging.kit import judge_landed
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.lake import Lake, open_lake
@@ -60,9 +53,22 @@ PASSING = frozenset({"latency_ms", "attempts", "landing_unit", "flow_run_id", "c
 TABLES = ("runs", "models", "sets", "sessions", "allocations", "responses", "judgements", "llm_calls")
 
 
+# What a worker imports as it goes: the server that forks has it already.
+PRELOADED = (
+    "aiohttp",
+    "duckdb_extension_ducklake",
+    "httpx2",
+    "jwt",
+    "openai.resources.chat",
+    "psycopg",
+    "pyarrow",
+    __name__,
+)
+
+
 def fork_context() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
+    context.set_forkserver_preload(list(PRELOADED))
     return context
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.settings import Settings
-from tasks.models import read_registry
-from tasks.models.budget import compute_worst_cost
+from tasks.models.budget.reservations import compute_worst_cost
+from tasks.models.registry import read_registry
 from tests.tasks.shared_run import (
     CANDIDATES,
     RUN,

@@ -12,7 +12,8 @@ from schemas.settings import GivenSettings, Settings
 from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake import backup_lake, compact_lake, open_lake, restore_lake
+from warehouse.lake import open_lake
+from warehouse.lake.upkeep import backup_lake, compact_lake, restore_lake
 from warehouse.stores.homes import adopt_stores
 from warehouse.stores.installation import make_id, write_home_id
 

@@ -8,19 +8,30 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = {
-    f"warehouse.lake.{path.stem}": ast.parse(path.read_text(encoding="utf-8"))
-    for path in sorted((ROOT / "warehouse" / "lake").glob("*.py"))
+    ".".join(path.relative_to(ROOT).with_suffix("").parts): ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted((ROOT / "warehouse" / "lake").rglob("*.py"))
     if path.stem != "__init__"
 }
 
 
+FACES = {
+    ".".join(path.relative_to(ROOT).parent.parts): {
+        alias.name: node.module
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    for path in (ROOT / "warehouse" / "lake").rglob("__init__.pyi")
+}
+
+
 def list_imports(node: ast.AST) -> set[str]:
-    """Modules of the lake that are imported anywhere in the node, for types as well."""
+    """Modules of the lake that the node imports, for types and by a face as well."""
     found = set()
     for one in ast.walk(node):
-        if isinstance(one, ast.ImportFrom) and one.module == "warehouse.lake":
-            found |= {f"warehouse.lake.{alias.name}" for alias in one.names}
-        elif isinstance(one, ast.ImportFrom) and one.module is not None:
+        if isinstance(one, ast.ImportFrom) and one.module is not None:
+            face = FACES.get(one.module, {})
+            found |= {f"{one.module}.{face.get(alias.name) or alias.name}" for alias in one.names}
             found.add(one.module)
         elif isinstance(one, ast.Import):
             found |= {alias.name for alias in one.names}
@@ -51,4 +62,4 @@ def test_only_the_suite_and_its_pages_import_great_expectations() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom) and "great_expectations" in ast.unparse(node)
     }
-    assert importing == {"warehouse.lake.suite", "warehouse.lake.data_docs"}
+    assert importing == {"warehouse.lake.suite.suite", "warehouse.lake.suite.data_docs"}

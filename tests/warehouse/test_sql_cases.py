@@ -30,11 +30,10 @@ from schemas.errors import ContractError
 from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
 from schemas.tables import TABLES, get_table
 from tests.warehouse.bank_rows import BANK, split_bank
+from tests.warehouse.lake.kit import connect_trial, find_refusals, run_trial
 from tests.warehouse.publishing import publish_runs
-from warehouse.lake import find_query
-from warehouse.lake.queries import Query, read_queries
-from warehouse.lake.trial import connect_trial, run_trial
-from warehouse.lake.validation import find_refusals
+from warehouse.lake.reading import find_query
+from warehouse.lake.reading.queries import Query, read_queries
 
 HERE = Path(__file__).parent
 CASES_DIRS = (HERE / "sql", HERE / "checks")
@@ -97,9 +96,8 @@ def test_every_check_has_a_case_that_passes_and_one_that_offends() -> None:
         assert outcomes == {True, False}, f"check {name}: cases with offending rows {outcomes}"
 
 
-@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
-def test_filled_in_rows_satisfy_the_contract(table: Table) -> None:
-    assert find_refusals(table, fill_rows(table, [{}])) == []
+def test_filled_in_rows_satisfy_the_contract() -> None:
+    assert [table.name for table in TABLES.values() if find_refusals(table, fill_rows(table, [{}]))] == []
 
 
 def test_a_column_that_the_table_does_not_have_is_refused(tmp_path: Path) -> None:

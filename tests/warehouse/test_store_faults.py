@@ -128,7 +128,7 @@ def test_new_files_and_their_folders_are_on_the_disk_before_the_catalog_names_th
         flush(descriptor)
         events.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
 
-    monkeypatch.setattr("warehouse.lake.data_files.os.fsync", note)
+    monkeypatch.setattr("warehouse.lake.files.data_files.os.fsync", note)
     data = settings.home / "lake" / "data"
     before = set(data.rglob("*"))
     with open_lake(settings) as lake:
@@ -149,7 +149,7 @@ def test_new_files_and_their_folders_are_on_the_disk_before_the_catalog_names_th
 def test_compacted_files_are_flushed_before_they_are_named(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from warehouse.lake import compact_lake
+    from warehouse.lake.upkeep import compact_lake
 
     flushed: set[str] = set()
     flush = os.fsync
@@ -158,7 +158,7 @@ def test_compacted_files_are_flushed_before_they_are_named(
         flush(descriptor)
         flushed.add(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
 
-    monkeypatch.setattr("warehouse.lake.data_files.os.fsync", note)
+    monkeypatch.setattr("warehouse.lake.files.data_files.os.fsync", note)
     data = settings.home / "lake" / "data"
     with open_lake(settings) as lake:
         for number in (1, 2, 3):

@@ -23,7 +23,7 @@ from warehouse.lake.catalog_door import (
 from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
 from warehouse.lake.data_mark import check_data_mark
 from warehouse.lake.faults import find_absence, retry_opening
-from warehouse.lake.object_store import create_s3_secret, render_s3_secret
+from warehouse.lake.files import create_s3_secret, render_s3_secret
 from warehouse.lake.quoting import quote_text
 from warehouse.stores.installation import (
     CATALOG_KEY,

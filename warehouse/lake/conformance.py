@@ -6,9 +6,8 @@ import re
 from importlib.resources.abc import Traversable
 
 from schemas.errors import UsageError
-from warehouse.lake.analyses import find_query, read_folder
-from warehouse.lake.queries import Query, list_queries, write_nulls
-from warehouse.lake.trial import connect_trial
+from warehouse.lake.reading import connect_trial, find_query, read_folder
+from warehouse.lake.reading.queries import Query, list_queries, write_nulls
 
 _USED = re.compile(r"\$([a-z_][a-z0-9_]*)")
 

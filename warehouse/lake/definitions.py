@@ -14,8 +14,8 @@ from schemas.table import DUCKDB_TYPES, Column, Table
 from schemas.tables import TABLES
 from warehouse.lake.attach import ALIAS, is_postgres, read_definition_digest, write_definition_digest
 from warehouse.lake.form import describe_form
-from warehouse.lake.queries import Query, order_by_dependency, read_queries
 from warehouse.lake.quoting import quote_name, quote_text
+from warehouse.lake.reading.queries import Query, order_by_dependency, read_queries
 
 if TYPE_CHECKING:
     import duckdb

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 # When the work was done, not what came of it: the same work done again has the same content.
 WORK_TIMES: dict[str, tuple[str, ...]] = {
     "documents": ("ingested_at",),
+    "document_releases": ("released_at",),
+    "layouts": ("corrected_at",),
+    "confidence_fits": ("applied_at",),
     "review_decisions": ("decided_at",),
     "variants": ("created_at",),
     "variant_drafts": ("created_at",),

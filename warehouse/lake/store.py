@@ -18,7 +18,6 @@ import polars as pl
 from schemas.errors import ContractError, StoreAway, StoreError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from warehouse.lake.analyses import find_query
 from warehouse.lake.attach import (
     attach_lake,
     check_catalog_address,
@@ -28,8 +27,8 @@ from warehouse.lake.attach import (
     is_remote,
 )
 from warehouse.lake.catalog_watch import CatalogWatch
-from warehouse.lake.data_files import NewFiles
 from warehouse.lake.faults import CONFLICT_TRIES, find_absence, is_conflict
+from warehouse.lake.files import NewFiles
 from warehouse.lake.landing import (
     OWN_TABLES,
     Batch,
@@ -45,7 +44,8 @@ from warehouse.lake.landing import (
 )
 from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_units, hold_writer_lock
 from warehouse.lake.provenance import read_flow_run_id
-from warehouse.lake.queries import bind_parameters, explain_error, find_read
+from warehouse.lake.reading import find_query
+from warehouse.lake.reading.queries import bind_parameters, explain_error, find_read
 from warehouse.lake.sharing import connect_shared, is_shared
 from warehouse.lake.statements import begin_reading, execute_statement, quote_list, roll_back
 from warehouse.lake.upgrade import attach_for_reading, bring_up_to_date

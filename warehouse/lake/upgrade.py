@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from schemas.settings import Settings
 from warehouse.lake.attach import attach_lake, has_moved, is_postgres, remember_data_path
-from warehouse.lake.data_files import NewFiles
 from warehouse.lake.definitions import (
     has_every_definition,
     list_missing_definitions,
@@ -17,6 +16,7 @@ from warehouse.lake.definitions import (
 )
 from warehouse.lake.empty_tables import note_empty_tables
 from warehouse.lake.faults import CONFLICT_TRIES, is_conflict, translate_error
+from warehouse.lake.files import NewFiles
 from warehouse.lake.form import check_form
 from warehouse.lake.locks import hold_writer_lock
 from warehouse.lake.statements import roll_back

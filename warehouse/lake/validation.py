@@ -2,7 +2,7 @@
 
 The rules of `schemas.rules` are written as Polars expressions.
 
-`warehouse/lake/suite.py` evaluates the same rules with Great Expectations; a property test holds that both refuse the
+`warehouse/lake/suite/suite.py` evaluates the same rules with Great Expectations; a property test holds that both refuse the
 same rows.
 """
 

@@ -45,7 +45,7 @@ def list_store_faults(settings: Settings, *, is_thorough: bool = False) -> list[
 
     With `is_thorough`, every page of them is read.
     """
-    from warehouse.lake import find_file_faults, has_data_files
+    from warehouse.lake.files import find_file_faults, has_data_files
 
     home_id = read_home_id(settings)
     files = _list_files(settings)

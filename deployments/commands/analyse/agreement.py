@@ -9,7 +9,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from deployments.command_line import print_frame, print_result
+from deployments.command_line.printing import print_frame, print_result
 from deployments.commands.options import AsJson, split_names
 from schemas.errors import UsageError
 from tasks.exchange.imports import compute_table_agreement

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_frame, print_note, print_result
+from deployments.command_line.printing import print_frame, print_note, print_result
 from deployments.commands.league.imports import import_league
 from deployments.commands.options import AsJson, split_names
 from schemas.errors import UsageError

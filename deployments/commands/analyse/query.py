@@ -8,7 +8,8 @@ from typing import Annotated, Final
 
 import typer
 
-from deployments.command_line import (
+from deployments.command_line import run_shell, with_option_groups
+from deployments.command_line.printing import (
     explain_empty,
     paint,
     print_frame,
@@ -16,14 +17,12 @@ from deployments.command_line import (
     print_records,
     print_result,
     print_rows,
-    run_shell,
-    with_option_groups,
     write_frame,
     write_rows,
 )
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from warehouse.lake import (
+from warehouse.lake.reading import (
     CLIENTS,
     LakeReader,
     Rows,

@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from deployments.auth import check_password
-from deployments.command_line import print_records, print_result
+from deployments.command_line.printing import print_records, print_result
 from deployments.commands.options import AsJson
 from schemas.errors import ExamError, UsageError
 from schemas.ledger.trust import Approval
 from schemas.settings import load_settings
-from tasks.exam.log import note_keys, open_signer
-from tasks.exam.public import keep_public_log
+from tasks.exam.log import note_keys
+from tasks.exam.log.signing import open_signer
+from tasks.exam.public.log import keep_public_log
 from tasks.running import approvals as deciding
 from tasks.running.approvals import name_state
 from warehouse.ledger.engine.opening import open_ledger

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_note, print_result
+from deployments.command_line.printing import print_note, print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings

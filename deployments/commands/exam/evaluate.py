@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_note, print_result, render_entries, with_option_groups
+from deployments.command_line import with_option_groups
+from deployments.command_line.printing import print_note, print_result, render_entries
 from deployments.commands.exam.plans import render_plan
 from deployments.commands.exam.run_options import (
     Bridge,

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_records, print_result
+from deployments.command_line.printing import print_records, print_result
 from deployments.commands.options import AsJson
 from deployments.home import check_host, note_new_token_keys
 from schemas.settings import load_settings
-from tasks.exam.log import confirm_keys, describe_token_keys, name_place, note_keys, open_signer
-from tasks.exam.protocol import open_keys, rotate_keys
-from warehouse.ledger.engine.chain import add_entry
+from tasks.exam.log import confirm_keys, describe_token_keys, note_keys
+from tasks.exam.log.signing import name_place, open_signer
+from tasks.exam.protocol.tokens import open_keys, rotate_keys
+from warehouse.ledger.engine.logs.chain import add_entry
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.opening import open_ledger
 

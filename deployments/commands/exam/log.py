@@ -12,11 +12,11 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.exam.log import open_signer, read_public_key
+from tasks.exam.log.signing import open_signer, read_public_key
 from tasks.exam.public import name_public_files, run_verifier
 
 # Imported within a function: what brings SQLAlchemy. Not every command here needs it.
@@ -45,7 +45,7 @@ def audit(
     Example: proctor exam audit 2026-11
     """
     from tasks.exam.log import check_log, read_language, tell_run
-    from tasks.exam.public import check_public_log
+    from tasks.exam.public.log import check_public_log
     from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
@@ -139,7 +139,7 @@ def receipt(
 
     Example: proctor exam receipt receipts.jsonl --public-key KEY
     """
-    from tasks.exam.log import check_receipt, read_receipts
+    from tasks.exam.log.signing import check_receipt, read_receipts
     from warehouse.ledger.engine.opening import open_ledger
 
     receipts = list(read_receipts(file, session_id))

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import group_with_default, print_note, print_records, print_result
+from deployments.command_line import group_with_default
+from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.options import AsJson, split_names
 from schemas.settings import load_settings
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 
 # Imported within a function: what brings SQLAlchemy or asyncio. Not every command here needs it.
 
@@ -153,7 +154,7 @@ def batches(
     """
     import asyncio
 
-    from tasks.models import cancel_open_batch, collect_batches
+    from tasks.models.batches import cancel_open_batch, collect_batches
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.money.batches import list_call_batches
 
@@ -193,7 +194,7 @@ def organisations(
 
     Example: proctor organisations --register
     """
-    from tasks.models import list_owners, register_owners
+    from tasks.models.registry import list_owners, register_owners
     from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()

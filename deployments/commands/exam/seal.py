@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
 from schemas.settings import Settings, load_settings
-from tasks.exam.public import check_witness_file, read_witnesses, seal_public_log
+from tasks.exam.public.log import check_witness_file, read_witnesses, seal_public_log
 from warehouse.ledger.engine.opening import open_ledger
 
 

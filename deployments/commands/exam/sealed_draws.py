@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result, with_option_groups
+from deployments.command_line import with_option_groups
+from deployments.command_line.printing import print_result
 from deployments.commands.exam.run_options import RunOptions
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
-from tasks.exam.public import add_share, commit_run, draw_run
+from tasks.exam.public.draws import add_share, commit_run, draw_run
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 

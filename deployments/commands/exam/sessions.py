@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_note, print_records, print_result, with_option_groups
+from deployments.command_line import with_option_groups
+from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.checks import check_run
 from deployments.commands.exam.database import database
 from deployments.commands.exam.evaluate import preview
@@ -24,13 +25,14 @@ from deployments.commands.exam.users import user_app
 from deployments.commands.options import AnyRun, AsJson, read_month
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
-from tasks.exam import force_close
-from tasks.exam.log import keep_head, note_keys, open_signer
-from tasks.exam.protocol import PERMISSIONS, issue_token, open_keys, read_token_id
-from tasks.exam.public import keep_public_log
-from tasks.models import read_registry
-from warehouse.ledger.engine.chain import Entry, add_entry, name_account
-from warehouse.ledger.engine.clock import read_lease_time, read_time
+from tasks.exam.closed import force_close
+from tasks.exam.log import keep_head, note_keys
+from tasks.exam.log.signing import open_signer
+from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, open_keys, read_token_id
+from tasks.exam.public.log import keep_public_log
+from tasks.models.registry import read_registry
+from warehouse.ledger.engine.leases.clock import read_lease_time, read_time
+from warehouse.ledger.engine.logs.chain import Entry, add_entry, name_account
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam import sittings as ledger_exam
@@ -161,7 +163,7 @@ def close(
 
     Example: proctor exam close 2026-11 --reason "the endpoint was shut down"
     """
-    from tasks.exam.public import disclose_closed_runs
+    from tasks.exam.public.draws import disclose_closed_runs
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:

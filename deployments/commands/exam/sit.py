@@ -15,7 +15,8 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_note, print_result, render_duration, with_option_groups
+from deployments.command_line import with_option_groups
+from deployments.command_line.printing import print_note, print_result, render_duration
 from deployments.commands.checks import check_registry, check_run
 from deployments.commands.exam.evaluate import render_exam
 from deployments.commands.options import FlowOptions
@@ -34,7 +35,7 @@ from tasks.exam.outside import (
     make_own_model,
     read_signing_key,
 )
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from tasks.running import HEARTBEAT_S
 
 _TOKEN_VARIABLE = "PROCTOR_EXAM_TOKEN"  # noqa: S105 - the name of a variable

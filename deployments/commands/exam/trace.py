@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from warehouse.lake import open_lake
-from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.opening import open_ledger
 
 # Imported within the function: what brings SciPy. Neither the help nor a wrong option waits for it.

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from deployments.auth import find_weakness, hash_password
-from deployments.command_line import print_records, print_result
+from deployments.command_line.printing import print_records, print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from schemas.vocabulary import DISCIPLINES
-from tasks.models import read_registry, register_owners
+from tasks.models.registry import read_registry, register_owners
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.users import (
     User,

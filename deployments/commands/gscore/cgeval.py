@@ -12,33 +12,37 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from deployments.command_line import print_frame, print_note, print_result, with_option_groups
+from deployments.command_line import with_option_groups
+from deployments.command_line.printing import print_frame, print_note, print_result
 from deployments.commands.checks import check_registry
 from deployments.commands.gscore.score import Embedding, Profile, Several
 from deployments.commands.options import AsJson, FlowOptions, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.gscore import (
+from tasks.gscore.cgeval import (
     PUBLISHED_COUNT,
     Scoring,
     answer_and_land,
-    compute_sample_agreement,
-    draw_sample,
     export_cgeval_submission,
-    export_rating_workbook,
     import_questions,
-    land_ratings,
     list_answering_models,
     read_answers,
     read_questions,
     read_references,
-    read_sample,
     score_and_land,
+)
+from tasks.gscore.people import (
+    compute_sample_agreement,
+    draw_sample,
+    export_rating_workbook,
+    land_ratings,
+    read_sample,
     write_sample,
 )
-from tasks.models import read_registry
-from tasks.running import Progress, open_cluster
+from tasks.models.registry import read_registry
+from tasks.running import Progress
+from tasks.running.cluster import open_cluster
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 

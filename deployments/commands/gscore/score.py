@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_note, print_result
+from deployments.command_line.printing import print_note, print_result
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
 from tasks.gscore import FileScoring, score_file
-from tasks.running import Progress, open_cluster
+from tasks.running import Progress
+from tasks.running.cluster import open_cluster
 
 Profile = Annotated[str, typer.Option("--profile", help="cgeval-paper or standard.")]
 

@@ -9,27 +9,30 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result, with_option_groups
+from deployments.command_line import with_option_groups
+from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_run
 from deployments.commands.options import AsJson, NoServer, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
 from tasks.judging.calibration import (
-    DrawRequest,
     compare_marks,
-    count_ratings,
     describe_calibration,
+    read_calibration,
+    read_marks,
+    try_judge,
+)
+from tasks.judging.calibration.ratings import (
+    DrawRequest,
+    count_ratings,
     draw_calibration,
     export_ratings,
     import_ratings,
-    read_calibration,
-    read_marks,
     read_round,
-    try_judge,
 )
 from tasks.judging.marking import land_marks
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 

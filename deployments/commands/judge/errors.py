@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_registry, check_run
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
 from tasks.judging import compare_labels, draw_failures, export_failures, import_failures, prelabel_failures
 from tasks.judging.marking import land_marks
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_registry, check_run, list_unpublished
 from deployments.commands.options import AsJson, NoServer
 from deployments.flow_runs import run_flow

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_run
 from deployments.commands.options import AnyRun, AsJson
 from schemas.errors import UsageError

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result, with_option_groups
+from deployments.command_line import with_option_groups
+from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings

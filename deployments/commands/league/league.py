@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_records, print_result, with_option_groups
+from deployments.command_line import with_option_groups
+from deployments.command_line.printing import print_records, print_result
 from deployments.commands.league.people import validate_app
 from deployments.commands.league.report import report
 from deployments.commands.league.rules import Candidates, Domains, RuleOptions, build_rules
@@ -28,7 +29,7 @@ from tasks.league import (
     preview_league,
     read_domain,
 )
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from tasks.running import Progress
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.judging.marking import land_marks
-from tasks.league import export_waiting, import_decisions
+from tasks.league.people import export_waiting, import_decisions
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
-from warehouse.ledger.engine.clock import confirm_clock, measure_clock
+from warehouse.ledger.engine.leases.clock import confirm_clock, measure_clock
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.opening import open_ledger
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson, NoServer
 from deployments.demo import render_stages, run_demo
 from schemas.settings import load_settings
-from tasks.exam.public import name_public_folder
+from tasks.exam.public.log import name_public_folder
 
 
 def add_commands(app: typer.Typer) -> None:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_note, print_result, with_option_groups
+from deployments.command_line import with_option_groups
+from deployments.command_line.printing import print_note, print_result
 from deployments.commands.options import AsJson, read_month
 from schemas.errors import UsageError
 from schemas.settings import load_settings
@@ -23,7 +24,7 @@ from tasks.operations.erasure import (
     read_policy_time,
 )
 from warehouse.lake import open_lake
-from warehouse.ledger.engine.backups import list_backups
+from warehouse.ledger.engine.copies.backups import list_backups
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import group_with_default, print_records, print_result
+from deployments.command_line import group_with_default
+from deployments.command_line.printing import print_records, print_result
 from deployments.commands.options import AsJson
 from deployments.home import accept_files, list_shared
 from schemas.errors import UsageError

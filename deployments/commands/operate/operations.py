@@ -11,9 +11,11 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import check_home, paint, print_result
+from deployments.command_line import check_home
+from deployments.command_line.printing import paint, print_result
 from deployments.commands.options import AsJson
-from deployments.flow_runs import POOL_KINDS, deploy_flows, has_page, start_server, stop_server
+from deployments.flow_runs import POOL_KINDS, deploy_flows
+from deployments.flow_runs.server import has_page, start_server, stop_server
 from deployments.home import backup_home, check_host, create_home, describe_home, restore_home, verify_backup
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import load_settings
@@ -162,7 +164,7 @@ def worker(
 
     Example: PREFECT_API_URL=http://prefect.example:4200/api proctor worker --name host-2
     """
-    from deployments.flow_runs import serve_worker
+    from deployments.flow_runs.server import serve_worker
 
     serve_worker(load_settings(), name, limit=limit)
 
@@ -216,7 +218,8 @@ def compact(as_json: AsJson = False) -> None:
 
     Example: proctor compact
     """
-    from warehouse.lake import compact_lake, open_lake
+    from warehouse.lake import open_lake
+    from warehouse.lake.upkeep import compact_lake
 
     with open_lake(load_settings()) as lake:
         print_result(compact_lake(lake), as_json=as_json)

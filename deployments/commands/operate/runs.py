@@ -9,34 +9,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deployments.command_line import (
-    group_with_default,
-    print_note,
-    print_records,
-    print_result,
-    render_duration,
-)
+from deployments.command_line import group_with_default
+from deployments.command_line.printing import print_note, print_records, print_result, render_duration
 from deployments.commands.options import AsJson, NoServer
-from deployments.flow_runs import (
-    PAID,
-    check_budget,
-    fetch_run_lines,
-    find_deployment,
-    run_flow,
-    start_on_worker,
-)
+from deployments.flow_runs import PAID, check_budget, find_deployment, run_flow, start_on_worker
+from deployments.flow_runs.server import fetch_run_lines
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.models import raise_limit, read_run_account
+from tasks.models.budget import raise_limit, read_run_account
 from tasks.running import iter_run_lines, render_text
-from tasks.running.flow_runs import find_missed_runs, select_unmade
-from warehouse.ledger.engine.flow_runs import find_flow_runs
+from tasks.running.flow_runs.record import find_missed_runs, select_unmade
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.runs.flow_runs import find_flow_runs
 
 if TYPE_CHECKING:
     from tasks.exam import RunProgress
-    from tasks.running.flow_runs import FlowRunState
+    from tasks.running.flow_runs.record import FlowRunState
 
 # Imported within a function: what brings asyncio. Not every command here needs it.
 
@@ -83,7 +72,7 @@ def list_runs(
 
     Example: proctor runs list --flow monthly
     """
-    from tasks.running.flow_runs import list_run_states
+    from tasks.running.flow_runs.record import list_run_states
 
     with open_ledger(load_settings().ledger_address) as ledger:
         found = list_run_states(ledger, most=most, flow=flow or None)
@@ -140,7 +129,7 @@ def start(
 
     Example: proctor runs start seal
     """
-    from tasks.running.flow_runs import as_deployment
+    from tasks.running.flow_runs.record import as_deployment
 
     found = find_deployment(deployment)
     if PAID in found.tags:
@@ -165,7 +154,7 @@ def logs(
 
     Example: proctor logs monthly-2026-12
     """
-    from tasks.running import name_host
+    from tasks.running.claiming import name_host
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, ledger.read() as connection:

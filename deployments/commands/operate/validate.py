@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson, NoServer, read_month
 from deployments.flow_runs import run_flow
 from tasks.operations.validation import select_tables

@@ -7,14 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_note, print_result, render_entries, with_option_groups
+from deployments.command_line import with_option_groups
+from deployments.command_line.printing import print_note, print_result, render_entries
 from deployments.commands.checks import check_registry
 from deployments.commands.options import FlowOptions, split_names
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.bank.augment import MODEL_METHODS, estimate_writing, select_methods
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from warehouse.lake import open_lake
 
 # What is paid without a question.

@@ -10,20 +10,14 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import (
-    group_with_default,
-    print_frame,
-    print_note,
-    print_result,
-    print_rows,
-    write_frame,
-)
+from deployments.command_line import group_with_default
+from deployments.command_line.printing import print_frame, print_note, print_result, print_rows, write_frame
 from deployments.commands.options import AsJson, NoServer, split_names
 from deployments.commands.papers.bank_export import export_bank
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from warehouse.lake import LakeReader
+from warehouse.lake.reading import LakeReader
 
 # Imported within a function: what brings Polars, NumPy or SQLAlchemy. Not every command here needs it.
 
@@ -298,7 +292,7 @@ def disclose(
     Example: proctor bank disclose 6f1c52b8 --reason "asked for by a candidate"
     """
     from tasks.bank import find_question
-    from tasks.exam.public import disclose_question
+    from tasks.exam.public.bank import disclose_question
     from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
@@ -316,7 +310,7 @@ def disclose(
 
 def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: bool) -> None:
     from tasks.bank import find_question, restore_question, retire_question
-    from tasks.exam.public import publish_retirement
+    from tasks.exam.public.log import publish_retirement
     from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
 

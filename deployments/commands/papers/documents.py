@@ -1,23 +1,26 @@
-"""Documents that were ingested: documents list, show, remove."""
+"""Documents that were ingested: documents list, show, release, remove."""
 
 from __future__ import annotations
 
+import getpass
 import sys
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result, print_rows
+from deployments.command_line.printing import print_result, print_rows
 from deployments.commands.options import AsJson
 from schemas.documents import DOCUMENT_STATUSES
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from warehouse.lake import LakeReader, Rows
+from warehouse.lake.reading import LakeReader, Rows
 
 # Imported within a function: what brings Polars or SQLAlchemy. Not every command here needs it.
 
-documents_app = typer.Typer(no_args_is_help=True, help="List, look at and remove ingested documents.")
+documents_app = typer.Typer(
+    no_args_is_help=True, help="List, look at, release and remove ingested documents."
+)
 
 Document = Annotated[str, typer.Argument(help="File name of the document, or the beginning of its id.")]
 
@@ -34,11 +37,20 @@ def list_documents(
 ) -> None:
     """List documents: id, name, status, how many questions were found, discipline.
 
-    Example: proctor documents list --status needs_ocr
+    With `--status held` the reason stands beside each, and what share of it is expected to be right.
+
+    Example: proctor documents list --status held
     """
-    if status and status not in DOCUMENT_STATUSES:
-        raise UsageError(f"--status {status!r} is unknown; use one of {', '.join(DOCUMENT_STATUSES)}.")
+    known = (*DOCUMENT_STATUSES, "released")
+    if status and status not in known:
+        raise UsageError(f"--status {status!r} is unknown; use one of {', '.join(known)}.")
     with LakeReader(load_settings()) as lake:
+        if status == "held":
+            rows = lake.read("held_documents_listed")
+            if not as_json:
+                rows = Rows(rows.columns, [(str(row[0])[:13], *row[1:]) for row in rows.rows])
+            print_rows(rows, format="json" if as_json else "table")
+            return
         rows = lake.read("documents_listed", {"status": status or None})
     if not as_json:
         # As much of the id as `documents show` and `remove` need to know it by.
@@ -65,6 +77,33 @@ def show(document: Document, as_json: AsJson = False) -> None:
         "bank_versions": versions["bank_version"].to_list(),
     }
     print_result(result, as_json=as_json)
+
+
+@documents_app.command()
+def release(
+    document: Document,
+    reason: Annotated[str, typer.Option("--reason", help="Why; kept with the document.")],
+    as_json: AsJson = False,
+) -> None:
+    """Let a held paper go on as it was read: its questions then wait for review.
+
+    Who released it, when and why is kept; what was landed stays as it is. Doing it twice changes nothing.
+
+    Example: proctor documents release final-2025.docx --reason "looked at it: the two missing questions are pictures"
+    """
+    from tasks.ingest import release_document
+    from tasks.review import open_waiting_batch
+    from warehouse.lake import open_lake
+
+    settings = load_settings()
+    with open_lake(settings) as lake:
+        released = release_document(lake, document, reason, getpass.getuser())
+    waiting = open_waiting_batch(settings)
+    word = "Released" if released.is_new else "Was released before:"
+    lines = [
+        f"{word} {released.document_name} ({released.document_id[:13]}): {released.question_count} questions go to review."
+    ]
+    print_result(asdict(released) | waiting, as_json=as_json, lines=lines, then="proctor review status")
 
 
 @documents_app.command()

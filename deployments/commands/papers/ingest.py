@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_result, with_option_groups
+from deployments.command_line import with_option_groups
+from deployments.command_line.printing import print_result
 from deployments.commands.options import FlowOptions
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
@@ -96,7 +97,11 @@ def ingest(
     # What is wrong with the command is reported before a server is started.
     list_sources(paths)
     options = make_options(
-        reading.discipline_map, reading.mapping_file, reading.source_kind or None, use_ocr=not reading.no_ocr
+        reading.discipline_map,
+        reading.mapping_file,
+        reading.source_kind or None,
+        use_ocr=not reading.no_ocr,
+        settings=load_settings(),
     )
     if assist:
         _check_model(assist)
@@ -173,7 +178,7 @@ def _check(
     }
     result |= {"page": str(page.resolve()), "assistance": summary.as_counts() if assist else None}
     print_result(result, as_json=as_json, lines=lines)
-    if document["status"] not in ("parsed", "no_questions"):
+    if document["status"] not in ("parsed", "held", "no_questions"):
         raise typer.Exit(1)
 
 
@@ -199,6 +204,12 @@ def _describe(result: dict[str, Any]) -> list[str]:
             f"Documents without a discipline: {result['documents_without_discipline']}. No annotator can be found for "
             "their questions: name it with --discipline-map and --again."
         )
+    if result["held"]:
+        lines.append(
+            f"Held whole: {len(result['held'])} papers with {result['held_questions']} questions. Nothing of them is reviewed "
+            "until somebody corrects how they are divided on the web desk, or releases them as they are: proctor documents release"
+        )
+        lines += [f"  {one['document']}: {one['reason']}" for one in result["held"]]
     if result["problems"]:
         lines.append(f"Problems: {len(result['problems'])}")
         lines += [f"  {p['document']}: {p['status']}. {p['error']}" for p in result["problems"]]

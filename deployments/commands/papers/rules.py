@@ -8,11 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
-from tasks.operations.validation import check_questions
-from tasks.questions import read_rule_notes
+from tasks.operations.validation import check_questions, read_rule_notes
 from tasks.running import Progress
 from warehouse.lake import open_lake
 

@@ -13,27 +13,17 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from deployments.command_line import print_frame, print_result
+from deployments.command_line.printing import print_frame, print_result
 from deployments.commands.options import AsJson
 from deployments.commands.review import label_studio, people
 from deployments.commands.review.handed_in import print_import
 from deployments.flow_runs import record_and_continue
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.review import (
-    LANGUAGES,
-    AssignmentSummary,
-    AssignmentTerms,
-    BatchProgress,
-    Workload,
-    assign_batch,
-    export_batch,
-    export_open_batches,
-    list_progress,
-    list_workloads,
-    read_gold_supply,
-    read_workbooks,
-)
+from tasks.review import LANGUAGES
+from tasks.review.assigning import AssignmentSummary, AssignmentTerms, assign_batch, read_gold_supply
+from tasks.review.channels import export_batch, export_open_batches, read_workbooks
+from tasks.review.overview import BatchProgress, Workload, list_progress, list_workloads
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
@@ -194,7 +184,8 @@ def agreement(
 
     Example: proctor review agreement --batch 2026-11-3ad61f79
     """
-    from tasks.review import compute_review_agreement, read_gold_scores, read_votes
+    from tasks.review import compute_review_agreement, read_votes
+    from tasks.review.assigning import read_gold_scores
 
     with open_ledger(load_settings().ledger_address) as ledger:
         rows = [asdict(row) for row in compute_review_agreement(read_votes(ledger, batch_id or None))]

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from deployments.command_line import print_note, print_result
+from deployments.command_line.printing import print_note, print_result
 from deployments.flow_runs import Continuation
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
 from deployments.commands.review.handed_in import print_import
 from deployments.flow_runs import record_and_continue
@@ -47,7 +47,7 @@ def export_tasks(
 
     Example: proctor review label-studio export label-studio
     """
-    from tasks.review import export_label_studio
+    from tasks.review.channels import export_label_studio
 
     chosen = next((one for one in LANGUAGES if one == language), None)
     if language and chosen is None:
@@ -88,7 +88,7 @@ def import_annotations(
 
     Example: proctor review label-studio import project-1.json
     """
-    from tasks.review import read_label_studio
+    from tasks.review.channels import read_label_studio
 
     if wrong := [one for one in person or [] if "=" not in one]:
         raise UsageError(f"--person {wrong[0]!r} is not ACCOUNT=ANNOTATOR.")

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deployments.command_line import print_result
+from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
-from tasks.review import write_annotator
+from tasks.review.assigning import write_annotator
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 
 if TYPE_CHECKING:
-    from tasks.review import Reassignment, Reminder
+    from tasks.review.assigning import Reassignment
+    from tasks.review.overview import Reminder
 
 # Imported within a function: what brings Polars or email. Not every command here needs it.
 
@@ -85,7 +86,7 @@ def reassign(
 
     Example: proctor review reassign zhang --to li
     """
-    from tasks.review import reassign as move
+    from tasks.review.assigning import reassign as move
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
@@ -112,7 +113,7 @@ def remind(
 
     Example: proctor review remind
     """
-    from tasks.review import send_reminders, write_reminders
+    from tasks.review.overview import send_reminders, write_reminders
 
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:

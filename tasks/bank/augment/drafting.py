@@ -17,9 +17,12 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.bank.augment.model_variants import PURPOSE, Writing, WrittenVariants, write_variants
 from tasks.bank.augment.requests import PROMPT_VERSION
-from tasks.models import ModelClient, RegisteredModel, check_callable, open_budget, read_call_frames
+from tasks.models import ModelClient, read_call_frames
+from tasks.models.budget import open_budget
+from tasks.models.registry import RegisteredModel, check_callable
 from tasks.questions import draw_share
-from tasks.running import Progress, claim_work
+from tasks.running import Progress
+from tasks.running.claiming import claim_work
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text

@@ -12,7 +12,8 @@ from tasks.bank.augment.drafting import list_unwritten
 from tasks.bank.augment.model_variants import TRIES
 from tasks.bank.augment.requests import build_messages
 from tasks.bank.augment.writing_tasks import WritingTask, list_writing_tasks
-from tasks.models import RegisteredModel, compute_cost
+from tasks.models.budget import compute_cost
+from tasks.models.registry import RegisteredModel
 from warehouse.lake import Lake
 
 # A character of Chinese, Japanese or Korean is about a token; of other scripts four of them are one.

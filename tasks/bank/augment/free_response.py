@@ -14,15 +14,8 @@ from datetime import datetime
 
 from tasks.bank.augment.option_references import names_an_option, refers_to_other_options
 from tasks.bank.augment.wording import is_unfinished
-from tasks.questions import (
-    TEMPLATE,
-    Question,
-    QuestionContent,
-    Variant,
-    VariantOrigin,
-    count_blanks,
-    make_variant,
-)
+from tasks.questions import Question, QuestionContent, count_blanks
+from tasks.questions.variants import TEMPLATE, Variant, VariantOrigin, make_variant
 
 METHOD = "free_response"
 PROMPT_VERSION = "free-response/1"

@@ -12,8 +12,9 @@ from schemas.tables import get_table
 from tasks.bank.augment import free_response, permutation, true_false
 from tasks.bank.augment.quarantine import build_refused_variant
 from tasks.bank.augment.true_false import augment_questions, build_variants_frame
-from tasks.questions import Question, ReviewedQuestion, Variant
+from tasks.questions import Question
 from tasks.questions.rules import find_broken_rules
+from tasks.questions.variants import ReviewedQuestion, Variant
 from warehouse.lake import Batch, Lake
 
 Make = Callable[[Question, datetime], Variant | None]

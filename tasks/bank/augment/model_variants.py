@@ -31,21 +31,14 @@ from tasks.bank.augment.variant_rules import (
     has_both_truths,
 )
 from tasks.bank.augment.writing_tasks import STATEMENTS_PER_MATERIAL, WritingTask, list_writing_tasks
-from tasks.models import CallFailed, CallRequest, ModelClient, parse_json_object
-from tasks.questions import (
-    Option,
-    Question,
-    QuestionContent,
-    ReviewedQuestion,
-    Variant,
-    VariantOrigin,
-    find_doubts,
-    make_variant,
-)
+from tasks.models import CallFailed, CallRequest, ModelClient
+from tasks.models.reading import parse_json_object
+from tasks.questions import Option, Question, QuestionContent
 from tasks.questions.rules import find_broken_rules
+from tasks.questions.variants import ReviewedQuestion, Variant, VariantOrigin, find_doubts, make_variant
 
 if TYPE_CHECKING:
-    from tasks.models import RegisteredModel
+    from tasks.models.registry import RegisteredModel
 
 T = TypeVar("T")
 

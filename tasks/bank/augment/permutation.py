@@ -9,7 +9,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from tasks.bank.augment.option_references import names_an_option, refers_to_other_options
-from tasks.questions import TEMPLATE, Option, Question, Variant, VariantOrigin, draw_order, make_variant
+from tasks.questions import Option, Question, draw_order
+from tasks.questions.variants import TEMPLATE, Variant, VariantOrigin, make_variant
 
 METHOD = "permuted_options"
 PROMPT_VERSION = "permuted-options/1"

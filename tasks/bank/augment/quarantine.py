@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
-from tasks.questions import Question, Variant
+from tasks.questions import Question
+from tasks.questions.variants import Variant
 
 
 def build_refused_question(

@@ -17,7 +17,7 @@ from schemas.tables import get_table
 from tasks.bank.augment.landing import build_template_batch
 from tasks.bank.augment.quarantine import build_refused_variant
 from tasks.bank.augment.variant_rules import SAMPLE_PASSES_REVIEW
-from tasks.questions import Variant
+from tasks.questions.variants import Variant
 from warehouse.lake import Batch, Lake
 
 

@@ -17,11 +17,8 @@ from schemas.tables import get_table
 from tasks.bank.augment.option_references import refers_to_other_options
 from tasks.bank.augment.quarantine import build_refused_question
 from tasks.bank.augment.wording import PROMPT_VERSION, choose_frame
-from tasks.questions import (
-    TEMPLATE,
-    QuestionContent,
-    ReviewedQuestion,
-    Variant,
+from tasks.questions import QuestionContent
+from tasks.questions.identity import (
     close_pieces,
     compute_normal_uuid,
     fold_piece,
@@ -29,6 +26,7 @@ from tasks.questions import (
     normalise_for_key,
 )
 from tasks.questions.rules import find_broken_rules, is_sound_choice
+from tasks.questions.variants import TEMPLATE, ReviewedQuestion, Variant
 
 METHOD = "multiple_choice_to_true_false"
 KEY_REFERS_TO_OTHER_OPTIONS = "key_does_not_refer_to_other_options"

@@ -13,8 +13,9 @@ import polars as pl
 from tasks.bank.augment.methods import MODEL_METHODS
 from tasks.bank.augment.option_references import refers_to_other_options
 from tasks.bank.augment.true_false import is_expandable
-from tasks.questions import Option, ReviewedQuestion
+from tasks.questions import Option
 from tasks.questions.rules import find_broken_rules
+from tasks.questions.variants import ReviewedQuestion
 
 STATEMENTS_PER_MATERIAL = 4
 # A term has no other words, and to say a statement in other words is to risk its truth.

@@ -2,7 +2,7 @@
 
 That is their normal forms, and the key that equal questions share.
 
-Taken away are width, case, white space, punctuation that papers write in several ways (`tasks.questions.identity`), the
+Taken away are width, case, white space, punctuation that papers write in several ways (`tasks.questions.identity.normal_form`), the
 difference between traditional and simplified characters, and the order of options.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from tasks.bank.dedupe.simplified import fold_traditional_codes
-from tasks.questions import normalise_column
+from tasks.questions.identity import normalise_column
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,7 @@ from schemas.tables import get_table
 from tasks.bank.dedupe.exact import normalise_contents
 from tasks.bank.dedupe.near import Text, describe_alike
 from tasks.bank.dedupe.signatures import BANDS, ROWS, Sketches, compute_sketches
-from tasks.running import spread
+from tasks.running.cluster import spread
 
 if TYPE_CHECKING:
     import numpy as np

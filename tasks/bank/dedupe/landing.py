@@ -16,7 +16,7 @@ from schemas.tables import get_table
 from tasks.bank.dedupe.index import ALGORITHM, compute_signatures, frame_signatures
 from tasks.bank.dedupe.publish import BankBuild, build_bank
 from tasks.bank.dedupe.signatures import BANDS
-from tasks.running import hold_work
+from tasks.running.claiming import hold_work
 from warehouse.lake import LOCK_TIMEOUT_S, Batch, Lake
 
 if TYPE_CHECKING:

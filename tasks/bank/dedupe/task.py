@@ -6,7 +6,8 @@ from prefect import task
 
 from schemas.settings import load_settings
 from tasks.bank.dedupe.landing import land_bank
-from tasks.running import hide_content, open_cluster
+from tasks.running import hide_content
+from tasks.running.cluster import open_cluster
 from tasks.running.flow_runs import RETRIED, sign_landings
 from warehouse.lake import open_lake
 

@@ -13,7 +13,7 @@ import polars as pl
 from tasks.bank.dedupe.index import read_texts
 from tasks.bank.dedupe.near import CLOSED_TYPES, asks_the_same, describe_alike
 from tasks.bank.dedupe.signatures import GRAM
-from tasks.running import spread
+from tasks.running.cluster import spread
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from schemas.tables import get_table
-from tasks.questions import ORIGINAL, TEMPLATE, BareQuestion, Option, QuestionContent
+from tasks.questions import ORIGINAL, BareQuestion, Option, QuestionContent
 from tasks.questions.rules import find_broken_rules
+from tasks.questions.variants import TEMPLATE
 
 # The columns of a question that wants into the bank: those of `bank_contents` but the version, and what decides which copy stays.
 CONTENT_COLUMNS = tuple(

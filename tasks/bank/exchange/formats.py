@@ -14,7 +14,8 @@ from typing import Any
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.questions import BareQuestion, build_records, export_records, render_prompt
+from tasks.questions import BareQuestion
+from tasks.questions.forms import build_records, export_records, render_prompt
 
 _TASK_NAME = re.compile(r"^[a-z][a-z0-9_]{0,60}$")
 # What a closed answer begins with when it is given as the prompt asks for it.

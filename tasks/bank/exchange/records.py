@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.questions import build_records, export_records
+from tasks.questions.forms import build_records, export_records
 from tasks.texts import refuse_erased
 from warehouse.lake import Lake
 

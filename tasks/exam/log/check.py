@@ -24,10 +24,10 @@ from tasks.exam.log.heads import (
 from tasks.exam.log.signing import describe_head, is_signed, name_key_file, name_place, open_signer
 from tasks.exam.log.state import find_state_faults
 from tasks.exam.log.words import LogFinding
-from tasks.exam.protocol import open_keys
-from warehouse.ledger.engine.chain import BEGIN, FIRST_HASH, compute_entry_hash
-from warehouse.ledger.engine.digests import digest_text
+from tasks.exam.protocol.tokens import open_keys
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import BEGIN, FIRST_HASH, compute_entry_hash
+from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.trust import access
 from warehouse.ledger.trust.erasures import list_erasures
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Final
 from schemas.ledger.trust import LogKey, SignedHead
 from schemas.settings import Settings
 from tasks.exam.log.signing import LogSigner, describe_head, open_signer
-from tasks.exam.protocol import KeySet, open_keys
-from warehouse.ledger.engine.chain import Entry, add_entry
-from warehouse.ledger.engine.digests import digest_text
+from tasks.exam.protocol.tokens import KeySet, open_keys
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.digests import digest_text
+from warehouse.ledger.engine.logs.public_log import KEY, add_public_entry
 from warehouse.ledger.engine.moments import now_text
-from warehouse.ledger.engine.public_log import KEY, add_public_entry
 from warehouse.ledger.trust import access
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from schemas.ledger.trust import ErasedAnswer
 from schemas.vocabulary import GIVEN_STATUSES
 from tasks.exam.log.words import LogFinding
-from warehouse.ledger.engine import digests
+from warehouse.ledger.engine.logs import digests
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.exam.tokens import digest_end
 from warehouse.ledger.trust import access, erasures, sealed_state, seals

@@ -2,7 +2,7 @@
 
 The source is an endpoint like OpenAI's, or a program of the candidate's.
 
-Both get the words in which in-house candidates are asked (tasks/questions/prompt_styles.py): same instruction, same examples,
+Both get the words in which in-house candidates are asked (tasks/questions/forms/prompt_styles.py): same instruction, same examples,
 same demand for steps.
 """
 
@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import LONGEST_RESPONSE
-from tasks.questions import BareQuestion, render_prompt
+from tasks.questions import BareQuestion
+from tasks.questions.forms import render_prompt
 
 if TYPE_CHECKING:
-    from tasks.models import RegisteredModel
+    from tasks.models.registry import RegisteredModel
 
 # A question as the API sends it → the fields of an answer (`response` and, where known, the account of the call).
 Answerer = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
@@ -37,7 +38,7 @@ def make_own_model(
     name: str, base_url: str, key_variable: str | None, parameters: dict[str, Any]
 ) -> RegisteredModel:
     """A model that stands in no registry, by its endpoint's address and its name there."""
-    from tasks.models import RegisteredModel
+    from tasks.models.registry import RegisteredModel
 
     if not base_url.startswith(("http://", "https://")):
         raise UsageError(f"--endpoint {base_url!r} is no address: it starts with http:// or https://.")
@@ -73,7 +74,7 @@ class EndpointAnswerer:
     """
 
     def __init__(self, model: RegisteredModel, *, timeout_s: float, most_attempts: int = 6) -> None:
-        from tasks.models import Endpoints, OwnPace, Sender, get_limiter
+        from tasks.models.sending import Endpoints, OwnPace, Sender, get_limiter
 
         self._model = model
         self._endpoints = Endpoints(timeout_s)
@@ -90,7 +91,9 @@ class EndpointAnswerer:
 
         Raises NoAnswer when the endpoint gave none after all tries, RegistryError for a missing key.
         """
-        from tasks.models import Failure, Flight, compute_cost, compute_status
+        from tasks.models import Failure, compute_status
+        from tasks.models.budget import compute_cost
+        from tasks.models.sending import Flight
 
         messages, version = render_prompt(
             BareQuestion.from_row(question["content"]), question["prompt_style"]

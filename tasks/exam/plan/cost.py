@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tasks.models import RegisteredModel
+    from tasks.models.registry import RegisteredModel
 
 
 @dataclass(frozen=True)

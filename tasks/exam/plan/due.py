@@ -12,7 +12,7 @@ from warehouse.ledger.exam import plans
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
-    from tasks.models import RegisteredModel, Registry
+    from tasks.models.registry import RegisteredModel, Registry
 
 # A candidate with another of these is another candidate, whatever its name.
 _IDENTITY: Final = ("endpoint_model", "mode", "parameters")

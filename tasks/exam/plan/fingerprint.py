@@ -10,10 +10,10 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from tasks.questions import VERSION as EXAM_PROMPT
+from tasks.questions.forms import VERSION as EXAM_PROMPT
 
 if TYPE_CHECKING:
-    from tasks.models import RegisteredModel
+    from tasks.models.registry import RegisteredModel
 
 
 def describe_sitting(model: RegisteredModel, judge_prompt: str | None = None) -> str:

@@ -21,7 +21,7 @@ import polars as pl
 from schemas.errors import GateError, RegistryError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.plan.allotment import Allotment, Refusal, allot_sets
-from tasks.exam.plan.bank_index import index_bank
+from tasks.exam.plan.bank import index_bank
 from tasks.exam.plan.cost import TokenEstimate
 from tasks.exam.plan.due import list_due, read_schedule
 from tasks.exam.plan.fingerprint import describe_sitting
@@ -33,8 +33,8 @@ from tasks.exam.plan.run_plan import RunPlan, parse_published
 from tasks.exam.plan.shares import plan_shares
 from tasks.exam.plan.state import read_state
 from tasks.exam.plan.wishes import RunWishes
-from tasks.exam.public import BankRows, FrameRows, find_blinding_fault, read_blinding_secret
-from tasks.models import collect_owners
+from tasks.exam.public.bank import BankRows, FrameRows, find_blinding_fault, read_blinding_secret
+from tasks.models.registry import collect_owners
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings as ledger_exam
 from warehouse.ledger.exam.draws import read_pending_source
@@ -44,7 +44,7 @@ from warehouse.ledger.trust.organisations import SIMULATED_PREFIX, make_key
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from tasks.models import RegisteredModel, Registry
+    from tasks.models.registry import RegisteredModel, Registry
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,59}")
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 from schemas.errors import ConflictError, GateError, StoreError, UsageError
 from schemas.ledger.exam import Run, Session
 from tasks.exam.plan.allotment import Allotment
-from tasks.exam.plan.drawing import draw_order, make_set_key
+from tasks.exam.plan.bank import draw_order, make_set_key
 from tasks.exam.plan.planning import check_same_run, compute_plan
 from tasks.exam.plan.request import PlanRequest
 from tasks.exam.plan.run_plan import RunPlan, describe_model, parse_published
 from tasks.exam.plan.shares import BankTooSmall
-from tasks.exam.public import SealedBank, seal_bank, write_draw
-from tasks.questions import strip_questions
+from tasks.exam.public.bank import SealedBank, seal_bank
+from tasks.exam.public.draws import write_draw
+from tasks.questions.forms import strip_questions
 from tasks.running.approvals import Request, Unapproved, ask_and_refuse, use_approval
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text

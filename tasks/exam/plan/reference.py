@@ -13,7 +13,7 @@ from warehouse.ledger.exam import plans
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from tasks.models import RegisteredModel, Registry
+    from tasks.models.registry import RegisteredModel, Registry
 
 
 def find_former_reference(

@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tasks.exam.plan.bank_index import BankIndex
+from tasks.exam.plan.bank import BankIndex, make_seed
 from tasks.exam.plan.cost import TokenEstimate
-from tasks.exam.plan.drawing import make_seed
 from tasks.exam.plan.due import Schedule
 from tasks.exam.plan.shares import ShareRule
-from tasks.exam.public import BankRows
+from tasks.exam.public.bank import BankRows
 from warehouse.ledger.trust.organisations import SIMULATED_PREFIX, make_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tasks.models import RegisteredModel
+    from tasks.models.registry import RegisteredModel
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings as ledger_exam
 
 if TYPE_CHECKING:
-    from tasks.models import RegisteredModel
+    from tasks.models.registry import RegisteredModel
     from warehouse.ledger.exam.sittings import PlannedRun
 
 

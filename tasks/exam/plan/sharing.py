@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tasks.exam.plan.drawing import DisciplineShare, DrawnQuestion, Masks, draw_set, split_anchors
+from tasks.exam.plan.bank import DisciplineShare, DrawnQuestion, Masks, draw_set, split_anchors
 from tasks.exam.plan.request import KnownSet, LedgerState, PlanRequest
 from tasks.exam.plan.shares import Shortfall
 

@@ -2,7 +2,7 @@
 
 A deadline is set once, stored with the session, and the same for every process.
 
-A session that is not finished by its deadline is closed by the next flow (tasks.exam.closing); what is then unanswered counts
+A session that is not finished by its deadline is closed by the next flow (tasks.exam.closed.closing); what is then unanswered counts
 0 stars. A limit for each question holds for outside candidates only: in house, the limit of a call takes its place.
 """
 
@@ -17,7 +17,7 @@ from schemas.settings import Settings
 from warehouse.ledger.engine.moments import write_moment
 
 if TYPE_CHECKING:
-    from warehouse.ledger.engine.clock import Clock
+    from warehouse.ledger.engine.leases.clock import Clock
     from warehouse.ledger.exam.seats import Seat
 
 _DAY_S: Final = 86_400.0

@@ -22,18 +22,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from schemas.errors import ExamError
 from schemas.ledger.trust import Approval
 from schemas.settings import Settings
-from tasks.exam.log import HeadKeeper, describe_receipt
+from tasks.exam.log import HeadKeeper
+from tasks.exam.log.signing import describe_receipt
 from tasks.exam.protocol import watching
 from tasks.exam.protocol.deadlines import Deadlines
-from tasks.exam.protocol.keys import KeyFile, open_keys
 from tasks.exam.protocol.moves import Accepted, Move, Moves, SeatRules
 from tasks.exam.protocol.seating import check_role
-from tasks.exam.protocol.tokens import Claims, VerifiedTokens, read_caller
+from tasks.exam.protocol.tokens import Claims, KeyFile, VerifiedTokens, open_keys, read_caller
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt, SessionStatus, SessionSummary
 from tasks.running.approvals import NOBODY_ELSE, TwoPersons, approve, describe_wait, refuse
-from warehouse.ledger.engine.chain import Entry, add_entry
-from warehouse.ledger.engine.clock import Clock, GivenClock, LedgerClock, check_clock, clock_of
+from warehouse.ledger.engine.leases.clock import Clock, GivenClock, LedgerClock, check_clock, clock_of
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.trust import approvals, users
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from schemas.errors import ConflictError, ExamError
 from schemas.settings import LONGEST_RESPONSE
 from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
-from tasks.exam.log import describe_answer, is_signed
+from tasks.exam.log.signing import describe_answer, is_signed
 from tasks.exam.protocol.deadlines import Deadlines, check_deadline, read_answer_by
 from tasks.exam.protocol.seating import (
     check_quota,
@@ -27,8 +27,8 @@ from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Answer, Lease, Put, Receipt
 from tasks.exam.public import add_closing, add_opening
 from tasks.questions import BareQuestion
-from warehouse.ledger.engine.chain import Entry
-from warehouse.ledger.engine.digests import digest_response, digest_text
+from warehouse.ledger.engine.logs.chain import Entry
+from warehouse.ledger.engine.logs.digests import digest_response, digest_text
 from warehouse.ledger.engine.moments import now_text, write_moment
 from warehouse.ledger.exam import deadlines as ledger_deadlines
 from warehouse.ledger.exam import seats
@@ -37,7 +37,7 @@ from warehouse.ledger.trust.seals import seal_closing
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from warehouse.ledger.engine.clock import Clock
+    from warehouse.ledger.engine.leases.clock import Clock
 
 T = TypeVar("T")
 

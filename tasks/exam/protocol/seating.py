@@ -15,14 +15,14 @@ from schemas.errors import ExamError
 from tasks.exam.protocol.deadlines import check_deadline
 from tasks.exam.protocol.tokens import PERMISSIONS, Claims
 from tasks.exam.protocol.words import Lease
-from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.exam import seats
 from warehouse.ledger.trust import users
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from warehouse.ledger.engine.clock import Clock
+    from warehouse.ledger.engine.leases.clock import Clock
 
 _SHORTEST_LEASE_SECRET: Final = 32
 

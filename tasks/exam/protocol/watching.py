@@ -15,7 +15,7 @@ from tasks.exam.protocol.seating import check_active, check_role, log_use, read_
 from tasks.exam.protocol.tokens import VerifiedTokens
 from tasks.exam.protocol.words import Quota, SessionStatus, SessionSummary
 from tasks.running.approvals import Request, TwoPersons, Unapproved, ask, use_approval
-from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.exam import seats, sittings
 from warehouse.ledger.trust import users
 

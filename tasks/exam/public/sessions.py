@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tasks.exam.public.hashing import compute_root, digest
-from warehouse.ledger.engine.public_log import add_public_entry
+from warehouse.ledger.engine.logs.public_log import add_public_entry
 from warehouse.ledger.trust.answer_hashes import read_answer_hashes, read_session_size
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import UsageError
-from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.trust.users import read_user
 
 if TYPE_CHECKING:

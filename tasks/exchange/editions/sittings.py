@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
-from tasks.questions import BareQuestion, render_prompt
+from tasks.questions import BareQuestion
+from tasks.questions.forms import render_prompt
 
 if TYPE_CHECKING:
     from warehouse.lake import Lake

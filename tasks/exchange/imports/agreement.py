@@ -9,7 +9,7 @@ import polars as pl
 
 from schemas.errors import UsageError
 from tasks.exchange.imports.tables import read_table
-from tasks.statistics import RaterAgreement, Value, compute_agreement
+from tasks.statistics.agreement import RaterAgreement, Value, compute_agreement
 
 
 def compute_table_agreement(

@@ -20,7 +20,7 @@ from tasks.exchange.imports.tables import (
     parse_scores,
     read_table,
 )
-from tasks.questions import import_records, render_record
+from tasks.questions.forms import import_records, render_record
 from warehouse.lake import Lake
 
 

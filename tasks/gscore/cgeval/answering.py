@@ -17,15 +17,9 @@ import polars as pl
 
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import Settings
-from tasks.models import (
-    CallFailed,
-    CallRequest,
-    ModelClient,
-    RegisteredModel,
-    compute_call_key,
-    read_registry,
-)
-from tasks.running import hold_work
+from tasks.models import CallFailed, CallRequest, ModelClient, compute_call_key
+from tasks.models.registry import RegisteredModel, read_registry
+from tasks.running.claiming import hold_work
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.replies import read_replies
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 
 from schemas.errors import ContractError, UsageError
-from tasks.gscore.cgeval.prompts import QuestionKind
 
 _CATEGORY, _SUBJECT, _TYPE, _NUMBER, _STEM, _LENGTH, _PROMPT = QUESTION_HEADERS = (
     "大科目类别",
@@ -24,6 +24,8 @@ _CATEGORY, _SUBJECT, _TYPE, _NUMBER, _STEM, _LENGTH, _PROMPT = QUESTION_HEADERS 
     "题目prompt",
 )
 RESPONSE_HEADER = "回答"
+
+QuestionKind = Literal["definition", "short_answer", "arithmetic", "word_problem", "derivation"]
 
 KIND_BY_CGEVAL_TYPE: dict[str, QuestionKind] = {
     "名词解释": "definition",

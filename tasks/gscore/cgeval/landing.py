@@ -28,7 +28,9 @@ from tasks.gscore.cgeval.references import read_references
 from tasks.gscore.metrics.pairs import NO_MODEL_NOTE
 from tasks.gscore.metrics.profiles import parse_profile
 from tasks.gscore.metrics.similarity import Embedder, EmbeddingModelError, load_embedder
-from tasks.models import ModelClient, open_budget, read_call_frames, read_registry
+from tasks.models import ModelClient, read_call_frames
+from tasks.models.budget import open_budget
+from tasks.models.registry import read_registry
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.replies import read_first_start

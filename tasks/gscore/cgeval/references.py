@@ -16,12 +16,6 @@ from tasks.gscore.cgeval.files import QUESTION_HEADERS
 _PRINTED_ID = (QUESTION_HEADERS[1], QUESTION_HEADERS[2], QUESTION_HEADERS[3])
 _NAMES = {"reference": ("reference", "参考答案"), "reference_answer": ("reference_answer", "最终答案")}
 
-REFERENCE_SCHEMA = {
-    "cgeval_id": pl.String(),
-    "references": pl.List(pl.String()),
-    "reference_answers": pl.List(pl.String()),
-}
-
 
 def read_references(path: Path, questions: pl.DataFrame) -> pl.DataFrame:
     """Read reference answers: one row per question that has any, in the questions' order.

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tasks.gscore.metrics.profiles import BLEU_MAX_ORDER, CHRF_MAX_ORDER, Profile, parse_profile
 from tasks.gscore.metrics.reference import SurfaceScores
 from tasks.gscore.metrics.tokens import Symbols, parse_characters, parse_zh_tokens
-from tasks.running import spread
+from tasks.running.cluster import spread
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

@@ -48,7 +48,9 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
     if pictures and kept[-1] in pictures:
         split.stem.extend(pictures)
         split.options[:] = [
-            (label, [piece for piece in pieces if piece not in pictures]) for label, pieces in split.options
+            # an option that is nothing but a picture keeps it
+            (label, [piece for piece in pieces if piece not in pictures] or pieces)
+            for label, pieces in split.options
         ]
     texts = strip_separators([clean_text(option_text(pieces), language) for _, pieces in split.options])
     draft.options = [(label, text) for (label, _), text in zip(split.options, texts, strict=True)]
@@ -65,7 +67,7 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
 
 
 def _find_start(option: tuple[str, list[Piece]]) -> int:
-    return option[1][0].start
+    return option[1][0].start if option[1] else -1
 
 
 def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[Piece]]:
@@ -138,15 +140,13 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         letters = [label for label, option in draft.options if _fold_option(option) == folded][:1] or None
     if letters is None:
         match = re.match(
-            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=[.)）]))\s*[)）]?(?:\s*[.．、。:：,，;；]\s*|\s+(?=\S)|$)(.*)",
+            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=\s*[.)）=:：]))\s*[)）]?(?:\s*[.．、。:：,，;；=→–—-]\s*|\s+(?=\S)|$)(.*)",
             first,
         )
         if match:
             letters = read_key(match.group(1), labels)
             rest = (match.group(2) + "\n" + rest).strip()
-            option = dict(draft.options).get(letters[0], "") if letters and len(letters) == 1 else ""
-            if rest.strip(" 。.") == option.strip(" 。."):
-                rest = ""
+            rest = _drop_echo(rest, draft.options, letters or [])
     if letters is None:
         folded = re.sub(r"\s+|[。.；;]$", "", first)
         letters = [
@@ -171,6 +171,19 @@ def set_choice_answer(draft: Draft, text: str) -> None:
     rest = rest.strip()
     if rest:
         draft.explanation = f"{rest}\n{draft.explanation}" if draft.explanation else rest
+
+
+_WORTH = re.compile(r"\s*\d+(?:\.\d+)?\s*(?:分|points?|pts?)\s*")
+
+
+def _drop_echo(rest: str, options: Sequence[tuple[str, str]], letters: Sequence[str]) -> str:
+    """What stands after a key, without the chosen options again (`C:a lighthouse;`) and points."""
+    first, *below = [line for line in rest.split("\n") if not _WORTH.fullmatch(line)] or [""]
+    chosen = [(label, re.sub(r"\W+", "", text)) for label, text in options if label in letters]
+    said = re.sub(r"\W+", "", first)
+    labelled = "".join(label + text for label, text in chosen)
+    echoes = ("".join(text for _, text in chosen), labelled, labelled[1:])
+    return "\n".join(below if said in echoes else [first, *below]).strip()
 
 
 _ORDINALS = re.compile(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from tasks.ingest.content.choices import set_choice_answer
@@ -30,10 +31,8 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
     that has an answer keeps it.
     """
     unmatched: list[KeySection] = []
-    used: set[tuple[int, int]] = set()
-    by_section: dict[int, list[Draft]] = {}
-    for draft in drafts:
-        by_section.setdefault(draft.section, []).append(draft)
+    used: set[tuple[int, int, int]] = set()
+    by_section = _group(drafts)
     values = [draft.value for draft in drafts if draft.value is not None]
     known = set(values)
     for place, key in enumerate(keys):
@@ -42,7 +41,7 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
         if key.run:
             drawn = list({id(draft): draft for draft in target.values()}.values())
             for draft, token in zip(drawn, split_run(key.run, len(drawn)), strict=False):
-                used.add((draft.section, draft.value or 0))
+                used.add(_name(draft))
                 apply_key(draft, KeyEntry(draft.value or 0, token), language)
             continue
         whole = _find_whole(target, key)
@@ -51,8 +50,12 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
             target = _by_number(drafts) if len(values) == len(known) else target
             whole = _find_whole(target, key)
         if whole is not None:
-            used.add((whole.section, key.entries[0].number))
+            used.add(_name(whole))
             apply_key(whole, key.whole or _join_entries(key), language)
+            continue
+        met = [entry for entry in key.entries if entry.number in target]
+        if len(met) > 1 and not any(_may_answer(target[entry.number], entry.text) for entry in met):
+            unmatched.append(key)  # the answers of other questions, which count alike
             continue
         left: list[KeyEntry] = []
         for entry in _join_blanks(target, key) or key.entries:
@@ -60,7 +63,7 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
             if asked is None:
                 left.append(entry)
                 continue
-            used.add((asked.section, entry.number))
+            used.add(_name(asked))
             apply_key(asked, entry, language)
         if left:
             unmatched.append(replace(key, entries=left))
@@ -121,8 +124,8 @@ def _find_target(
     key: KeySection,
     place: int,
     count: int,
-    used: set[tuple[int, int]],
-    by_section: dict[int, list[Draft]],
+    used: set[tuple[int, int, int]],
+    by_section: dict[tuple[int, int], list[Draft]],
 ) -> dict[int, Draft]:
     groups = list(by_section.values())
     if key.parent is not None:
@@ -141,18 +144,12 @@ def _find_target(
         candidates = exact or same
         numbered_alike = [group for group in candidates if group[0].section_number == key.number]
         candidates = numbered_alike or candidates
-        fresh = (
-            group
-            for group in candidates
-            if not any((draft.section, draft.value or 0) in used for draft in group)
-        )
+        fresh = (group for group in candidates if not any(_name(draft) in used for draft in group))
         if candidates:
             return _by_number(next(fresh, candidates[0]))
     if key.number is not None and key.fine is None:
         placed = [group for group in groups if group[0].section_number == key.number]
-        unused = (
-            group for group in placed if not any((draft.section, draft.value or 0) in used for draft in group)
-        )
+        unused = (group for group in placed if not any(_name(draft) in used for draft in group))
         if placed:
             return _by_number(next(unused, placed[0]))
         numbered = [
@@ -163,16 +160,61 @@ def _find_target(
     if len(groups) == count and place < len(groups) and count > 1:
         return _by_number(groups[place])
     # a section that is one question counts by its own numeral, not by the numbers of the others
+    alone = Counter(draft.section for draft in drafts)
     others = [
         draft
         for draft in drafts
-        if len(by_section[draft.section]) > 1 or draft.value is None or draft.value != draft.section_number
+        if alone[draft.section] > 1 or draft.value is None or draft.value != draft.section_number
     ]
     for among in (drafts, others):
         values = [draft.value for draft in among if draft.value is not None]
         if values and len(values) == len(set(values)):
             return _by_number(among)
+    fitting = [group for group in groups if _fits(group, key, used)]
+    if len(fitting) == 1:
+        return _by_number(fitting[0])
     return _by_number(groups[0]) if groups and count == 1 else {}
+
+
+def _group(drafts: Sequence[Draft]) -> dict[tuple[int, int], list[Draft]]:
+    """The questions by section, and by the runs of their numbers where these begin again in one."""
+    groups: dict[tuple[int, int], list[Draft]] = {}
+    run = last = 0
+    for draft in drafts:
+        if draft.value == 1 and last > 1:
+            run += 1
+        last = draft.value or last
+        groups.setdefault((draft.section, run), []).append(draft)
+    return groups
+
+
+def _fits(group: Sequence[Draft], key: KeySection, used: Collection[tuple[int, int, int]]) -> bool:
+    """Whether a key has the numbers of these questions, and says what each of them offers."""
+    by_number = _by_number(group)
+    met = [entry for entry in key.entries if entry.number in by_number]
+    if len(met) < max(2, _LEAST_FIT * len(key.entries), _LEAST_FIT * len(by_number)):
+        return False
+    if any(_name(draft) in used for draft in group):
+        return False
+    answering = sum(1 for entry in met if _may_answer(by_number[entry.number], entry.text))
+    return answering >= _LEAST_FIT * len(met)
+
+
+_LEAST_FIT = 0.8
+
+
+def _may_answer(draft: Draft, text: str) -> bool:
+    if draft.options:
+        labels = "".join(label for label, _ in draft.options)
+        return re.match(
+            rf"\s*[（(]?(?:[{labels}{labels.lower()}]{{1,8}}|\d)(?![A-Za-z])", text
+        ) is not None or any(option and option in text for _, option in draft.options)
+    letters = read_key(text)
+    return draft.question_type in ("true_false", "multiple_choice") or letters is None
+
+
+def _name(draft: Draft) -> tuple[int, int, int]:
+    return draft.section, draft.value or 0, draft.start
 
 
 def _by_number(drafts: Sequence[Draft]) -> dict[int, Draft]:
@@ -192,9 +234,7 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
         draft.notes.remove("answer_without_mark")
     before = list(draft.answer)
     text = clean_text(entry.text, language)
-    echo = draft.stem.strip(" 。.：:？?")
-    if 1 < len(echo) < 60 and re.match(r"\s*[：:]\s*\S", text[len(echo) :]) and text.startswith(echo):
-        text = text[len(echo) :].lstrip(" ：:")  # `目标管理：以目标为导向……`: the term again
+    text = cut_echo(text, draft.stem) or text  # the question, or the term to be explained, again
     draft.answer = []
     if draft.options:
         set_choice_answer(draft, text)
@@ -224,3 +264,35 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
         draft.answer = before
     elif not draft.answer:
         draft.answer = before
+
+
+_LEAST_ECHO = 2
+_MARK_AFTER = re.compile(
+    r"[\s：:。.？?；;]*(?:[（(]\s*\d+(?:\.\d+)?\s*(?:分|points?|marks?|pts?)\s*[)）]\s*)?(?:[（(]?(?:参考)?(?:答案?|解答?|证明)\s*[:：]|(?i:answers?|solutions?|ans|proof)\s*[.:：])?\s*"
+)
+
+
+def cut_echo(text: str, stem: str) -> str | None:
+    """Return what follows a question that an answer prints again before it, or None.
+
+    White space and punctuation may differ. Of a term (a stem of a word or two) a colon must follow.
+    """
+    wanted = [character for character in stem if character.isalnum()]
+    if len(wanted) < _LEAST_ECHO:
+        return None
+    met = 0
+    for place, character in enumerate(text):
+        if not character.isalnum():
+            continue
+        if met < len(wanted) and character.casefold() == wanted[met].casefold():
+            met += 1
+        else:
+            return None
+        if met == len(wanted):
+            rest = text[place + 1 :]
+            if len(wanted) < 12 and not re.match(r"\s*[：:]\s*\S", rest):
+                return None
+            mark = _MARK_AFTER.match(rest)
+            rest = rest[mark.end() if mark is not None else 0 :].strip()
+            return rest or None
+    return None

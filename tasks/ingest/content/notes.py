@@ -16,7 +16,7 @@ import yaml
 
 @dataclass(frozen=True)
 class Note:
-    """A code and what it takes from a confidence of 1.
+    """A code and how heavy it is beside others.
 
     It says what the code means and what to do, in English and Chinese.
     """
@@ -55,10 +55,11 @@ def render_problem_codes() -> str:
         "",
         "## Questions 题目备注",
         "",
-        "Confidence begins at 1 and loses the weight of every note; below 0.6 a question is `low_confidence` and goes to review",
-        "marked. 置信度从 1 开始，逐项扣减；低于 0.6 的题目标记为 `low_confidence`，进入重点审核。",
+        "The weight says how heavy a note is beside others; confidence is fitted on papers read by eye (docs/ingest.md). Below 0.6 a",
+        "question is `low_confidence` and goes to review marked. 权重表示备注的轻重；置信度由人工核对过的试卷拟合得出，低于 0.6 的题目标记为",
+        "`low_confidence`，进入重点审核。",
         "",
-        "| note | weight 扣减 | meaning 含义 | what to do 处理 |",
+        "| note | weight 权重 | meaning 含义 | what to do 处理 |",
         "|---|---|---|---|",
         *(
             f"| `{note.code}` | {note.weight:g} | {note.en}<br>{note.zh} | {note.do}<br>{note.zh_do} |"
@@ -71,6 +72,14 @@ def render_problem_codes() -> str:
 # Every status of `documents`, in the order of the table's contract.
 DOCUMENT_MEANINGS = (
     ("parsed", "Read, questions found.", "已读取，找到题目。", "Nothing.", "无需处理。"),
+    (
+        "held",
+        "Read, but too much of it is expected to be wrong, or it breaks what the paper says of itself; `error` says what. Nothing of "
+        "it is reviewed until somebody has looked.",
+        "已读取，但预计错误较多，或与试卷自身的说明不符；`error` 说明原因。人工查看之前，其题目不进入审核。",
+        "Correct on the web desk how it is divided, or let it go on as it is: `proctor documents release`.",
+        "在网页工作台更正其结构，或用 `proctor documents release` 按原样放行。",
+    ),
     (
         "no_questions",
         "Read, but nothing in it looks like a question; `error` says what was found instead.",

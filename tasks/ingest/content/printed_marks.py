@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.readers.extraction import IMAGE
 from tasks.ingest.words.answers import TYPE_TAG
-from tasks.ingest.words.lexicon import match_type_name
+from tasks.ingest.words.lexicon import FineType, match_exactly, match_type_name
 
 _MARKS_TAIL = re.compile(
     r"\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|pts?\.?|points?|marks?|mks?\.?)\s*(?:total)?[)）\]】]()\s*$",
@@ -34,7 +36,70 @@ _BARE_MARKS_TAIL = re.compile(
 )
 
 
-_TAIL_TAG = re.compile(r"\s*[\[【]\s*([\u4e00-\u9fff]{1,6}题)\s*[】\]]\s*[*＊]?\s*$")
+_GROUP = re.compile(r"\s*[（(\[【]\s*([^（(\[【）)\]】\n]{1,24}?)\s*[)）\]】]\s*[*＊]?\s*")
+_TAIL_GROUP = re.compile(r"\s*[（(\[【]\s*([^（(\[【）)\]】\n]{1,24})\s*[)）\]】]\s*[*＊]?\s*$")
+# `多选题 (10 分) 10分` after a stem, as platforms print it
+_TAIL_NAME = re.compile(
+    r"(?:^|(?<=[？?。.！!）)\s]))\s*([\u4e00-\u9fff]{2,6}题)\s*[（(]\s*(\d+(?:\.\d+)?)\s*分\s*[)）](?:\s*\d+(?:\.\d+)?\s*分)?\s*$"
+)
+_PICTURES = re.compile(rf"(?:\s*{re.escape(IMAGE)})+\s*$")
+_PART = re.compile(r"[\s,，、;；|/]+")
+_PART_WORTH = re.compile(
+    r"(?:本[大小]?题|共|满分|分值\s*[:：]?)?(\d+(?:\.\d+)?)(?:分|pts?\.?|points?|marks?|mks?\.?)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Tag:
+    """What a bracket beside a question says of it: `(单选题, 1分)`, `[多选]`, `（5分）`."""
+
+    fine: FineType | None
+    marks: float | None
+
+
+def read_tag(inner: str) -> Tag | None:
+    """Read what stands in a bracket as a type, as marks or both; None for anything else."""
+    fine: FineType | None = None
+    marks: float | None = None
+    whole = match_exactly(inner.strip())
+    if whole is not None:
+        return Tag(whole, None)
+    for part in _PART.split(re.sub(r"(?<=\d)\s+(?=[^\d\s])", "", inner.strip())):
+        worth = _PART_WORTH.fullmatch(part)
+        named = None if worth is not None else match_exactly(part)
+        if worth is None and named is None:
+            return None
+        marks = float(worth.group(1)) if worth is not None else marks
+        fine = named or fine
+    return Tag(fine, marks)
+
+
+def cut_tags(text: str) -> tuple[str, Tag]:
+    """Return a question without the types and marks printed around it, and what they say."""
+    fine: FineType | None = None
+    marks: float | None = None
+    while (opening := _GROUP.match(text)) is not None and opening.end() < len(text):
+        tag = read_tag(opening.group(1))
+        if tag is None:
+            break
+        fine, marks, text = fine or tag.fine, tag.marks if marks is None else marks, text[opening.end() :]
+    kept, tag = cut_tail_tag(text)
+    return kept, Tag(fine or tag.fine, tag.marks if marks is None else marks)
+
+
+def cut_tail_tag(text: str) -> tuple[str, Tag]:
+    """Return a stem without the type that is printed after it, in a bracket or with its marks."""
+    named = _TAIL_NAME.search(text) if text.rstrip()[-1:] in "分)）" and "题" in text[-40:] else None
+    fine = match_exactly(named.group(1)) if named is not None else None
+    if named is not None and fine is not None and named.start() > 0:
+        return text[: named.start()].rstrip(), Tag(fine, float(named.group(2)))
+    closing = _TAIL_GROUP.search(text[-40:]) if text.rstrip()[-1:] in "】])）*＊" else None
+    tag = read_tag(closing.group(1)) if closing is not None else None
+    start = len(text) - len(text[-40:]) + closing.start() if closing is not None else 0
+    if tag is None or tag.fine is None or start == 0:
+        return text, Tag(None, None)
+    return text[:start].rstrip(), tag
 
 
 def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
@@ -64,12 +129,12 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
             pieces[0] = first.cut(tag.end())
         else:
             break
-    # `… [单选题]` behind the stem, as survey programs print it
-    tail = _TAIL_TAG.search(pieces[0].text) if pieces[0].text.rstrip()[-1:] in "】]*＊" else None
-    fine = match_type_name(tail.group(1)) if tail is not None else None
-    if tail is not None and fine is not None and tail.start() > 0:
-        draft.fine = draft.fine or fine
-        pieces[0] = pieces[0].cut(0, tail.start())
+    # `… [单选题]` after the stem, as survey programs print it
+    kept, closing = cut_tail_tag(pieces[0].text)
+    if closing.fine is not None and kept.strip():
+        draft.fine = draft.fine or closing.fine
+        draft.marks = draft.marks if draft.marks is not None else closing.marks
+        pieces[0] = pieces[0].cut(0, len(kept))
     return pieces
 
 
@@ -103,7 +168,13 @@ def take_margin_marks(body: list[Piece], draft: Draft) -> list[Piece]:
 
 
 def take_marks(draft: Draft) -> None:
-    """Take the marks at the end of a stem, `（10分）` or `5 pts`."""
+    """Take the type and the marks at the end of a stem, `多选题 (10 分)`, `（10分）` or `5 pts`."""
+    shown = _PICTURES.search(draft.stem) if IMAGE in draft.stem else None
+    pictures = shown.group(0) if shown is not None else ""
+    kept, tag = cut_tail_tag(draft.stem[: len(draft.stem) - len(pictures)])
+    draft.stem = kept + pictures
+    draft.fine = tag.fine or draft.fine
+    draft.marks = tag.marks if draft.marks is None else draft.marks
     last = draft.stem.rstrip()[-1:]
     if last not in ")）]】.tTsSkKſ\u212a" or _DIGIT.search(draft.stem) is None:
         return  # neither of the two marks below ends so, and both have a number

@@ -7,21 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.notes import read_notes
 from tasks.ingest.readers.extraction import FORMULA, IMAGE
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import name_discipline
-from tasks.questions import (
-    ORIGINAL,
-    BareQuestion,
-    Option,
-    Question,
-    QuestionContent,
-    compute_question_uuid,
-    count_blanks,
-    has_blank,
-    normalise_for_key,
-)
+from tasks.questions import ORIGINAL, BareQuestion, Option, Question, QuestionContent, count_blanks, has_blank
+from tasks.questions.identity import compute_question_uuid, normalise_for_key
 
 _FIGURE = re.compile(
     r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|(?i:shown in (?:the )?(?:fig|diagram))"
@@ -37,52 +27,51 @@ def make_questions(
     drafts: Sequence[Draft],
     document: dict[str, Any],
     language: str | None,
-    threshold: float,
     page_notes: Sequence[str] = (),
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the rows of a document's questions and how many drafts were left out.
 
-    Left out are drafts that repeat another one.
+    Left out are drafts that repeat another one. How sure each is, is judged once the paper is known as a whole
+    (tasks/ingest/confidence): until then it is sure, with its reasons for doubt.
     """
     rows: list[dict[str, Any]] = []
-    seen: set[str] = set()
+    seen: dict[str, dict[str, Any]] = {}
     repeated = 0
     for draft in drafts:
-        row = _make_row(draft, document, language, threshold, page_notes)
-        if row["question_uuid"] in seen:
+        row = _make_row(draft, document, language, page_notes)
+        known = seen.get(row["question_uuid"])
+        if known is not None:
             repeated += 1
+            if row["answer"] and not known["answer"]:
+                known |= {name: row[name] for name in _OF_ANSWER}  # printed again with its key
             continue
-        seen.add(row["question_uuid"])
+        seen[row["question_uuid"]] = row
         row["position"] = len(rows) + 1
         rows.append(row)
     return rows, repeated
 
 
+_OF_ANSWER = ("answer", "explanation", "parse_confidence", "parse_notes", "status")
+
+
 def _make_row(
-    draft: Draft, document: dict[str, Any], language: str | None, threshold: float, page_notes: Sequence[str]
+    draft: Draft, document: dict[str, Any], language: str | None, page_notes: Sequence[str]
 ) -> dict[str, Any]:
     notes = list(dict.fromkeys([*draft.notes, *_find_doubts(draft), *page_notes]))
-    weights = read_notes()
-    confidence = round(max(0.0, 1.0 - sum(weights[note].weight for note in notes if note in weights)), 2)
     question = _make_question(draft, document, language)
-    if confidence < threshold:
-        status = "low_confidence"
-    elif not draft.answer:
-        status = "no_answer"
-    else:
-        status = "parsed"
     return {
         **question.as_row(),
         "document_id": document["document_id"],
         "document_name": document["document_name"],
         "position": 0,
         "number_label": draft.number_label,
+        "section": draft.section,
         "marks": draft.marks,
         "text_start": draft.start,
         "text_end": draft.end,
-        "parse_confidence": confidence,
+        "parse_confidence": 1.0,
         "parse_notes": notes,
-        "status": status,
+        "status": "parsed" if draft.answer else "no_answer",
     }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.ingest.guard.client import ask
-from tasks.running import Cluster
+from tasks.running.cluster import Cluster
 
 
 def ask_cluster(cluster: Cluster, request: dict[str, Any]) -> dict[str, Any]:

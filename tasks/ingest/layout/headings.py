@@ -39,7 +39,7 @@ MARKS_EACH = re.compile(
 
 
 MARKS_GROUP = re.compile(
-    r"^\s*[（(\[【]\s*(?:本[大小]?题\s*)?(?:共|满分|计)?\s*(\d+(?:\.\d+)?)\s*(?:分|'|′|pts?\.?|points?|marks?|mks?\.?|%)\s*[)）\]】]\s*",
+    r"^\s*[（(\[【]\s*(?:本[大小]?题\s*)?(?:共|满分|计)?\s*(\d+(?:\.\d+)?)\s*(?:分|'|′|pts?\.?|points?|marks?|mks?\.?|p|m|%)\s*[)）\]】]\s*",
     re.IGNORECASE,
 )
 INSTRUCTION = re.compile(
@@ -160,7 +160,8 @@ _PROSE = re.compile(rf"[\u4e00-\u9fff、“”‘’]{{{_TITLE_LIMIT + 1}}}")
 class Heading:
     """A line read as a section heading.
 
-    `rest` is the index at which content begins on the same line.
+    `rest` is the index at which content begins on the same line. `is_question` says whether the heading is one question
+    by itself, None where what stands below it is to show that.
     """
 
     label: Label | None
@@ -168,6 +169,7 @@ class Heading:
     fine: FineType | None
     marks: float | None
     rest: int
+    is_question: bool | None = None
 
 
 def is_chapter(text: str) -> bool:

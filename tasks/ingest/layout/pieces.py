@@ -69,6 +69,12 @@ class Piece:
         moved._label = self._label
         return moved
 
+    def with_label(self, label: Label | None) -> Piece:
+        """The piece with another label than its text shows by itself."""
+        told = replace(self)
+        told._label = label
+        return told
+
     @property
     def label(self) -> Label | None:
         """The label printed at the start of the piece."""

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tasks.ingest.layout.heading_search import find_headings
-from tasks.ingest.layout.headings import INSTRUCTION, MARKS_EACH, MARKS_GROUP, is_chapter
+from tasks.ingest.layout.headings import INSTRUCTION, MARKS_EACH, MARKS_GROUP, Heading, is_chapter
+from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import (
@@ -34,7 +35,8 @@ class Section:
 
     `fine` is its type, None where the heading names none. `pieces` are the lines below the heading, the rest of the
     heading line included where it is content. `is_question`: the heading is itself one question (`三、（10分）设……`).
-    `parent` is the number of the section that holds this one (`一、选择题` above `（二）多项选择题`).
+    `parent` is the number of the section that holds this one (`一、选择题` above `（二）多项选择题`). `heading` is the
+    heading as printed. `is_fixed` is what an outline says of `is_question`.
     """
 
     number: int | None = None
@@ -50,11 +52,22 @@ class Section:
     start: int = 0
     parent: int | None = None
     breaks: set[int] = field(default_factory=set)
+    heading: str = ""
+    is_fixed: bool | None = None
 
 
-def divide(pieces: Sequence[Piece]) -> list[Section]:
-    """Return the sections of a paper in order; the first holds what stands before any heading."""
-    headings = find_headings(pieces)
+def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Section]:
+    """Return the sections of a paper in order; the first holds what stands before any heading.
+
+    An outline names headings beside those that are found, or in their place.
+    """
+    headings = find_headings(pieces) if outline is None or not outline.alone else _find_typed(pieces)
+    if outline is not None and outline.headings:
+        headings |= {
+            index: outline.headings[piece.start]
+            for index, piece in enumerate(pieces)
+            if piece.start in outline.headings
+        }
     current = Section(is_cover=bool(headings))
     sections = [current]
     broke = False
@@ -74,12 +87,17 @@ def divide(pieces: Sequence[Piece]) -> list[Section]:
                 after_break=broke,
                 start=piece.start,
                 parent=outer if style == "cnp" else None,
+                heading=piece.text,
+                is_fixed=heading.is_question,
             )
             broke = False
             sections.append(current)
             rest = piece.cut(heading.rest)
             if rest.text.strip():
                 current.pieces.append(rest)
+            continue
+        if outline is not None and piece.start in outline.titles:
+            current.heading = f"{current.heading} {piece.text}"
             continue
         if is_chapter(piece.text):
             broke = True
@@ -88,13 +106,18 @@ def divide(pieces: Sequence[Piece]) -> list[Section]:
         current.pieces.append(piece)
     last = 0
     for section in sections:
-        section.is_question = _is_question(section, last)
+        section.is_question = _is_question(section, last) if section.is_fixed is None else section.is_fixed
         if section.fine is None and not section.is_question:
             section.marks = None  # `Section A [20 marks]` tells the sum
         last = max(
             (value for value in _child_numbers(section) if value == last + 1 or value > 1), default=last
         )
     return sections
+
+
+def _find_typed(pieces: Sequence[Piece]) -> dict[int, Heading]:
+    """The headings that name a type: no other line heads a section."""
+    return {index: one for index, one in find_headings(pieces).items() if one.fine is not None}
 
 
 def _child_numbers(section: Section) -> list[int]:
@@ -124,7 +147,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
     children_numbers = _child_numbers(section)
     if children_numbers and re.fullmatch(r"(?i)questions?\s*(?:[(\[].*[)\]])?", first):
         return False
-    if last and children_numbers and children_numbers[0] == last + 1 and section.style == "part":
+    if last and children_numbers and children_numbers[0] == last + 1:
         return False
     if section.style == "part" and _ONLY_SUM.fullmatch(first) and len(children_numbers) >= 2:
         return False  # `Part II: [6 x 2 = 12 marks]` stands above a list
@@ -155,7 +178,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
         return False  # `Read the programs (5 points each)`
     numbered = [label for label in children if label is not None and label.style in ("num", "nump", "paren")]
     if len(numbered) < 2 or (numbered[0].value != 1 and numbered[1].value != numbered[0].value + 1):
-        return True
+        return not _heads_one(first, section)
     if len(numbered) and first_number and len(numbered) >= 2:
         between = [piece.text for piece in section.pieces[1 : first_number + 1]]
         if any(not INSTRUCTION.search(text) and len(text.strip()) > 8 for text in between):
@@ -163,11 +186,10 @@ def _is_question(section: Section, last: int = 0) -> bool:
     if _lists_questions(first, section, numbered):
         return False
     is_short = len(first) <= (24 if re.search(r"[\u4e00-\u9fff]", first) else 60)
-    return not (
-        is_short
-        and not re.search(r"[？?]|[：:]\s*(?:[（(\[].{0,16}[)）\]])?$", first)
-        and not MARKS_GROUP.match(first)
+    asks_itself = re.search(r"[？?]|[：:]\s*(?:[（(\[].{0,16}[)）])?$", first) and not _NAMES_LIST.search(
+        first
     )
+    return not (is_short and not asks_itself and not MARKS_GROUP.match(first))
 
 
 def _opens_list(section: Section, last: int) -> bool:
@@ -185,6 +207,22 @@ def _opens_list(section: Section, last: int) -> bool:
             for piece in section.pieces[1:]
             if (other := piece.label) is not None
         )
+    )
+
+
+_NAMES_LIST = re.compile(r"(?:下列|以下|下面)[^？?]{0,12}[：:]\s*$|\bthe following\b[^?]{0,24}:\s*$")
+_BRACKETS = re.compile(r"[（(\[][^()（）\[\]]*[)）\]]")
+
+
+def _heads_one(first: str, section: Section) -> bool:
+    """Whether `二、短论（20 分）` is the bare title above the only question of its section, `1. …`."""
+    title = _BRACKETS.sub("", first).strip(" :：")
+    label = section.pieces[1].label if len(section.pieces) > 1 else None
+    return (
+        len(title) <= 6
+        and label is not None
+        and (label.style, label.value) == ("num", 1)
+        and not label.is_weak
     )
 
 

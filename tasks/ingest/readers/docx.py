@@ -7,6 +7,7 @@ superscripts while leaving out hidden and deleted text. Macros are never run.
 from __future__ import annotations
 
 import zipfile
+from dataclasses import replace
 
 from lxml import etree
 
@@ -16,8 +17,8 @@ from tasks.ingest.readers.docx_cells import Cell, Paragraph, text_above
 from tasks.ingest.readers.docx_elements import (
     blocks,
     descend,
-    is_inside,
     shows_picture,
+    walk_object,
 )
 from tasks.ingest.readers.docx_parts import Parts
 from tasks.ingest.readers.docx_signs import (
@@ -28,9 +29,9 @@ from tasks.ingest.readers.docx_signs import (
     read_symbols,
     render_equation_field,
 )
-from tasks.ingest.readers.docx_styles import Styles
+from tasks.ingest.readers.docx_styles import Print, Styles
 from tasks.ingest.readers.emphasis import mark_text, take_marks
-from tasks.ingest.readers.extraction import FORMULA, IMAGE, Extraction, Line
+from tasks.ingest.readers.extraction import FORMULA, IMAGE, PLAIN, Extraction, Line
 from tasks.ingest.readers.formulas import render_omml
 from tasks.ingest.readers.numbering import (
     Numbering,
@@ -71,6 +72,8 @@ class _Walker:
         self.embedded_formulas = 0
         self.fields: list[list[str]] = []
         self.pending_boxes: list[etree._Element] = []
+        # how much text of the paragraph at hand is printed in which size and weight
+        self.prints: dict[Print, int] = {}
         self.styles = Styles(self.parts.read("styles.xml"))
         self.numbering = Numbering(self.parts.read("numbering.xml"))
         self.footnotes = self.parts.read_notes("footnotes.xml") | {
@@ -122,8 +125,9 @@ class _Walker:
             self._walk_blocks(box, "box")
 
     def _emit(self, paragraph: Paragraph, kind: str) -> None:
+        look = paragraph.look if kind != "box" else replace(paragraph.look, frame="box")
         if not paragraph.emphasis and "\n" not in paragraph.line:
-            self.lines.append(Line(paragraph.line, kind=kind, label_length=len(paragraph.label)))
+            self.lines.append(Line(paragraph.line, kind=kind, label_length=len(paragraph.label), look=look))
             return
         offset = -len(paragraph.label)
         for index, piece in enumerate(paragraph.line.split("\n")):
@@ -133,20 +137,22 @@ class _Walker:
                 if last > offset and first < offset + len(piece)
             )
             length = len(paragraph.label) if index == 0 else 0
-            self.lines.append(Line(piece, kind=kind, label_length=length, emphasis=emphasis))
+            self.lines.append(Line(piece, kind=kind, label_length=length, emphasis=emphasis, look=look))
             offset += len(piece) + 1
 
     def _read_paragraph(self, element: etree._Element, is_cell: bool = False) -> Paragraph:
         properties = index_children(find_child(element, "pPr"))
         style = read_attribute(properties.get("pStyle"), "val")
+        self.prints = {}
         text, emphasis = take_marks(self._read_runs(element, style))
+        look = self.styles.describe(properties, style, self.prints, "cell" if is_cell else "")
         # Word counts empty paragraphs of a list too; in a table their number is all that the cell shows
         label = self._label(properties.get("numPr"), style)
         if not (text.strip() or is_cell or self._holds_object(element)):
             label = ""
         if label and text and not text[0].isspace():
             label += " "
-        return Paragraph(label, text, emphasis)
+        return Paragraph(label, text, emphasis, look)
 
     def _holds_object(self, element: etree._Element) -> bool:
         return any(local_name(node) in ("drawing", "pict", "object") for node in element.iter())
@@ -234,6 +240,7 @@ class _Walker:
     def _emit_row(self, cells: list[Cell], texts: tuple[str, ...], number: int) -> None:
         text = ""
         emphasis: list[tuple[int, int, str]] = []
+        looks = [paragraph.look for cell in cells for paragraph in cell.paragraphs]
         for index, cell in enumerate(cells):
             text += " | " if index else ""
             for place, paragraph in enumerate(cell.paragraphs):
@@ -241,7 +248,12 @@ class _Walker:
                 shift = len(text) + len(paragraph.label)
                 emphasis += [(first + shift, last + shift, kind) for first, last, kind in paragraph.emphasis]
                 text += paragraph.line.replace("\n", " ")
-        self.lines.append(Line(text, kind="table", cells=texts, table=number, emphasis=tuple(emphasis)))
+        look = looks[0] if looks else PLAIN
+        if not all(one.is_bold for one in looks):
+            look = replace(look, is_bold=False)
+        self.lines.append(
+            Line(text, kind="table", cells=texts, table=number, emphasis=tuple(emphasis), look=look)
+        )
 
     # Runs
 
@@ -279,7 +291,9 @@ class _Walker:
     def _read_run(self, run: etree._Element, paragraph_style: str | None) -> str:
         children = [(local_name(child), child) for child in run]
         properties = next((child for name, child in children if name == "rPr"), None)
-        is_hidden, script, underline, emphasis, font = self.styles.read_look(properties, paragraph_style)
+        is_hidden, script, underline, emphasis, font, printed = self.styles.read_look(
+            properties, paragraph_style
+        )
         if is_hidden:
             return ""
         parts: list[str] = []
@@ -291,6 +305,7 @@ class _Walker:
         text = "".join(parts)
         if self.fields and self.fields[-1][0] == "code":
             return ""
+        self.prints[printed] = self.prints.get(printed, 0) + len(text.strip())
         if underline not in (None, "none") and text and not text.strip() and "\n" not in text:
             return "_" * max(4, min(len(text.replace("\t", "    ")), 12))
         if script == "superscript":
@@ -351,18 +366,15 @@ class _Walker:
             chosen = find_child(element, "Choice")
             chosen = chosen if chosen is not None else find_child(element, "Fallback")
             return "".join(self._read_object(child, style) for child in chosen) if chosen is not None else ""
-        for node in element.iter():
-            if local_name(node) == "txbxContent" and not any(
-                local_name(ancestor) == "Fallback" or (local_name(ancestor) == "txbxContent")
-                for ancestor in node.iterancestors()
-                if is_inside(ancestor, element)
-            ):
+        is_formula = False
+        for node, is_fallback in walk_object(element):
+            inner = local_name(node)
+            if inner == "txbxContent" and not is_fallback:
                 self.pending_boxes.append(node)
-        if any(
-            local_name(node) == "OLEObject"
-            and (node.get("ProgID") or "").lower().startswith(("equation", "mathtype"))
-            for node in element.iter()
-        ):
+            elif inner == "OLEObject":
+                program = (node.get("ProgID") or "").lower()
+                is_formula = is_formula or program.startswith(("equation", "mathtype"))
+        if is_formula:
             self.embedded_formulas += 1
             return FORMULA
         return IMAGE if shows_picture(element) else ""

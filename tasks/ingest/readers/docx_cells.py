@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tasks.ingest.readers.extraction import PLAIN, Look
+
 
 @dataclass
 class Paragraph:
-    """A paragraph's automatic number, its text, and the stretches of the text that stand out."""
+    """A paragraph: its automatic number, its text, what stands out in it, how it is printed."""
 
     label: str
     text: str
     emphasis: list[tuple[int, int, str]]
+    look: Look = PLAIN
 
     @property
     def line(self) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lxml import etree
 
+from tasks.ingest.readers.extraction import Look
 from tasks.ingest.readers.numbering import (
     find_child,
     index_children,
@@ -31,10 +33,23 @@ class _Style:
     underline: str | None = None
     is_bold: bool | None = None
     colour: str | None = None
+    size: float | None = None
+    face: str | None = None
+    indent: float | None = None
+    align: str | None = None
 
 
-# of a run: hidden, super- or subscript, underline, the ways in which it stands out, its symbol font or ''
-_Look = tuple[bool, object, object, list[str], str]
+# of a run: its size in points and whether it is bold or set in a heavy face
+Print = tuple[float, bool]
+
+# of a run: hidden, super- or subscript, underline, the ways in which it stands out, its symbol font or '', its print
+_Look = tuple[bool, object, object, list[str], str, Print]
+
+# Word's own size where a document sets none.
+USUAL_SIZE = 10.0
+# A line is bold where so much of it is.
+BOLD_SHARE = 0.9
+_HEAVY_FACES = ("黑体", "simhei", "heiti", "black", "heavy", "bold")
 
 
 class Styles:
@@ -44,6 +59,10 @@ class Styles:
         """Read `word/styles.xml`; None stands for a document without styles."""
         self.by_id: dict[str, _Style] = {}
         self._looks: dict[object, _Look] = {}
+        self._places: dict[object, tuple[float, bool]] = {}
+        default = find_child(find_child(find_child(root, "docDefaults"), "rPrDefault"), "rPr")
+        self._usual_size = _read_size(find_child(default, "sz")) or USUAL_SIZE
+        self._default_style = ""
         for element in root if root is not None else ():
             if local_name(element) != "style":
                 continue
@@ -59,7 +78,15 @@ class Styles:
             style.underline = read_attribute(run.get("u"), "val")
             style.is_bold = _read_switch(run.get("b"))
             style.colour = read_attribute(run.get("color"), "val")
-            self.by_id[read_attribute(element, "styleId") or ""] = style
+            style.size = _read_size(run.get("sz"))
+            style.face = _read_face(run.get("rFonts"))
+            paragraph = index_children(parts.get("pPr"))
+            style.indent = _read_indent(paragraph.get("ind"))
+            style.align = read_attribute(paragraph.get("jc"), "val")
+            name = read_attribute(element, "styleId") or ""
+            self.by_id[name] = style
+            if read_attribute(element, "type") == "paragraph" and read_attribute(element, "default") == "1":
+                self._default_style = name
 
     def read_look(self, properties: etree._Element | None, paragraph_style: str | None) -> _Look:
         """Return how a run looks.
@@ -78,9 +105,57 @@ class Styles:
                 underline,
                 self._find_emphasis(properties, paragraph_style, underline),
                 _read_font(properties),
+                self._read_print(properties, paragraph_style),
             )
             self._looks[(shape, paragraph_style)] = look
         return look
+
+    def describe(
+        self,
+        properties: Mapping[str, etree._Element],
+        style: str | None,
+        prints: Mapping[Print, int],
+        frame: str,
+    ) -> Look:
+        """How a paragraph is printed.
+
+        `properties` are its own, `prints` counts the characters of its runs by their print.
+        """
+        indent, align = properties.get("ind"), properties.get("jc")
+        shape = (
+            tuple(indent.items()) if indent is not None else None,
+            read_attribute(align, "val"),
+            style,
+        )
+        place = self._places.get(shape)
+        if place is None:
+            own = _read_indent(indent)
+            left = own if own is not None else self._inherit(style, "indent")
+            aligned = shape[1] if shape[1] is not None else self._inherit(style, "align")
+            place = (float(str(left or 0.0)), aligned == "center")
+            self._places[shape] = place
+        total = sum(prints.values())
+        size = max(prints, key=lambda printed: prints[printed])[0] if total else 0.0
+        heavy = sum(count for (_, is_heavy), count in prints.items() if is_heavy)
+        return Look(size, total > 0 and heavy >= BOLD_SHARE * total, *place, frame)
+
+    def _read_print(self, properties: etree._Element | None, paragraph_style: str | None) -> Print:
+        """The size of a run in points, and whether it is bold or in a heavy face."""
+        character_style = read_attribute(find_child(properties, "rStyle"), "val")
+        size = (
+            _read_size(find_child(properties, "sz"))
+            or self._inherit(character_style, "size")
+            or self._inherit(paragraph_style or self._default_style, "size")
+            or self._usual_size
+        )
+        face = (
+            _read_face(find_child(properties, "rFonts"))
+            or self._inherit(character_style, "face")
+            or self._inherit(paragraph_style or self._default_style, "face")
+            or ""
+        )
+        is_heavy = any(name in str(face) for name in _HEAVY_FACES)
+        return float(str(size)), is_heavy or bool(self._resolve(properties, paragraph_style, "is_bold"))
 
     def _find_emphasis(
         self, properties: etree._Element | None, paragraph_style: str | None, underline: object
@@ -107,14 +182,21 @@ class Styles:
         if direct is not None:
             return direct
         for name in (read_attribute(find_child(properties, "rStyle"), "val"), paragraph_style):
-            for _ in range(20):
-                style = self.by_id.get(name or "")
-                if style is None:
-                    break
-                value = getattr(style, field)
-                if value is not None:
-                    return value
-                name = style.based_on
+            value = self._inherit(name, field)
+            if value is not None:
+                return value
+        return None
+
+    def _inherit(self, name: str | None, field: str) -> object:
+        """What a style, or one that it is based on, says of a property."""
+        for _ in range(20):
+            style = self.by_id.get(name or "")
+            if style is None:
+                break
+            value: object = getattr(style, field)
+            if value is not None:
+                return value
+            name = style.based_on
         return None
 
 
@@ -122,6 +204,26 @@ def _read_switch(element: etree._Element | None) -> bool | None:
     if element is None:
         return None
     return (read_attribute(element, "val") or "1") not in ("0", "false", "off")
+
+
+def _read_size(element: etree._Element | None) -> float | None:
+    """Points; Word writes half points."""
+    half = read_integer(element)
+    return half / 2 if half else None
+
+
+def _read_indent(element: etree._Element | None) -> float | None:
+    """Where the first line begins, in points; Word writes twentieths."""
+    if element is None:
+        return None
+    left = read_integer(element, "left") or read_integer(element, "start") or 0
+    return (left + (read_integer(element, "firstLine") or 0) - (read_integer(element, "hanging") or 0)) / 20
+
+
+def _read_face(element: etree._Element | None) -> str | None:
+    """The face of Chinese characters, else that of Latin letters."""
+    face = read_attribute(element, "eastAsia") or read_attribute(element, "ascii")
+    return face.casefold() if face else None
 
 
 def _read_font(properties: etree._Element | None) -> str:

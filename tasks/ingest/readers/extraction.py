@@ -15,6 +15,26 @@ FORMULA = "[formula]"
 IMAGE = "[image]"
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a line is printed, as far as its format says.
+
+    `size` is that of most of its characters in points, 0 where it is unknown. `is_bold`: nearly all of it is bold, or set
+    in a heavy face (黑体). `left` is where its text begins, in points: from the edge of the page (PDF, scans), from the edge
+    of the text (Word, the indent of the first line included). `is_centred` is told by Word only. `frame` is `cell` or `box`
+    for a line inside a table's cell (that of a table read as text, too) or a text box, else ''.
+    """
+
+    size: float = 0.0
+    is_bold: bool = False
+    left: float = 0.0
+    is_centred: bool = False
+    frame: str = ""
+
+
+PLAIN = Look()
+
+
 @dataclass(frozen=True)
 class Line:
     """One line of a document as extracted, before any cleaning.
@@ -24,7 +44,8 @@ class Line:
     `label_length` is the length of an automatic number that the format supplied at the start of `text`.
     A row of a table has its `cells`, line breaks kept, and the number of its `table` (from 1). `emphasis` lists
     (first, last, kind) for the stretches of `text` that stand out: `bold`, `colour`, `underline`, `highlight`. `box` is where
-    the line stands on its page as shown: left, top, right, bottom in thousandths; empty where the format has no pages.
+    the line stands on its page as shown: left, top, right, bottom in thousandths; empty where the format has no pages. `look` is how
+    it is printed; `PLAIN` where the format does not say.
     """
 
     text: str
@@ -35,6 +56,7 @@ class Line:
     table: int = 0
     emphasis: tuple[tuple[int, int, str], ...] = ()
     box: tuple[int, ...] = ()
+    look: Look = PLAIN
 
 
 @dataclass(frozen=True)

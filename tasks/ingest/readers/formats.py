@@ -11,7 +11,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers import READERS, Reader
-from tasks.ingest.readers.extraction import Extraction
+from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.long_runs import limit_runs
 from tasks.ingest.readers.sniffing import MEDIA_TYPES
 
@@ -98,11 +98,27 @@ def _read_through_office(kind: str) -> Callable[[bytes, Options], Extraction]:
         if kind == "excel-xml":
             extraction = XLSX.read(convert_with_libreoffice(data, kind, "xlsx", limit), options)
         else:
-            extraction = DOCX.read(convert_with_libreoffice(data, kind, "docx", limit), options)
+            try:
+                converted = convert_with_libreoffice(data, kind, "docx", limit)
+            except DocumentError as error:
+                if kind != "doc" or error.code not in ("corrupt", "timeout"):
+                    raise
+                return _read_word_binary(data, error)
+            extraction = DOCX.read(converted, options)
         extraction.converter = f"libreoffice+{extraction.converter}"
         return extraction
 
     return read
+
+
+def _read_word_binary(data: bytes, failure: DocumentError) -> Extraction:
+    """The text of a .doc that LibreOffice did not open, else LibreOffice's own problem."""
+    from tasks.ingest.readers.word_binary import read_word_binary
+
+    try:
+        return read_word_binary(data)
+    except DocumentError as error:
+        raise error if error.code == "encrypted" else failure from error
 
 
 def _read_moodle_xml(data: bytes, options: Options) -> Extraction:
@@ -150,17 +166,24 @@ def _read_pdf(data: bytes, options: Options) -> Extraction:
             ask_for_time = options.get("ask_for_time")
             if ask_for_time is not None:
                 ask_for_time(extra)
+            # what the text layer says of a page that it does not say all of
+            known: dict[int, list[Line]] = {number: [] for number, is_mixed in unreadable.items() if is_mixed}
+            kept: list[Line] = []
+            for line in extraction.lines:
+                if line.page in known:
+                    known[line.page].append(line)
+                elif line.page not in unreadable:
+                    kept.append(line)
             lines, warnings, notes = read_pages(
-                data, unreadable, float(options["time_limit_s"]) * 0.8 + extra
+                data, list(unreadable), float(options["time_limit_s"]) * 0.8 + extra, known
             )
-            kept = [line for line in extraction.lines if line.page not in set(unreadable)]
             extraction.lines = sorted([*kept, *lines], key=lambda line: line.page)
             extraction.warnings.extend(warnings)
             extraction.converter = "pypdfium2+rapidocr" if kept else "rapidocr"
             if lines:
                 extraction.notes.extend(notes)
             return extraction
-    names = ", ".join(str(page) for page in unreadable[:20])
+    names = ", ".join(str(page) for page in list(unreadable)[:20])
     if not has_text:
         raise DocumentError(
             "needs_ocr",
@@ -169,7 +192,7 @@ def _read_pdf(data: bytes, options: Options) -> Extraction:
     extraction.warnings.append(
         f"Pages {names} are scans or hold no readable text; OCR is off or not installed."
     )
-    if any(line.page in set(unreadable) for line in extraction.lines):
+    if any(unreadable.get(line.page) is False for line in extraction.lines):
         extraction.notes.append("ocr")  # what a scanner took its picture for
     return extraction
 

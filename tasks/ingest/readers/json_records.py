@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,6 +60,31 @@ def _name_bad_lines(bad: Sequence[int], count: int) -> str:
     return f"{len(bad)} of {len(bad) + count} lines are no JSON object and were left out: {named}."
 
 
+def _list_inner(record: dict[str, Any], depth: int) -> list[dict[str, Any]]:
+    """The questions in the lists of an object that asks nothing, with what it says of all.
+
+    So the passages of a reading test with their questions, and the chapters of a bank.
+    """
+    if depth > 4 or any(_ASKING.search(name) and isinstance(text, str) for name, text in record.items()):
+        return []
+    own = {
+        name: item for name, item in record.items() if isinstance(item, str) and name not in ("id", "type")
+    }
+    found: list[dict[str, Any]] = []
+    for name, item in record.items():
+        if isinstance(item, list) and name not in _OFFERS:
+            inner = find_records(item, depth + 1)
+            if sum(1 for one in inner if any(_ASKING.search(key) for key in one)) > 0.5 * len(inner):
+                found += [
+                    {**{key: text for key, text in own.items() if key not in one}, **one} for one in inner
+                ]
+    return found
+
+
+_OFFERS = ("options", "choices", "选项")
+_ASKING = re.compile(r"(?i)^q$|question(?!s)|stem|prompt|problem|题干|题目|问题|试题")
+
+
 def find_records(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     """Return the longest list of objects anywhere in a JSON value.
 
@@ -67,6 +93,9 @@ def find_records(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     """
     if isinstance(value, list):
         records = [item for item in value if isinstance(item, dict)]
+        below = [inner for record in records for inner in _list_inner(record, depth)]
+        if below:
+            return below
         if len(records) == 1 and depth < 4:
             inner = find_records(records[0], depth + 1)
             return inner if len(inner) > 1 else records
@@ -74,11 +103,7 @@ def find_records(value: Any, depth: int = 0) -> list[dict[str, Any]]:
     if not isinstance(value, dict) or depth > 4:
         return []
     lists = {key: find_records(item, depth + 1) for key, item in value.items() if isinstance(item, list)}
-    lists = {
-        key: records
-        for key, records in lists.items()
-        if records and key not in ("options", "choices", "选项")
-    }
+    lists = {key: records for key, records in lists.items() if records and key not in _OFFERS}
     if lists:
         merged: list[dict[str, Any]] = []
         for key, records in lists.items():

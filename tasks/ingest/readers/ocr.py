@@ -9,17 +9,19 @@ import importlib.util
 import re
 import time
 from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
-from tasks.ingest.readers.extraction import Extraction, Line
+from tasks.ingest.readers.extraction import IMAGE, Extraction, Line, Look
 from tasks.ingest.readers.figures import find_labels, find_margin
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
 from tasks.ingest.readers.page_boxes import PictureFrame
 from tasks.ingest.readers.pdf_columns import find_column_border, order_columns, order_score
-from tasks.ingest.readers.pdf_lines import OPTION, mark_furniture, mark_wraps, same_as_known
+from tasks.ingest.readers.pdf_lines import OPTION, mark_furniture, mark_wraps, same_as_known, starts_anew
 from tasks.ingest.readers.pdf_pages import Page, Row, place_row
 from tasks.ingest.readers.pdf_rules import remove_additions
 from tasks.ingest.words.cleaning import is_cjk
@@ -38,10 +40,15 @@ ENGINE = {
     "EngineConfig.onnxruntime.inter_op_num_threads": 1,
 }
 
+# Lines that are read less surely may stand on their heads; so many of the longest are read both ways.
+UPRIGHT_SURENESS = 0.8
+MOST_TRIED = 6
 # A line that no box holds is read again from so many marks on, and kept where it is read so surely; so many lines a page.
 LEAST_AGAIN = 8
 SURE_AGAIN = 0.85
 MAX_AGAIN = 400
+# Of a page that is partly text, OCR's part is kept where so many of its lines begin a question, an option or an answer.
+LEAST_STARTS = 3
 # So many rows at the top and at the foot of a page may be its header and footer.
 OUTER_ROWS = 2
 _DIGITS = re.compile(r"[\d一二三四五六七八九十]+")
@@ -58,10 +65,12 @@ def is_ocr_installed() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in ("rapidocr", "onnxruntime", "cv2"))
 
 
-def read_pages(data: bytes, pages: list[int], time_limit_s: float) -> tuple[list[Line], list[str], list[str]]:
+def read_pages(
+    data: bytes, pages: list[int], time_limit_s: float, known: Mapping[int, list[Line]] = MappingProxyType({})
+) -> tuple[list[Line], list[str], list[str]]:
     """Read the given pages (from 1) of a PDF; returns lines, warnings and notes.
 
-    Pages that do not fit into the time limit are left out and reported.
+    `known` has the lines that the text layer of some of them holds: they stay, and OCR reads what is beside them. Pages that do not fit into the time limit are left out and reported.
     """
     import pypdfium2
     import pypdfium2.raw as raw
@@ -83,7 +92,8 @@ def read_pages(data: bytes, pages: list[int], time_limit_s: float) -> tuple[list
         scale = min(RESOLUTION / 72, MAX_SIDE / max(page.get_size()))
         picture = page.render(scale=scale).to_numpy()
         try:
-            read.append((number, _read_picture(engine, picture, scores)))
+            boxes = [line.box for line in known.get(number, ()) if line.text.strip() != IMAGE]
+            read.append((number, _read_picture(engine, picture, scores, boxes)))
         except _UnreadError as error:
             warnings.append(f"Page {number} was not read by OCR: {error}")
         longest = max(longest, time.monotonic() - begun)
@@ -95,7 +105,7 @@ def read_pages(data: bytes, pages: list[int], time_limit_s: float) -> tuple[list
             f"{len(missed)} of {len(pages)} scanned pages did not fit into the time limit and were not read: "
             f"{', '.join(missed[:10])}. Raise the limit or split the document."
         )
-    return _make_lines(read), warnings, _judge(scores)
+    return _join_known(_make_lines(read), known), warnings, _judge(scores)
 
 
 def read_image(data: bytes) -> Extraction:
@@ -149,18 +159,52 @@ def _make_engine() -> Any:
     return RapidOCR(params=dict(ENGINE))
 
 
-def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
+def _join_known(lines: list[Line], known: Mapping[int, list[Line]]) -> list[Line]:
+    """The lines that OCR read, with those that the text layer holds put in at their height.
+
+    Where OCR read nothing that begins like part of a paper, it read a figure: what the text layer holds is all then.
+    """
+    joined: list[Line] = [line for line in lines if line.page not in known]
+    for number, typed in known.items():
+        seen = [line for line in lines if line.page == number]
+        if sum(1 for line in seen if starts_anew(line.text)) < LEAST_STARTS:
+            joined += typed
+            continue
+        for line in typed:
+            if line.text.strip() == IMAGE:
+                continue
+            place = next((at for at, other in enumerate(seen) if _is_below(other, line)), len(seen))
+            seen.insert(place, line)
+        joined += seen
+    return sorted(joined, key=lambda line: line.page)
+
+
+def _is_below(line: Line, other: Line) -> bool:
+    return bool(line.box and other.box) and line.box[1] > other.box[1]
+
+
+def _read_picture(
+    engine: Any, picture: Any, scores: list[float], known: Sequence[tuple[int, ...]] = ()
+) -> Page:
     """Return the rows of one picture in reading order.
 
-    Coordinates are pixels with the origin at the lower left.
+    What stands in the boxes that are known is left out. Coordinates are pixels with the origin at the lower left.
     """
+    import numpy
+
     tall_shown, wide_shown = picture.shape[:2]
     levelled = level_picture(picture)
+    found = _find_boxes(engine, levelled.picture)
+    find_source: Callable[[float, float], tuple[float, float]] = levelled.find_source
+    turn = _find_turn(engine, levelled.picture, found)
+    if turn:
+        levelled = level_picture(numpy.ascontiguousarray(numpy.rot90(picture, turn)))
+        found = _find_boxes(engine, levelled.picture)
+        find_source = _turn_back(levelled.find_source, turn, wide_shown, tall_shown)
     picture = levelled.picture
     height, width = picture.shape[:2]
     page = Page(float(width), float(height))
-    page.frame = PictureFrame(float(height), float(wide_shown), float(tall_shown), levelled.find_source)
-    found = _find_boxes(engine, picture)
+    page.frame = PictureFrame(float(height), float(wide_shown), float(tall_shown), find_source)
     found += _look_again(engine, picture, [box[0] for box in found])
     boxes: list[Row] = []
     for corners, text, score in found:
@@ -172,7 +216,9 @@ def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
         tall = max(ys) - min(ys) - slant
         size = max(tall * 0.8, 6.0)
         middle = height - (max(ys) + min(ys)) / 2
-        boxes.append(Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size))
+        row = Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size)
+        if not (known and _is_known(page.frame.place(row.left, row.bottom, row.right, row.top), known)):
+            boxes.append(row)
     labels = find_labels(picture, boxes) | find_margin(boxes, float(width))
     lines = [box for index, box in enumerate(boxes) if index not in labels]
     page.slope = _measure_slope([box[0] for box in found])
@@ -180,6 +226,77 @@ def _read_picture(engine: Any, picture: Any, scores: list[float]) -> Page:
     page.rows += [replace(boxes[index], is_furniture=True) for index in sorted(labels)]
     page.characters = sum(len(row.text) for row in page.rows)
     return page
+
+
+def _find_turn(engine: Any, picture: Any, found: Sequence[_Box]) -> int:
+    """By how many quarters, counterclockwise, the picture has to be turned to be read.
+
+    Boxes higher than wide hold lines that run up or down; lines that stand on their heads are read unsurely. The longest
+    ones are read both ways, and the surer way counts.
+    """
+    sized = sorted(
+        ((max(wide, tall), tall > 1.5 * wide, one) for one in found for wide, tall in (_measure(one[0]),)),
+        key=lambda item: -item[0],
+    )
+    total = sum(length for length, _, _ in sized)
+    if not total:
+        return 0
+    is_upright = sum(length for length, is_tall, _ in sized if is_tall) > 0.5 * total
+    sureness = sum(length * one[2] for length, _, one in sized) / total
+    if not is_upright and sureness >= UPRIGHT_SURENESS:
+        return 0
+    longest = [one for _, is_tall, one in sized if is_tall == is_upright][:MOST_TRIED]
+    turns = (1, 3) if is_upright else (0, 2)
+    sure = {turn: _try_turn(engine, picture, longest, turn) for turn in turns}
+    best = max(turns, key=lambda turn: sure[turn])
+    return best if is_upright or sure[best] > sure[0] + 0.1 else 0
+
+
+def _measure(corners: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    return max(xs) - min(xs), max(ys) - min(ys)
+
+
+def _try_turn(engine: Any, picture: Any, boxes: Sequence[_Box], turn: int) -> float:
+    """How surely the boxes are read where they are turned by so many quarters."""
+    import numpy
+
+    scores: list[float] = []
+    for corners, _, _ in boxes:
+        xs, ys = [int(x) for x, _ in corners], [int(y) for _, y in corners]
+        piece = picture[max(0, min(ys)) : max(ys) + 1, max(0, min(xs)) : max(xs) + 1]
+        try:
+            seen = _ask(engine, numpy.ascontiguousarray(numpy.rot90(piece, turn)), use_det=False)
+        except _UnreadError:
+            continue
+        scores.append(float(seen.scores[0]) if seen.txts and seen.txts[0].strip() else 0.0)
+    return sum(scores) / len(scores) if scores else 0.0
+
+
+def _turn_back(
+    find_source: Callable[[float, float], tuple[float, float]], turn: int, width: float, height: float
+) -> Callable[[float, float], tuple[float, float]]:
+    """Where pixels were in the picture before it was turned by so many quarters."""
+
+    def find(x: float, y: float) -> tuple[float, float]:
+        x, y = find_source(x, y)
+        if turn == 1:
+            return width - y, x
+        return (width - x, height - y) if turn == 2 else (y, height - x)
+
+    return find
+
+
+def _is_known(box: tuple[int, ...], known: Sequence[tuple[int, ...]]) -> bool:
+    """Whether half of a box lies in those that are known."""
+    left, top, right, foot = box
+    area = max((right - left) * (foot - top), 1)
+    shared = sum(
+        max(0, min(right, other[2]) - max(left, other[0])) * max(0, min(foot, other[3]) - max(top, other[1]))
+        for other in known
+        if other
+    )
+    return shared > 0.5 * area
 
 
 def _look_again(engine: Any, picture: Any, corners: list[list[tuple[float, float]]]) -> list[_Box]:
@@ -309,8 +426,8 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
     if border is None:
         return whole
     left, right, spanning = _part_columns(level, border, 0.1 * width)
-    # columns whose boxes pair up on the same heights are options side by side, not text columns
-    if _are_paired(left, right):
+    # columns whose boxes pair up on the same heights are options side by side or marks, not text columns
+    if _are_paired(left, right) or _is_narrow(left, right):
         return whole
     columns = order_columns(_merge_rows(left), _merge_rows(right), _merge_rows(spanning))
     return columns if _count_in_order(columns) >= _count_in_order(whole) else whole
@@ -343,6 +460,15 @@ def _are_paired(left: list[Row], right: list[Row]) -> bool:
     """Whether the right column only continues lines of the left one: option B beside option A."""
     marks = sum(1 for row in right if row.text.lstrip("（( ")[:1] in "BCD" and len(row.text) > 1)
     return bool(right) and marks > 0.5 * len(right)
+
+
+def _is_narrow(left: list[Row], right: list[Row]) -> bool:
+    """Whether the right column holds the marks of lines in the left one: a few characters each."""
+    widths = [sorted(row.right - row.left for row in rows) for rows in (left, right)]
+    if not all(widths):
+        return False
+    one, other = (each[len(each) // 2] for each in widths)
+    return other < 0.2 * one
 
 
 def _merge_rows(boxes: list[Row]) -> list[Row]:
@@ -393,7 +519,9 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
         for row in page.rows:
             kind = "furniture" if row.is_furniture else ("wrapped" if row.wraps else "body")
             box = place_row(page.frame, row, page.slope)
-            lines.append(Line(row.text, page=number, kind=kind, box=box))
+            points = 72 / RESOLUTION
+            look = Look(round(row.size * points, 1), left=round(row.left * points, 1))
+            lines.append(Line(row.text, page=number, kind=kind, box=box, look=look))
     return repair_lines(lines)
 
 

@@ -11,10 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from schemas.errors import DocumentError
-from tasks.ingest.readers.extraction import IMAGE, Extraction, Line
-from tasks.ingest.readers.page_boxes import frame_page
+from tasks.ingest.readers.extraction import IMAGE, Extraction, Line, Look
+from tasks.ingest.readers.page_ink import LEAST_COVER, LEAST_PATHS, measure_ink
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
 from tasks.ingest.readers.pdf_columns import repair_order
+from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled
+from tasks.ingest.readers.pdf_formulas import write_linear
 from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
@@ -29,6 +31,7 @@ from tasks.ingest.readers.pdf_rules import (
     read_bounds,
     read_rules,
 )
+from tasks.ingest.readers.pdf_view import View, find_view
 
 MAX_PAGES = 2000
 
@@ -52,8 +55,10 @@ STAMP_CHARACTERS = 150
 MIN_PICTURE = 7.0
 
 
-def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
-    """Return the lines of a PDF and the numbers (from 1) of the pages that only OCR could read.
+def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
+    """Return the lines of a PDF and the numbers (from 1) of the pages that OCR has to read.
+
+    True stands beside those whose text layer is right as far as it goes.
 
     Raises:
         DocumentError: `encrypted` or `corrupt`.
@@ -92,7 +97,13 @@ def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
     for page_rows in pages:
         settle_pictures(page_rows.rows)
     mark_wraps(pages)
-    unreadable: list[int] = []
+    unreadable: dict[int, bool] = {}
+    garbled = find_garbled([page_rows.odd for page_rows in pages])
+    if garbled:
+        extraction.warnings.append(
+            f"The fonts of {len(garbled)} page(s) say other characters than they show: {[place + 1 for place in sorted(garbled)][:10]}."
+        )
+        extraction.notes.append("broken_font")
     for number, page_rows in enumerate(pages, start=1):
         if page_rows.broken > BROKEN_SHARE * max(page_rows.characters, 1):
             extraction.warnings.append(
@@ -102,9 +113,12 @@ def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
         if (
             (page_rows.characters < 8 and page_rows.has_images)
             or page_rows.is_scan
+            or number - 1 in garbled
             or (page_rows.broken > UNREADABLE_SHARE * max(page_rows.characters, 1))
         ):
-            unreadable.append(number)
+            unreadable[number] = False
+        elif page_rows.is_mixed:
+            unreadable[number] = True
         extraction.lines.extend(
             Line(
                 row.text,
@@ -113,6 +127,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, list[int]]:
                 cells=row.cells,
                 table=_table_id(number, row),
                 box=place_row(page_rows.frame, row),
+                look=Look(round(2 * row.points) / 2, row.is_bold, round(row.left, 1), frame=row.frame),
             )
             for row in page_rows.rows
             if row.text.strip()
@@ -133,22 +148,32 @@ def _table_id(page: int, row: Row) -> int:
 
 
 def _read_page(page: Any, raw: Any) -> Page:
-    width, height = page.get_size()
-    result = Page(width, height, frame=frame_page(page, raw))
+    result = Page(0, 0)
+    characters = read_characters(page, raw, result)
+    view = find_view(page, raw, characters)
+    view.move(characters)
+    result.odd = count_odd([one.text for one in characters])
+    result.width, result.height, result.frame = view.width, view.height, view.frame
     objects = list_objects(page, raw)
     shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)
     result.has_images = any(kind in shown for kind, _ in objects[:202])
-    characters = set_aside_turned(read_characters(page, raw, result), result)
-    level, upright = read_rules(objects, raw)
+    characters = set_aside_turned(characters, result, view)
+    level, upright = read_rules(objects, raw, view)
     grids = find_grids(level, upright)
     result.is_scan = _is_scan(result, objects, raw)
+    result.is_mixed = not result.is_scan and _is_mixed(page, characters, objects, view, raw)
     if result.characters >= 8:
-        characters = _place_pictures(characters, objects, raw, height)
+        characters = _place_pictures(characters, objects, raw, view)
     build_rows(result, characters, [], find_blanks(level, grids))
     kept = keep_tables(result, characters, grids)
     if kept:
         result.rows = [row for row in result.rows if row.is_furniture]
         build_rows(result, characters, kept, find_blanks(level, kept))
+    result.rows = write_linear(result.rows, level, upright)
+    for row in result.rows if grids else ():
+        middle = (row.left + row.right) / 2, (row.bottom + row.top) / 2
+        if not row.is_furniture and any(grid.holds(*middle) for grid in grids):
+            row.frame = "cell"
     return result
 
 
@@ -166,8 +191,23 @@ def _is_scan(page: Page, objects: Sequence[PageObject], raw: Any) -> bool:
     return covered >= SCAN_COVER and (hidden >= 0.5 or page.characters < STAMP_CHARACTERS)
 
 
+def _is_mixed(
+    page: Any, characters: Sequence[Character], objects: Sequence[PageObject], view: View, raw: Any
+) -> bool:
+    """Whether a page shows more print than its text layer holds.
+
+    There are pasted scans below a typed title.
+    """
+    covered, _ = measure_scan(objects, raw, view.width * view.height)
+    drawn = sum(1 for kind, _ in objects if kind == raw.FPDF_PAGEOBJ_PATH)
+    if covered < LEAST_COVER and drawn < LEAST_PATHS:
+        return False
+    ink = measure_ink(page, view.frame, characters)
+    return ink.is_text and ink.marks > sum(1 for one in characters if one.text.isalnum())
+
+
 def _place_pictures(
-    characters: list[Character], objects: Sequence[PageObject], raw: Any, height: float
+    characters: list[Character], objects: Sequence[PageObject], raw: Any, view: View
 ) -> list[Character]:
     """Put a mark for every picture after the character that it follows.
 
@@ -176,7 +216,8 @@ def _place_pictures(
     placed: list[tuple[int, Character]] = []
     pictures = (item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE)
     for number, picture in enumerate(pictures):
-        left, bottom, right, top = read_bounds(picture, raw)
+        left, bottom, right, top = view.box(*read_bounds(picture, raw))
+        height = view.height
         middle = (bottom + top) / 2
         is_mark = min(right - left, top - bottom) < MIN_PICTURE or not 0.08 < middle / height < 0.92
         if number > 200 or is_mark or (right - left) * (top - bottom) > 0.5 * height * height:

@@ -3,37 +3,51 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
+import re
+from collections.abc import Callable
 from typing import Any
 
 from tasks.ingest.readers.pdf_pages import Character, Page, Row
+from tasks.ingest.readers.pdf_view import View
 from tasks.ingest.readers.scripts import SYMBOL_FONT
+
+# A face that is bold by name; 微软雅黑 (YaHei) is none.
+_HEAVY_FACE = re.compile(r"bold|black|heavy|simhei|stheiti|黑体|(?<!ya)hei\b", re.IGNORECASE)
+HEAVY_WEIGHT = 600
+# How much of a font's name is asked for.
+_NAME_BYTES = 128
 
 
 def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
-    """Return the characters of a page in content order; count those that have no meaning."""
+    """Return the characters of a page in content order, placed as its file has them.
+
+    Those that have no meaning are counted.
+    """
     text_page = page.get_textpage()
-    handle = text_page.raw
+    calls = _bind(raw)
+    handle = ctypes.cast(text_page.raw, ctypes.c_void_p).value
     x, y, box = ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF()
     # every character takes several calls: what they need is looked up and wrapped once
-    at_x, at_y, at_box = ctypes.pointer(x), ctypes.pointer(y), ctypes.pointer(box)
-    read_code, read_origin = raw.FPDFText_GetUnicode, raw.FPDFText_GetCharOrigin
-    read_box, read_size, read_angle = (
-        raw.FPDFText_GetLooseCharBox,
-        raw.FPDFText_GetFontSize,
-        raw.FPDFText_GetCharAngle,
-    )
+    turn = raw.FS_MATRIX()
+    at_x, at_y, at_box, at_turn = map(ctypes.addressof, (x, y, box, turn))
+    read_code, read_origin, read_box, find_object = calls.code, calls.origin, calls.box, calls.text_object
     count = broken = 0
     high = 0
     breaks = spaced = False
     found: list[Character] = []
-    for index in range(raw.FPDFText_CountChars(handle)):
+    fonts: dict[int, bool] = {}
+    last: int | None = -1
+    size = angle = 0.0
+    is_heavy = False
+    for index in range(raw.FPDFText_CountChars(text_page.raw)):
         code = read_code(handle, index)
         if code in (0x0D, 0x0A):
             breaks = True
             continue
         if code == 0x20:
-            if raw.FPDFText_IsGenerated(handle, index):
+            if calls.is_generated(handle, index):
                 spaced, high = True, 0
                 continue
             text, high = " ", 0
@@ -52,9 +66,17 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             broken += not is_hyphen and (code in (0, 0xFFFD, 0xFFFF) or 0xE000 <= code < 0xF900)
             text = "-" if is_hyphen else ("\ufffd" if code in (0, 0xFFFF) else chr(code))
         count += 1
+        item = find_object(handle, index)
+        if item != last or item is None:
+            # the characters of one object of the page share size, angle and font
+            last = item
+            angle = -calls.angle(handle, index)
+            size = calls.size(handle, index)
+            if item and calls.matrix(item, at_turn):
+                size *= math.hypot(turn.c, turn.d)
+            is_heavy = bool(item) and _is_heavy(calls, item, fonts)
         read_origin(handle, index, at_x, at_y)
         read_box(handle, index, at_box)
-        angle = read_angle(handle, index)
         found.append(
             Character(
                 text,
@@ -64,10 +86,11 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
                 box.right,
                 box.bottom,
                 box.top,
-                read_size(handle, index),
+                size,
                 breaks,
                 spaced,
-                angle != 0.0 and abs(math.sin(angle)) > 0.5,
+                angle,
+                is_heavy,
             )
         )
         breaks = spaced = False
@@ -77,20 +100,79 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
     return found
 
 
-def set_aside_turned(characters: list[Character], page: Page) -> list[Character]:
+def set_aside_turned(characters: list[Character], page: Page, view: View) -> list[Character]:
     """Take sideways text (the sealed margin of a paper) out of the flow.
 
     It is kept as furniture of the page.
     """
-    turned = [character for character in characters if character.is_turned]
-    if not turned or len(turned) > 0.3 * len(characters):
+    if not view.angle and not any(one.angle for one in characters):
+        return characters
+    turned = {id(one) for one in characters if abs(math.sin(one.angle - view.angle)) > 0.5}
+    aside = [one for one in characters if id(one) in turned]
+    letters = [one.text for one in aside if one.text.isalnum()]
+    if not aside or len(letters) > 0.5 * sum(1 for one in characters if one.text.isalnum()):
         return characters
     box = (
-        min(item.left for item in turned),
-        max(item.right for item in turned),
-        min(item.bottom for item in turned),
-        max(item.top for item in turned),
+        min(item.left for item in aside),
+        max(item.right for item in aside),
+        min(item.bottom for item in aside),
+        max(item.top for item in aside),
     )
-    text = "".join((" " if item.spaced else "") + item.text for item in turned)
-    page.rows.append(Row(text.strip(), *box, turned[0].size, is_furniture=True))
-    return [character for character in characters if not character.is_turned]
+    text = "".join((" " if item.spaced else "") + item.text for item in aside)
+    page.rows.append(Row(text.strip(), *box, aside[0].size, is_furniture=True))
+    return [one for one in characters if id(one) not in turned]
+
+
+class _Calls:
+    """PDFium's functions for characters, taking plain numbers.
+
+    They need half the time of those that take pointers.
+    """
+
+    def __init__(self, raw: Any) -> None:
+        def bind(name: str, answer: Any, *takes: Any) -> Callable[..., Any]:
+            address = ctypes.cast(getattr(raw, name), ctypes.c_void_p).value
+            call: Callable[..., Any] = ctypes.CFUNCTYPE(answer, *takes)(address or 0)
+            return call
+
+        here, at, whole = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int
+        self.code = bind("FPDFText_GetUnicode", ctypes.c_uint, here, whole)
+        self.is_generated = bind("FPDFText_IsGenerated", whole, here, whole)
+        self.origin = bind("FPDFText_GetCharOrigin", whole, here, whole, at, at)
+        self.box = bind("FPDFText_GetLooseCharBox", whole, here, whole, at)
+        self.size = bind("FPDFText_GetFontSize", ctypes.c_double, here, whole)
+        self.angle = bind("FPDFText_GetCharAngle", ctypes.c_float, here, whole)
+        self.text_object = bind("FPDFText_GetTextObject", ctypes.c_void_p, here, whole)
+        self.font = bind("FPDFTextObj_GetFont", ctypes.c_void_p, here)
+        self.matrix = bind("FPDFPageObj_GetMatrix", whole, here, at)
+        self.mode = bind("FPDFTextObj_GetTextRenderMode", whole, here)
+        self.weight = bind("FPDFFont_GetWeight", whole, here)
+        self.font_name = bind("FPDFFont_GetBaseFontName", ctypes.c_size_t, here, at, ctypes.c_size_t)
+        self.stroked = raw.FPDF_TEXTRENDERMODE_FILL_STROKE
+
+
+@functools.cache
+def _bind(raw: Any) -> _Calls:
+    return _Calls(raw)
+
+
+def _is_heavy(calls: _Calls, item: int, fonts: dict[int, bool]) -> bool:
+    """Whether an object's letters are bold.
+
+    Their font says so, or their outlines are drawn, too.
+    """
+    font = calls.font(item)
+    if font and font not in fonts:
+        name = ctypes.create_string_buffer(_NAME_BYTES)
+        calls.font_name(font, ctypes.addressof(name), _NAME_BYTES)
+        fonts[font] = calls.weight(font) >= HEAVY_WEIGHT or bool(_HEAVY_FACE.search(_decode_name(name.value)))
+    return bool(fonts.get(font)) or calls.mode(item) == calls.stroked
+
+
+def _decode_name(name: bytes) -> str:
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return name.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return name.decode("latin-1")

@@ -12,7 +12,10 @@ from tasks.ingest.readers.page_boxes import Frame, PictureFrame
 
 @dataclass
 class Row:
-    """One line of a page with its box in points (origin at the lower left)."""
+    """One line of a page with its box in points (origin at the lower left).
+
+    `size` is measured by its height, `points` is what its font says. `is_bold`: nearly all of it; `frame` is `cell` for a row inside a ruled cell, that of no table, too.
+    """
 
     text: str
     left: float
@@ -24,11 +27,19 @@ class Row:
     wraps: bool = False
     cells: tuple[str, ...] = ()
     table: int = 0
+    is_bold: bool = False
+    frame: str = ""
+    points: float = 0.0
+    baseline: float = 0.0
 
 
 @dataclass
 class Page:
-    """The rows of one page in reading order, and what could not be read on it."""
+    """The rows of one page in reading order, and what could not be read on it.
+
+    `is_scan`: only OCR reads it. `is_mixed`: OCR reads most of it, the text layer the rest. `odd`: how many
+    characters stand where texts have none, and how many letters there are.
+    """
 
     width: float
     height: float
@@ -37,6 +48,8 @@ class Page:
     broken: int = 0
     has_images: bool = False
     is_scan: bool = False
+    is_mixed: bool = False
+    odd: tuple[int, int] = (0, 0)
     frame: Frame | PictureFrame | None = None
     slope: float = 0.0
 
@@ -46,7 +59,7 @@ class Page:
 class Character:
     """A character of the text layer and its place.
 
-    `breaks` and `spaced` say what the layer puts before it.
+    `breaks` and `spaced` say what the layer puts before it. `angle` (radians, counterclockwise) is that of the file.
     """
 
     text: str
@@ -59,7 +72,8 @@ class Character:
     size: float
     breaks: bool = False
     spaced: bool = False
-    is_turned: bool = False
+    angle: float = 0.0
+    is_heavy: bool = False
 
 
 def place_row(frame: Frame | PictureFrame | None, row: Row, slope: float = 0.0) -> tuple[int, ...]:

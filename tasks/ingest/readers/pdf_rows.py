@@ -19,6 +19,9 @@ from tasks.ingest.readers.scripts import lower_text, raise_text
 from tasks.ingest.words.cleaning import is_cjk, join_wrapped
 from tasks.ingest.words.headers import find_question_header
 
+# A row is bold where so much of it is.
+BOLD_SHARE = 0.9
+
 
 def build_rows(
     page: Page, characters: Sequence[Character], grids: Sequence[Grid], blanks: Sequence[Rule]
@@ -64,11 +67,13 @@ def _read_table(
     for index in range(len(grid.rows) - 1):
         texts: list[str] = []
         shown: list[str] = []
-        size = 10.0
+        size, points, is_bold = 10.0, 0.0, True
         for column in range(len(grid.columns) - 1):
             inside = cells.get((index, column), ())
             text = _read_cell(inside, grid.right_of(index, column), blanks)
-            size = inside[0].size if inside else size
+            if inside:
+                size, points = (inside[0].top - inside[0].bottom) / 1.2, inside[0].size
+            is_bold = is_bold and all(one.is_heavy for one in inside if one.text != " ")
             shown.append(text)
             texts.append(above[column] if not text and grid.is_merged_up(index, column) else text)
         above = texts
@@ -82,6 +87,9 @@ def _read_table(
                     grid.rows[index],
                     size,
                     cells=tuple(texts),
+                    is_bold=is_bold,
+                    points=points,
+                    frame="cell",
                 )
             )
     return rows
@@ -141,6 +149,7 @@ class _RowBuilder:
         self.text: list[str] = []
         self.script: list[str] = []
         self.script_sign = 0
+        self.heavy, self.points = 0, 0.0
         self.baseline = 0.0
         self.size = 0.0
         self.box = [0.0, 0.0, 0.0, 0.0]
@@ -195,6 +204,7 @@ class _RowBuilder:
             self.finish()
             self._start(item, size)
             return
+        self.heavy += item.is_heavy
         box = self.box
         if left < box[0]:
             box[0] = left
@@ -249,6 +259,7 @@ class _RowBuilder:
 
     def _start(self, item: Character, size: float) -> None:
         self.text = [item.text]
+        self.heavy, self.points = int(item.is_heavy), item.size
         self.baseline, self.size = item.y, size
         self.box = [item.left, item.right, item.bottom, item.top]
         self.last_right, self.last_x = item.right, item.x
@@ -270,7 +281,17 @@ class _RowBuilder:
             text += self._blank_touching(right, right + reach, is_before=False)
         if text.strip():
             self.page.rows.append(
-                Row(text.rstrip(), self.box[0], self.box[1], self.box[2], self.box[3], self.size)
+                Row(
+                    text.rstrip(),
+                    self.box[0],
+                    self.box[1],
+                    self.box[2],
+                    self.box[3],
+                    self.size,
+                    points=self.points,
+                    baseline=self.baseline,
+                    is_bold=self.heavy >= BOLD_SHARE * len(text.replace(" ", "")),
+                )
             )
         self.text = []
 

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tasks.ingest.readers.pdf_view import View
+
 # In points: how thick a line may be, how far apart lines may lie that touch, how long the shortest blank is.
 MAX_THICKNESS = 2.6
 TOUCH = 3.0
@@ -297,19 +299,23 @@ def read_bounds(item: Any, raw: Any) -> tuple[float, float, float, float]:
     return left, bottom, right, top
 
 
-def read_rules(objects: Sequence[PageObject], raw: Any) -> tuple[list[Rule], list[Rule]]:
-    """Return the level and the upright lines of a page, those that touch joined to one."""
+def read_rules(objects: Sequence[PageObject], raw: Any, view: View) -> tuple[list[Rule], list[Rule]]:
+    """Return the level and the upright lines of a page as it is read.
+
+    Those that touch are joined to one.
+    """
     level: list[Rule] = []
     upright: list[Rule] = []
     paths = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_PATH]
     for item in paths[:MAX_PATHS]:
-        left, bottom, right, top = read_bounds(item, raw)
+        left, bottom, right, top = view.box(*read_bounds(item, raw))
         if top - bottom <= MAX_THICKNESS < right - left:
             level.append(Rule((top + bottom) / 2, left, right))
         elif right - left <= MAX_THICKNESS < top - bottom:
             upright.append(Rule((left + right) / 2, bottom, top))
         elif _is_stroked(item, raw):
-            for (x, y), (next_x, next_y) in _read_segments(item, raw):
+            for start, end in _read_segments(item, raw):
+                (x, y), (next_x, next_y) = view.place(*start), view.place(*end)
                 if abs(y - next_y) < 0.5 and abs(x - next_x) > MAX_THICKNESS:
                     level.append(Rule((y + next_y) / 2, min(x, next_x), max(x, next_x)))
                 elif abs(x - next_x) < 0.5 and abs(y - next_y) > MAX_THICKNESS:

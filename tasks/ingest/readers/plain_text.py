@@ -12,7 +12,8 @@ from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
 from tasks.ingest.readers.gift import find_gift
 from tasks.ingest.readers.sniffing import find_utf16
-from tasks.ingest.words.columns import find_header, guess_columns
+from tasks.ingest.words.column_shapes import guess_columns
+from tasks.ingest.words.columns import find_header
 
 MAX_ROWS = 200_000
 

@@ -128,6 +128,10 @@ def _sniff_text(data: bytes, name: str) -> str:
         rb"(?:<!doctype html|<html|<head|<body|<table|<meta|<\?xml[^>]*>\s*(?:<!doctype html|<html))", plain
     ):
         return "html"
+    if re.match(
+        rb"(?:<!--.{0,1000}?-->\s*)?<(?:div|section|main|article|ul|ol)\b[^<>]{0,500}>", plain, re.DOTALL
+    ):
+        return "html"  # a part of a page, saved without the rest
     if re.match(rb"(?:<\?xml[^>]*>\s*)?(?:<!--.{0,1000}?-->\s*)?<quiz[\s>]", plain, re.DOTALL):
         return "moodle-xml"
     suffix = name.rpartition(".")[2].casefold()

@@ -11,14 +11,15 @@ from typing import Any
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
 from tasks.ingest.readers.plain_text import decode
+from tasks.ingest.readers.script_records import find_script_records
 
 _TABLE_MARK = "\ue0f1"
 
 
 def read_html(data: bytes) -> Extraction:
-    """Return the tables of an HTML file as sheets, or its text as lines.
+    """Return the questions in a web page's scripts, its tables as sheets, or its text as lines.
 
-    The text is returned where the file has no tables that are wide.
+    The text is returned where the file has neither such questions nor tables that are wide.
     """
     from lxml import etree, html
 
@@ -30,6 +31,10 @@ def read_html(data: bytes) -> Extraction:
         root: Any = html.document_fromstring(text)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
         raise DocumentError("corrupt", "The HTML cannot be parsed. Save the page again.") from error
+    records = find_script_records([script.text or "" for script in root.iter("script")])
+    if records:
+        extraction.records = records
+        return extraction
     for element in list(root.iter("script", "style", "head")):
         element.drop_tree()
     for element in root.iter("input"):

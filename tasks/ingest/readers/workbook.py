@@ -20,7 +20,10 @@ from tasks.ingest.readers.scripts import lower_text, raise_text
 
 MAX_CELLS = 5_000_000
 MAX_SECOND_PASS_BYTES = 8 * 1024 * 1024
-_REFERENCE = re.compile(rb"""<(?:x:)?c\b[^>]*?\br=["']([A-Z]{1,3})(\d{1,7})["']""")
+# cells that hold something: rows that were coloured from end to end reach to the last column, and their cells are empty
+_REFERENCE = re.compile(
+    rb"""<(?:x:)?c\b[^>]*?\br=["']([A-Z]{1,3})(\d{1,7})["'][^>]*+(?<!/)>(?!\s*(?:<(?:x:)?v\s*(?:/>|>\s*</(?:x:)?v>)\s*)?</(?:x:)?c>)"""
+)
 _ROW_REFERENCE = re.compile(rb"""<(?:x:)?row\b[^>]*?\br=["'](\d{1,7})["']""")
 
 

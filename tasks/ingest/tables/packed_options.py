@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from tasks.ingest.layout.options import option_text, split_options
@@ -27,8 +29,16 @@ _LABEL = re.compile(
 
 def strip_label(label: str, text: str) -> str:
     """Drop a label that the cell repeats (`A.苹果` in column A)."""
-    match = re.match(rf"[（(]?{label}[)）]?\s*[.．、:：]\s*|[（(]{label}[)）]\s*", text)
+    match = re.match(rf"[（(\[]?{label}[)）\]]?\s*[.．、:：]\s*|[（(\[]?{label}[)）\]]\s*", text)
     return text[match.end() :].strip() if match and match.end() < len(text) else text
+
+
+def strip_labels(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Drop the labels that options repeat: a bare one (`A mill`) where all of them do."""
+    bare = [re.match(rf"{label}\s+(?=\S)", text) for label, text in pairs]
+    if len(pairs) > 1 and all(bare):
+        return [(label, text[mark.end() :]) for (label, text), mark in zip(pairs, bare, strict=True) if mark]
+    return [(label, strip_label(label, text)) for label, text in pairs]
 
 
 def split_packed_options(text: str, language: str | None) -> list[tuple[str, str]]:
@@ -37,11 +47,9 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
     So `A.x B.y`, lines, `A;x,B;y`, `x|y|z`, `["x", "y"]`, `{"A": "x"}`.
     """
     stripped = text.strip()
-    if stripped[:1] in "[{":
-        try:
-            return read_options(json.loads(stripped), language)
-        except json.JSONDecodeError:
-            pass
+    listed = read_literal(stripped)
+    if listed is not None:
+        return read_options(listed, language)
     labelled = list(_LABEL.finditer(stripped))
     chain: list[re.Match[str]] = []
     for match in labelled:
@@ -70,6 +78,45 @@ def split_packed_options(text: str, language: str | None) -> list[tuple[str, str
         if 2 <= len(parts) <= 10:
             return [(chr(ord("A") + index), clean_cell(part, language)) for index, part in enumerate(parts)]
     return []
+
+
+def read_literal(text: str) -> Any:
+    """The list or object that a cell writes out, as JSON or as Python has it, or None."""
+    if text[:1] not in ("[", "{") or text[-1:] not in ("]", "}"):
+        return None
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        pass
+    try:
+        found = ast.literal_eval(text) if len(text) < _LONGEST_LITERAL else None
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return found if isinstance(found, list | dict) else None
+
+
+def write_out(value: Any) -> str:
+    """What a field says as text: labels in a row, else its parts one after the other."""
+    if isinstance(value, str):
+        listed = read_literal(value.strip())
+        return value if listed is None else write_out(listed)
+    if isinstance(value, list):
+        parts = [write_out(item) for item in value]
+        if value and all(isinstance(item, dict) for item in value):
+            parts = parts[:1]  # the same answer as several people gave it
+        is_keys = all(re.fullmatch(r"[A-J]", part) for part in parts)
+        return "".join(parts) if is_keys else "；".join(parts)
+    if isinstance(value, dict):
+        # `{"value": "Rhine", "aliases": […]}`, `{"text": ["Rhine", "the Rhine"], "answer_start": […]}`
+        for name in ("value", "text", "answer"):
+            if value.get(name) not in (None, "", []):
+                return write_out(value[name][0] if isinstance(value[name], list) else value[name])
+        return "；".join(f"{key}: {write_out(item)}" for key, item in value.items())
+    return str(value)
+
+
+# A cell that is longer holds a text.
+_LONGEST_LITERAL = 10_000
 
 
 def _as_piece(line: str) -> Piece:
@@ -120,6 +167,9 @@ def read_named_key(value: Any, answer: Any) -> str:
 
     Empty where it names none of them.
     """
+    if isinstance(value, dict):  # `{"text": […], "label": ["1", "2"]}`
+        listed = (value[key] for key in _OPTION_NAMES if isinstance(value.get(key), list))
+        value = [{"label": label} for label in next(listed, ())]
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value[:10]):
         return ""
     names = {
@@ -140,6 +190,15 @@ def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
     """
     if isinstance(value, str):
         return split_packed_options(value, language)
+    if isinstance(value, dict) and all(isinstance(item, list) for item in value.values()) and value:
+        # `{"text": ["a mill", "a ship"], "label": ["A", "B"]}`
+        texts: list[Any] = next((value[key] for key in _OPTION_TEXTS if key in value), [])
+        labels: list[Any] = next((value[key] for key in _OPTION_NAMES if key in value), [])
+        if len(labels) == len(texts):
+            return read_options(
+                [{"text": text, "label": label} for text, label in zip(texts, labels, strict=True)], language
+            )
+        return read_options(texts, language)
     if isinstance(value, dict):
         pairs = [
             (str(key).strip().upper(), clean_cell(str(text), language))
@@ -155,16 +214,13 @@ def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
     for index, item in enumerate(value[:10]):
         label = chr(ord("A") + index)
         if isinstance(item, dict):
-            text = next(
-                (item[key] for key in _OPTION_TEXTS if key in item),
-                "",
-            )
+            others = [one for key, one in item.items() if isinstance(one, str) and key not in _OPTION_NAMES]
+            text = next((item[key] for key in _OPTION_TEXTS if key in item), max(others, key=len, default=""))
             named = next((item[key] for key in _OPTION_NAMES if key in item), label)
             label = str(named).strip().upper() if re.fullmatch(r"[A-Ja-j]", str(named).strip()) else label
         elif isinstance(item, list) and len(item) == 2:
             label, text = str(item[0]).strip().upper()[:1] or label, item[1]
         else:
             text = item
-        cleaned = strip_label(label, clean_cell(str(text), language))
-        pairs.append((label, cleaned))
-    return [(label, text) for label, text in pairs if text]
+        pairs.append((label, clean_cell(str(text), language)))
+    return strip_labels([(label, text) for label, text in pairs if text])

@@ -11,7 +11,8 @@ from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.readers.extraction import Line, Sheet
 from tasks.ingest.tables.sheets import read_rows
 from tasks.ingest.words.cleaning import join_wrapped
-from tasks.ingest.words.columns import Header, find_role, fold_header, guess_columns
+from tasks.ingest.words.column_shapes import guess_columns
+from tasks.ingest.words.columns import Header, find_role, fold_header
 from tasks.ingest.words.headers import KEY_CELL, MIN_STEM, find_question_header
 from tasks.ingest.words.lexicon import FineType
 

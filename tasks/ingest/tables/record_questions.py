@@ -8,17 +8,19 @@ from collections.abc import Mapping, Sequence
 from tasks.ingest.content.choices import make_true_false, set_choice_answer
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.passages import split_material
+from tasks.ingest.content.printed_marks import cut_tags
 from tasks.ingest.layout.options import strip_separators
 from tasks.ingest.tables.packed_options import (
     clean_cell,
     split_packed_options,
-    strip_label,
+    strip_labels,
     take_options_from_stem,
+    write_out,
 )
 from tasks.ingest.words.answers import read_key, read_truth, split_fillings
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.kinds import are_truth_options, infer_free_type
-from tasks.ingest.words.lexicon import FineType, match_type_name
+from tasks.ingest.words.lexicon import FineType, find_fine_type, match_type_name
 from tasks.questions import count_blanks
 
 
@@ -32,28 +34,40 @@ def read_record(
 
     `options` are (label, text) with empty texts allowed.
     """
-    draft = Draft(fine=match_type_name(record.get("type", "")) or default)
-    stem = clean_cell(record.get("stem", ""), language)
+    draft = Draft(fine=_read_type(record.get("type", "")) or default)
+    stem, tag = cut_tags(clean_cell(record.get("stem", ""), language))
+    draft.fine = tag.fine or draft.fine if record.get("type", "").strip() == "" else draft.fine or tag.fine
     draft.material = clean_cell(record.get("material", ""), language) or None
     draft.explanation = clean_cell(record.get("explanation", ""), language) or None
     draft.discipline = record.get("discipline", "").strip() or None
     draft.sub_discipline = record.get("sub_discipline", "").strip() or None
     marks = re.match(r"\s*(\d+(?:\.\d+)?)", record.get("marks", ""))
-    draft.marks = float(marks.group(1)) if marks else None
+    draft.marks = float(marks.group(1)) if marks else tag.marks
     given = [(label, clean_cell(text, language)) for label, text in options]
-    pairs = [(label, strip_label(label, text)) for label, text in given if text]
+    pairs = strip_labels([(label, text) for label, text in given if text])
     if not pairs and record.get("options", "").strip():
         pairs = split_packed_options(record["options"], language)
     kind = draft.fine.question_type if draft.fine else None
-    if not pairs and kind in (None, "multiple_choice"):
+    offers_elsewhere = bool(options) and read_key(record.get("answer", "")) is None
+    if not pairs and kind in (None, "multiple_choice") and not offers_elsewhere:
         stem, pairs = take_options_from_stem(stem, kind == "multiple_choice", language)
     stem = re.sub(r"^\s*\d{1,4}\s*[.、．]\s*(?=\D)", "", stem) if record.get("number") else stem
     draft.stem = stem
-    answer = clean_cell(record.get("answer", ""), language)
-    if record.get("type", "").strip() and match_type_name(record["type"]) is None:
+    answer = clean_cell(write_out(record.get("answer", "")), language)
+    worked = _WORKED.fullmatch(answer) if "####" in answer else None
+    if worked is not None:  # `48/2 = <<48/2=24>>24 … #### 24`, as sets of sums print them
+        answer = worked.group(2).strip()
+        draft.explanation = draft.explanation or _NOTE_OF_SUM.sub("", worked.group(1)).strip() or None
+    if (
+        record.get("type", "").strip()
+        and not record["type"].strip().isdigit()
+        and _read_type(record["type"]) is None
+    ):
         draft.notes.append("type_unknown")
     texts = strip_separators([text for _, text in pairs])
     pairs = [(label, text) for (label, _), text in zip(pairs, texts, strict=True)]
+    if len(pairs) > 3 and are_truth_options(texts[:2]) and len(set(texts[2:])) == 1:
+        pairs, texts = pairs[:2], texts[:2]  # `A:对 B:错 C:无 D:无`
     if kind not in (None, "multiple_choice", "true_false") and pairs:
         _settle_stored_answer(draft, pairs, answer, kind)
         return draft
@@ -71,6 +85,17 @@ def read_record(
         return draft
     _settle_plain(draft, pairs, answer, kind, language)
     return draft
+
+
+_WORKED = re.compile(r"([\s\S]*?)\s*####\s*([^#\n]+?)\s*")
+_NOTE_OF_SUM = re.compile(r"<<[^<>\n]{1,200}>>")
+# what programs call the types; in a heading these words name none
+_CODES = {"single": "single_choice", "multiple": "multiple_answer", "multi": "multiple_answer",
+          "fill": "fill_in_the_blank", "text": "short_answer"}  # fmt: skip
+
+
+def _read_type(cell: str) -> FineType | None:
+    return match_type_name(cell) or find_fine_type(_CODES.get(cell.strip().casefold(), ""))
 
 
 def _set_key(draft: Draft, answer: str) -> None:
@@ -146,10 +171,11 @@ def _settle_plain(
         draft.notes.append("options_missing")
         draft.answer = read_key(answer) or []
         return
+    if not answer and not pairs and draft.explanation and kind != "multiple_choice":
+        answer, draft.explanation = draft.explanation, None  # a free question's only solution
     if not answer and pairs:
         answer = "\n".join(text for _, text in pairs)
     if answer:
         draft.answer = (
             split_fillings(answer, count_blanks(draft.stem)) if kind == "fill_in_the_blank" else [answer]
         )
-    del language

@@ -1,73 +1,56 @@
-"""Questions from JSON records, by the names of their keys."""
+"""Questions from JSON records, by the names of their keys and by what these hold."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
-from tasks.ingest.tables.packed_options import read_named_key, read_option_flags, read_options
+from tasks.ingest.tables.packed_options import read_named_key, read_option_flags, read_options, write_out
 from tasks.ingest.tables.record_questions import read_record
-from tasks.ingest.tables.sheets import SheetSplit, read_integer
+from tasks.ingest.tables.sheets import SheetSplit, read_integer, settle_number_keys
 from tasks.ingest.words.cleaning import detect_language
-from tasks.ingest.words.columns import find_role
+from tasks.ingest.words.column_shapes import complete_header
+from tasks.ingest.words.columns import Header, find_role, read_option_label
 from tasks.ingest.words.lexicon import match_type_name
+
+_SAMPLE = 200
+_NUMBER_OF = re.compile(r"[\s_]*\d+$")
+_COUNT = re.compile(r"\s*\D{0,4}\d{1,5}(?:[-.]\d{1,4})?\s*")
 
 
 def split_records(
     records: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence[str]] | None = None
 ) -> SheetSplit:
-    """Read the questions of JSON records by the names of their keys.
+    """Read the questions of JSON records by the names of their keys, else by what these hold.
 
     The text is one record per line.
     """
     result = SheetSplit([], "")
     lines: list[str] = []
     offset = 0
+    flat = [_flatten_record(record) for record in records]
+    roles = _find_roles(flat, columns)
     sample = [
         str(value)
-        for record in records[:200]
+        for record in flat[:_SAMPLE]
         for name, value in record.items()
-        if isinstance(value, str) and find_role(str(name), columns) in ("stem", "material", "explanation")
+        if isinstance(value, str) and roles.get(name) in ("stem", "material", "explanation")
     ]
     result.language = detect_language(" ".join(sample))
     missing = 0
-    for number, record in enumerate(records, start=1):
+    for number, (record, fields_of) in enumerate(zip(records, flat, strict=True), start=1):
         line = json.dumps(record, ensure_ascii=False, default=str)
-        fields: dict[str, Any] = {}
-        options: list[tuple[str, str]] = []
-        stem_name = ""
-        for name, value in record.items():
-            if re.fullmatch(r"(?i)(?:option|choice|选项)?[\s_]*([a-h])", str(name)) and isinstance(
-                value, str | int | float
-            ):
-                options.append((str(name).strip()[-1].upper(), str(value)))
-                continue
-            role = find_role(str(name), columns)
-            if role is not None and len(role) == 1:  # a mapping file says that this key holds one option
-                options.append((role, str(value)))
-                continue
-            if role is None and name == "section":
-                role = "type" if match_type_name(str(value)) else None
-            if value in (None, "", []) or role is None:
-                continue
-            if role not in fields or (role == "stem" and _is_plainer(str(name), stem_name)):
-                fields[role] = value
-                stem_name = str(name) if role == "stem" else stem_name
-        if "stem" in fields and isinstance(fields["stem"], str):
+        fields, options = _share_out(fields_of, roles)
+        if isinstance(fields.get("stem"), str) and fields["stem"].strip():
             given = read_options(fields["options"], result.language) if "options" in fields else options
-            texts = {role: _flatten(value) for role, value in fields.items() if role != "options"}
+            texts = {role: write_out(value) for role, value in fields.items() if role != "options"}
             answer = fields.get("answer")
-            if (
-                isinstance(answer, int)
-                and not isinstance(answer, bool)
-                and 0 <= answer < len(given)
-                and given
-            ):
-                # a number in a record is an index from 0, as every data set with lists of choices has it
-                texts["answer"] = given[answer][0]
-            elif isinstance(answer, bool):
+            if isinstance(answer, str) and len(roles.get(answer, "")) == 1:
+                texts["answer"] = roles[answer]  # the name of the right one's key
+            if isinstance(answer, bool):
                 texts["answer"] = "true" if answer else "false"
             elif "options" in fields:
                 named = read_named_key(fields["options"], answer) if answer is not None else ""
@@ -81,6 +64,8 @@ def split_records(
             missing += 1
         lines.append(line)
         offset += len(line) + 1
+    # a list of choices is counted from 0 where nothing says otherwise, as every data set with such lists does
+    settle_number_keys(result.drafts, first=0)
     if missing:
         names = ", ".join(repr(str(name)[:20]) for name in list(records[0])[:12]) if records else ""
         result.warnings.append(
@@ -90,24 +75,145 @@ def split_records(
     return result
 
 
+def _flatten_record(record: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
+    """A record with the fields of the objects in it that ask or offer.
+
+    So `{"question": {"stem": …, "choices": …}}`.
+    """
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        inner = {find_role(str(key)) for key in value} if isinstance(value, dict) else set()
+        asks = "stem" in inner and inner & {"options", "answer", "type"} and find_role(str(name)) != "options"
+        if isinstance(value, dict) and depth < 3 and asks:
+            flat |= {key: item for key, item in _flatten_record(value, depth + 1).items() if key not in flat}
+        else:
+            flat[str(name)] = value
+    return flat
+
+
+def _find_roles(
+    records: Sequence[Mapping[str, Any]], columns: Mapping[str, Sequence[str]] | None
+) -> dict[str, str]:
+    """The role of every key: the letter of an option, else what a column of a sheet may be."""
+    names = list(dict.fromkeys(name for record in records[:_SAMPLE] for name in record))
+    roles: dict[str, str] = {}
+    for name in names:
+        label = read_option_label(name)
+        held = [record[name] for record in records[:_SAMPLE] if record.get(name) not in (None, "", [])]
+        if label is not None and all(isinstance(value, str | int | float) for value in held):
+            roles[name] = label
+            continue
+        role = find_role(name, columns)
+        if role is None and find_role(_NUMBER_OF.sub("", name)) == "distractors":
+            role = "distractors"
+        if name == "section":
+            role = "type" if any(match_type_name(str(value)) for value in held) else None
+        if role == "number" and not all(_COUNT.fullmatch(str(value)) for value in held):
+            role = None  # the key of a record in its store
+        if role is not None:
+            roles[name] = role
+    stems = [name for name, role in roles.items() if role == "stem"]
+    if len(stems) > 1 and any(_PLAIN_STEM.search(name) for name in stems):
+        stems = [name for name in stems if _PLAIN_STEM.search(name) is None]
+        roles = {name: role for name, role in roles.items() if name not in stems}
+    filled = any(
+        isinstance(record.get(name), str) and record[name].strip()
+        for record in records[:_SAMPLE]
+        for name, role in roles.items()
+        if role == "stem"
+    )
+    if not filled or "answer" not in roles.values():
+        roles |= _induce_roles(records[:_SAMPLE], names, roles)
+    return roles
+
+
 _PLAIN_STEM = re.compile(r"(?i)question|stem|prompt|problem|题干|题目|问题|试题")
 
 
-def _is_plainer(name: str, known: str) -> bool:
-    """Whether one key names the asking text more plainly than another.
+def _induce_roles(
+    records: Sequence[Mapping[str, Any]], names: Sequence[str], known: Mapping[str, str]
+) -> dict[str, str]:
+    """The roles of the keys that no name tells, by what they hold."""
+    offered = _find_series(records, [name for name in names if name not in known])
+    known = {**known, **{name: chr(ord("A") + place) for place, name in enumerate(offered)}}
+    header = Header(-1, {}, names=list(names))
+    for place, name in enumerate(names):
+        role = known.get(name, "")
+        if len(role) == 1:
+            header.options.setdefault(role, place)
+        elif role and any(record.get(name) not in (None, "", []) for record in records):
+            header.columns.setdefault(role, place)
+    rows = [[_show(record.get(name, "")) for name in names] for record in records]
+    found = complete_header(header, rows)
+    roles = {names[place]: role for role, place in found.columns.items()} if found is not None else {}
+    roles |= {name: known[name] for name in offered}
+    lists = next((name for name, role in {**known, **roles}.items() if role == "options"), None)
+    if "answer" not in roles.values() and (offered or lists):
+        counts = [len(offered) if offered else len(record.get(lists or "") or ()) for record in records]
+        keys = [
+            name
+            for name in names
+            if name not in roles and _tells(records, name, offered, max(counts, default=0))
+        ]
+        roles |= {keys[0]: "answer"} if len(keys) == 1 else {}
+    return roles
 
-    So `question` beside `title`.
+
+_SERIES = re.compile(r"(.*?)[\s_]?([a-h]|[0-9])")
+_TELLING = re.compile(r"(?i)ans|corr|right|key|sol|lös|loes|cop|label|daan|正|答|对")
+
+
+def _find_series(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+    """Keys that count on, `a1, a2, a3` or `opa, opb, opc`: what is offered."""
+    series: dict[str, list[tuple[str, str]]] = {}
+    for name in names:
+        counted = _SERIES.fullmatch(name.casefold())
+        if counted is not None and any(isinstance(record.get(name), str) for record in records):
+            series.setdefault(counted.group(1), []).append((counted.group(2), name))
+    counted_on: list[tuple[str, str]] = max(series.values(), key=len, default=[])
+    longest = sorted(counted_on)
+    runs_on = all(ord(later) == ord(former) + 1 for (former, _), (later, _) in pairwise(longest))
+    return [name for _, name in longest] if len(longest) > 1 and runs_on else []
+
+
+def _tells(records: Sequence[Mapping[str, Any]], name: str, offered: Sequence[str], count: int) -> bool:
+    """Whether a key says which of the offered ones is right.
+
+    It does by the name of that one's key, or by its place where its own name says so.
     """
-    return _PLAIN_STEM.search(name) is not None and _PLAIN_STEM.search(known) is None
+    values = [record.get(name) for record in records if record.get(name) not in (None, "")]
+    if not values or len(set(map(str, values))) < 2:
+        return False
+    if all(value in offered for value in values):
+        return True
+    is_place = all(isinstance(value, int) and 0 <= value <= count for value in values)
+    return is_place and _TELLING.search(name) is not None
 
 
-def _flatten(value: Any) -> str:
-    if isinstance(value, list):
-        return (
-            "；".join(_flatten(item) for item in value)
-            if not all(isinstance(item, str) and re.fullmatch(r"[A-J]", item) for item in value)
-            else "".join(value)
-        )
-    if isinstance(value, dict):
-        return "；".join(f"{key}: {_flatten(item)}" for key, item in value.items())
-    return str(value)
+def _show(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _share_out(
+    record: Mapping[str, Any], roles: Mapping[str, str]
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """The fields of a record by their roles, and the options that have a key each."""
+    fields: dict[str, Any] = {}
+    options: list[tuple[str, str]] = []
+    wrong: list[Any] = []
+    for name, value in record.items():
+        role = roles.get(name, "")
+        if role == "distractors":
+            wrong += value if isinstance(value, list) else [value] if value not in (None, "") else []
+            continue
+        if len(role) == 1:
+            options.append((role, "" if value is None else str(value)))
+        elif role and value not in (None, "", []):
+            fields.setdefault(role, value)
+    if wrong and isinstance(fields.get("answer"), str) and not options and "options" not in fields:
+        # the record says which are wrong: in the order of their texts they tell nothing
+        texts = sorted({fields["answer"], *map(str, wrong)})
+        options = [(chr(ord("A") + place), text) for place, text in enumerate(texts[:10])]
+    return fields, sorted(options)

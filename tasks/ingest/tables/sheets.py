@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.emphasis import take_choices
+from tasks.ingest.content.marked_options import take_choices, take_signs
 from tasks.ingest.readers.extraction import FORMULA, Sheet
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.words.cleaning import clean_line, detect_language
-from tasks.ingest.words.columns import Header, find_header, find_role, fold_header, guess_columns
+from tasks.ingest.words.column_shapes import complete_header, guess_columns, tidy_columns
+from tasks.ingest.words.columns import Header, find_header, find_role, fold_header
 from tasks.ingest.words.kinds import are_truth_options
 from tasks.ingest.words.lexicon import FineType, find_type_in_title, match_exactly, match_type_name
 
@@ -72,7 +73,10 @@ def split_sheets(sheets: Sequence[Sheet], columns: Mapping[str, Sequence[str]] |
             offset += len(line) + 1
         if not any(cell.strip() for row in sheet.rows for cell in row):
             continue
-        header = find_header(sheet.rows, columns) or guess_columns(sheet.rows)
+        header = find_header(sheet.rows, columns)
+        header = (
+            complete_header(header, sheet.rows[header.row + 1 :]) if header else guess_columns(sheet.rows)
+        )
         if header is None:
             keys = _read_key_sheet(sheet, columns)
             if keys:
@@ -140,6 +144,7 @@ def read_rows(
     """
     warnings: list[str] = []
     name = f"Sheet {sheet.name!r}" if sheet.name else "A table"
+    sheet = replace(sheet, rows=tidy_columns(sheet.rows, header))
     rows, empty, schema_rows = _collect_rows(sheet, header, spans, default)
     drafts: list[Draft] = []
     for row in rows:
@@ -151,7 +156,8 @@ def read_rows(
         draft.number_label = row.label
         draft.start, draft.end = row.start, row.end
         drafts.append(draft)
-    _read_number_keys(drafts)
+    settle_number_keys(drafts)
+    take_signs(drafts)
     for marked in sheet.marked.values():
         chosen = [
             [label for label, column in header.options.items() if (row.index, column) in marked]
@@ -295,27 +301,35 @@ def _append_row(before: _Row, record: Mapping[str, str], options: Mapping[str, s
             before.options[label] = f"{known}\n{text}" if known.strip() else text
 
 
-def _read_number_keys(drafts: Sequence[Draft]) -> None:
-    """Read keys that are numbers, `2` for B.
+def settle_number_keys(drafts: Sequence[Draft], first: int = 1) -> None:
+    """Read keys that are numbers, `2` for B, where nearly all keys are numbers.
 
-    That is done where the sheet's keys are nearly all numbers within the options.
+    They count from 0 or from 1, whichever fits all of them; from `first` where both do.
     """
-    _count_number_keys(drafts)
+    keyed = [draft for draft in drafts if draft.options and (draft.answer or draft.number_keys)]
+    numbered = [draft for draft in keyed if draft.number_keys]
+    if len(numbered) >= 0.8 * len(keyed) and not all(draft.answer for draft in numbered):
+        fitting = [
+            count
+            for count in (first, 1 - first)
+            if all(
+                count <= key < count + len(draft.options) for draft in numbered for key in draft.number_keys
+            )
+        ]
+        fallback = 0 if any(0 in draft.number_keys for draft in numbered) else 1
+        _count_keys(numbered, fitting[0] if fitting else fallback, len(fitting) == 1 or first == 0)
     for draft in drafts:
         if draft.number_keys and are_truth_options([text for _, text in draft.options]):
             make_true_false(draft)
 
 
-def _count_number_keys(drafts: Sequence[Draft]) -> None:
-    keyed = [draft for draft in drafts if draft.options and (draft.answer or draft.number_keys)]
-    numbered = [draft for draft in keyed if draft.number_keys]
-    if len(numbered) < 0.8 * len(keyed) or all(draft.answer for draft in numbered):
-        return
-    first = 0 if any(0 in draft.number_keys for draft in numbered) else 1
-    for draft in numbered:
+def _count_keys(drafts: Sequence[Draft], first: int, is_sure: bool) -> None:
+    for draft in drafts:
         labels = [label for label, _ in draft.options]
         if all(first <= number < first + len(labels) for number in draft.number_keys):
             draft.answer = sorted({labels[number - first] for number in draft.number_keys})
+            if is_sure:
+                draft.notes = [note for note in draft.notes if note != "key_is_a_number"]
 
 
 def _cell(row: Sequence[str], column: int) -> str:

@@ -80,7 +80,8 @@ def fold_header(text: str) -> str:
 
     Folded are case, spaces, underscores, brackets with what they hold, and marks.
     """
-    folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", text[:_LONGEST_HEADER].casefold())
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text[:_LONGEST_HEADER])  # `correctAnswer`
+    folded = re.sub(r"[（(【\[<《].*?[)）】\]>》]", "", parted.casefold())
     folded = re.split(r"[,，;；:：\n]|\s[-–—]\s", folded.strip(" *＊:：\n\t"))[0]
     return re.sub(r"[\s_\-]+", " ", folded).strip(" *")
 
@@ -151,7 +152,7 @@ def _spread_options(header: Header, below: Sequence[Sequence[str]]) -> None:
     while last < len(header.names) and fold_header(header.names[last]) in ("", shared):
         last += 1
     columns = range(first, last)
-    names = [_read_option_label(fold_header(_at(below[0], column))) for column in columns] if below else []
+    names = [read_option_label(_at(below[0], column)) for column in columns] if below else []
     labels = [name for name in names if name is not None]
     stem = header.columns["stem"]
     # the name of the stem comes again where its cell spans both rows
@@ -185,7 +186,7 @@ def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[st
         if not folded or len(folded) > 30:
             continue
         mapped = find_role(cell, extra, only_extra=True) if extra else None
-        label = _read_option_label(folded) if mapped is None else mapped
+        label = read_option_label(cell) if mapped is None else mapped
         if label is not None and len(label) == 1 and label not in header.options:
             header.options[label] = column
             continue
@@ -265,7 +266,9 @@ def _prefer_stem(header: Header, column: int, row: Sequence[str]) -> None:
         header.unmapped.append(column)
 
 
-def _read_option_label(folded: str) -> str | None:
+def read_option_label(name: str) -> str | None:
+    """The letter of the option that a header cell names (`选项A`, `option_b`, `乙`), or None."""
+    folded = fold_header(name)
     match = _OPTION_HEADER.match(folded)
     if match:
         return match.group(1).upper()
@@ -279,43 +282,12 @@ def _read_option_label(folded: str) -> str | None:
     return None
 
 
-def guess_columns(rows: Sequence[Sequence[str]]) -> Header | None:
-    """Find the columns of a sheet without a header by what they hold.
+# `考生作答`, `用户答案`: what somebody answered
+_STUDENTS = re.compile(
+    r"(?:考生|学生|用户|我的|你的|您的|作答|选手)|\b(?:your|user|student|my|selected|given)\b"
+)
 
-    None where no column looks like a key. The stem is the column with the longest texts; the key a column of letters or
-    of true/false words to its right; the columns between them are the options.
-    """
-    sample = [row for row in rows[:200] if sum(1 for cell in row if cell.strip()) >= 2]
-    width = max((len(row) for row in sample), default=0)
-    if len(sample) < 2 or width < 2:
-        return None
-    columns = [
-        [row[column].strip() if column < len(row) else "" for row in sample] for column in range(width)
-    ]
-    means = [sum(len(cell) for cell in column) / len(column) for column in columns]
-    stem = max(range(width), key=lambda column: means[column])
-    if means[stem] < 6:
-        return None
-    key_pattern = re.compile(
-        r"^(?:[A-Ha-h]{1,8}|[A-H](?:[,，、;；\s]+[A-H])+|对|错|√|×|正确|错误|T|F|true|false)$", re.IGNORECASE
-    )
-    shares = [
-        sum(1 for cell in column if key_pattern.match(cell)) / max(sum(1 for cell in column if cell), 1)
-        for column in columns
-    ]
-    keys = [
-        column for column in range(width) if column != stem and shares[column] > 0.8 and any(columns[column])
-    ]
-    if not keys:
-        return None
-    key = max(keys)
-    header = Header(-1, {"stem": stem, "answer": key}, names=[])
-    between = [column for column in range(stem + 1, width) if column != key and means[column] > 0]
-    between = [column for column in between if column < key] or between
-    for place, column in enumerate(between[:8]):
-        header.options[chr(ord("A") + place)] = column
-    if stem > 0 and all(re.fullmatch(r"\d*", cell) for cell in columns[0]):
-        header.columns["number"] = 0
-    if len(header.options) == 1:
-        header.options.clear()  # one column beside a statement and its judgement offers nothing
-    return header
+
+def is_a_students(name: str) -> bool:
+    """Whether a header cell names the answers that somebody gave."""
+    return _STUDENTS.search(fold_header(name)) is not None

@@ -38,6 +38,27 @@ def number_word() -> str:
 
 
 @lru_cache(maxsize=1)
+def not_counting() -> frozenset[str]:
+    """The words whose numbers count no questions: `Table 3`, `图2`."""
+    return frozenset(_read()["not_counting"])
+
+
+@lru_cache(maxsize=1)
+def asking() -> re.Pattern[str]:
+    """What asks: a question mark, a blank, marks, a verb that opens a sentence, a word."""
+    verbs = _read()["asking_verbs"]
+    latin = "|".join(word for word in verbs if word.isascii())
+    chinese = "|".join(word for word in verbs if not word.isascii())
+    return re.compile(
+        rf"[？?](?!\w)|_{{3,}}|[（(]\s*[)）]|[（(\[]\s*\d{{1,2}}\s*(?:分|marks?|points?|pts?|M)?\s*[)）\]]\s*$|"
+        rf"{'|'.join(_read()['asking_words'])}|"
+        rf"(?:^|[。；;，,：:）)\n])\s*(?:\d{{1,2}}\s*[.、)）]|[（(]\w{{1,3}}[)）])?\s*(?:{chinese})|"
+        rf"(?:^|[.;:,)?!\n])\s*(?:\(?\w{{1,3}}[.)]\s*)?(?:(?:also|then|now|please|briefly|and)\s+)?(?:{latin})\b",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+@lru_cache(maxsize=1)
 def answer_mark() -> re.Pattern[str]:
     """What opens an answer; case does not count.
 

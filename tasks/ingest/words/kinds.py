@@ -44,6 +44,8 @@ _TRUTH_WORDS = {
     "否",
     "yes",
     "no",
+    "y",
+    "n",
     "right",
     "wrong",
     "真",

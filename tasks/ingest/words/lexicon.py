@@ -104,7 +104,8 @@ _LONGEST_NAME = 1_000
 @lru_cache(maxsize=4096)
 def match_type_name(text: str) -> FineType | None:
     """Return the type that a type cell names (`单选题`, `True/False`), or None when it names none."""
-    folded = _fold(re.sub(r"[（(【\[].*?[)）】\]]", "", text[:_LONGEST_NAME]))
+    text = text[:_LONGEST_NAME].strip().strip("[]【】")
+    folded = _fold(re.sub(r"[（(【\[].*?[)）】\]]", "", text))
     if not folded:
         return None
     exact = _by_name().get(folded)

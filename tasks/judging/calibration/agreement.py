@@ -19,7 +19,12 @@ import polars as pl
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
-from tasks.statistics import WEIGHTINGS, compute_alpha, compute_kappa_interval, compute_percent_agreement
+from tasks.statistics.agreement import (
+    WEIGHTINGS,
+    compute_alpha,
+    compute_kappa_interval,
+    compute_percent_agreement,
+)
 
 STARS = (0, 1, 2, 3)
 SCALE = "stars_0_3"

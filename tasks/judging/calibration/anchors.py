@@ -18,20 +18,14 @@ from schemas.errors import BudgetError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging.asking import find_asking, list_judges
-from tasks.judging.calibration.sample import draw_rating_sample
+from tasks.judging.calibration.ratings import draw_rating_sample
 from tasks.judging.judge import MOST_TRIES, PutResponse
 from tasks.judging.landing import read_put_responses
-from tasks.models import (
-    CallFailed,
-    CallRequest,
-    ModelClient,
-    RegisteredModel,
-    Registry,
-    open_budget,
-    read_call_frames,
-)
-from tasks.running import claim_work
-from tasks.statistics import compute_drift
+from tasks.models import CallFailed, CallRequest, ModelClient, read_call_frames
+from tasks.models.budget import open_budget
+from tasks.models.registry import RegisteredModel, Registry
+from tasks.running.claiming import claim_work
+from tasks.statistics.judges import compute_drift
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 

@@ -14,8 +14,8 @@ from schemas.errors import UsageError
 from schemas.tables import get_table
 from tasks.judging.calibration.agreement import compute_calibration, compute_consensuses, pair_ratings
 from tasks.judging.calibration.groups import compute_differences, compute_groups, name_length_groups
-from tasks.judging.calibration.sample import name_round
-from tasks.models import RegisteredModel, Registry
+from tasks.judging.calibration.ratings import name_round
+from tasks.models.registry import RegisteredModel, Registry
 from warehouse.lake import Batch, Lake
 
 _SAMPLE_COLUMNS = (

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from schemas.tables import get_table
-from tasks.statistics import (
-    POINTS_PER_STAR,
+from tasks.statistics import POINTS_PER_STAR
+from tasks.statistics.judges import (
     Corrected,
     JudgedScores,
     RatedRows,

@@ -12,7 +12,7 @@ import polars as pl
 
 from schemas.tables import get_table
 from tasks.judging.calibration.agreement import STARS
-from tasks.statistics import (
+from tasks.statistics.agreement import (
     WEIGHTINGS,
     Bounded,
     compute_agreement_difference,

@@ -9,7 +9,13 @@ import numpy as np
 import polars as pl
 
 from schemas.errors import UsageError
-from tasks.statistics import WEIGHTINGS, Bounded, compute_kappa_interval, compute_mean, compute_share
+from tasks.statistics.agreement import (
+    WEIGHTINGS,
+    Bounded,
+    compute_kappa_interval,
+    compute_mean,
+    compute_share,
+)
 
 MOST_STEPS = 1_000
 

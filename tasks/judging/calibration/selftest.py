@@ -10,7 +10,8 @@ import asyncio
 from schemas.settings import Settings
 from tasks.judging.addresses import list_trials, summarise_trials
 from tasks.judging.asking import find_asking
-from tasks.models import CallRequest, ModelClient, RegisteredModel
+from tasks.models import CallRequest, ModelClient
+from tasks.models.registry import RegisteredModel
 from warehouse.ledger.engine.ledger import Ledger
 
 PURPOSE = "judge_trial"

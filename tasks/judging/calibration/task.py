@@ -14,7 +14,7 @@ from schemas.settings import load_settings
 from tasks.judging.calibration.anchors import watch_judges
 from tasks.judging.calibration.calibrate import calibrate_judges, list_runs
 from tasks.judging.calibration.correction import correct_edition
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from tasks.running import hide_content
 from tasks.running.flow_runs import RETRIED, sign_landings
 from warehouse.lake import open_lake

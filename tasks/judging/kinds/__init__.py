@@ -13,7 +13,8 @@ from typing import Final, Protocol
 from schemas.seams import Seam
 from tasks.judging.parsing import MOST_STARS, ParsedJudgement
 from tasks.judging.prompts import render_reference, render_sections
-from tasks.questions import Messages, QuestionContent
+from tasks.questions import QuestionContent
+from tasks.questions.forms import Messages
 
 __all__ = [
     "JUDGES",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from tasks.judging.kinds import MOST_STARS, JudgeKind, ParsedJudgement, QuestionContent, is_version
-from tasks.questions import INSTRUCTIONS
+from tasks.questions.forms import INSTRUCTIONS
 
 _ANSWERS: Final = {"true_false": ("true",), "multiple_choice": ("B",)}
 _RESPONSES: Final = (

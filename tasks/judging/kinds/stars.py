@@ -7,7 +7,8 @@ from typing import Final
 
 from tasks.judging import prompts
 from tasks.judging.parsing import ParsedJudgement, parse_judgement
-from tasks.questions import Messages, QuestionContent
+from tasks.questions import QuestionContent
+from tasks.questions.forms import Messages
 
 
 class StarJudge:

@@ -10,7 +10,7 @@ from schemas.errors import UsageError
 from tasks.judging.error_samples import FORM, land_labels, read_failures, read_sample
 from tasks.judging.judge import PutResponse
 from tasks.judging.marking.work import MarkItem, Work, WorkSummary, order_items
-from tasks.judging.workbooks import compute_key
+from tasks.review.marking import compute_key
 from warehouse.lake import Lake
 
 

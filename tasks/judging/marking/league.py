@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tasks.judging.marking.work import MarkItem, Work, WorkSummary, order_items
-from tasks.league import PersonVerdict, land_verdicts, read_waiting
+from tasks.league.people import PersonVerdict, land_verdicts, read_waiting
 from warehouse.lake import Lake
 
 YES, NO = "yes", "no"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from schemas.errors import UsageError
-from tasks.judging.calibration import (
+from tasks.judging.calibration.ratings import (
     FORM,
     Round,
     land_ratings,

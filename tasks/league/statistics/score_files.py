@@ -95,7 +95,7 @@ def parse_score_file(path: Path) -> ScoreFile:
 
 
 def _parse_workbook(path: Path) -> ScoreFile:
-    from tasks.review import open_workbook
+    from tasks.review.marking import open_workbook
 
     scores: list[Score] = []
     overlaps: list[TopKOverlap] = []

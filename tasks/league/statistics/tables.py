@@ -21,25 +21,20 @@ from tasks.league.statistics.marks import (
     list_comparisons,
     list_rounds,
 )
-from tasks.statistics import (
-    REPEATS,
+from tasks.statistics import Spearman, compute_pearson, compute_spearman, compute_spearman_interval
+from tasks.statistics.league import (
     RESAMPLES,
-    SHARES,
     Overlap,
-    Spearman,
     compute_chance,
     compute_consistency,
     compute_family_bias,
     compute_mean_interval,
     compute_one_way,
-    compute_pearson,
-    compute_replays,
     compute_run_spread,
-    compute_spearman,
-    compute_spearman_interval,
     compute_tukey,
     make_generator,
 )
+from tasks.statistics.ratings import REPEATS, SHARES, compute_replays
 
 Rows = list[dict[str, Any]]
 

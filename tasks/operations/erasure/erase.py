@@ -19,16 +19,18 @@ from schemas.ledger.trust import Erasure
 from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import GIVEN_STATUSES
-from tasks.exam.public import CLOSE, compute_root, digest, keep_public_head
+from tasks.exam.public import CLOSE, compute_root, digest
+from tasks.exam.public.log import keep_public_head
 from tasks.operations.erasure.scope import RunErasure, Scope, find_refusal, list_scope, plan_erasure
-from tasks.running import claim_work
-from warehouse.lake import Batch, Lake, open_lake, purge_catalog, purge_files, without_texts
-from warehouse.ledger.engine.clock import Time, read_time
+from tasks.running.claiming import claim_work
+from warehouse.lake import Batch, Lake, open_lake
+from warehouse.lake.upkeep import purge_catalog, purge_files, without_texts
+from warehouse.ledger.engine.copies.purging import purge_ledger
+from warehouse.ledger.engine.leases.clock import Time, read_time
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.public_log import add_public_entry, read_public_entries
-from warehouse.ledger.engine.purging import purge_ledger
 from warehouse.ledger.trust import erasures
 
 if TYPE_CHECKING:

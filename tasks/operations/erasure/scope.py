@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import GateError, UsageError
 from tasks.running import log
-from warehouse.ledger.engine import public_log
-from warehouse.ledger.engine.claims import list_claims
-from warehouse.ledger.engine.clock import Time, check_clock, read_time
+from warehouse.ledger.engine.leases.claims import list_claims
+from warehouse.ledger.engine.leases.clock import Time, check_clock, read_time
+from warehouse.ledger.engine.logs import public_log
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.money.batches import list_call_batches
 from warehouse.ledger.trust import erasures

@@ -12,7 +12,7 @@ from tasks.operations.erasure.erase import erase_texts, finish_erasures
 from tasks.operations.erasure.scope import Scope, list_due, read_policy_time
 from tasks.running import hide_content
 from warehouse.lake import open_lake
-from warehouse.ledger.engine.chain import name_account
+from warehouse.ledger.engine.logs.chain import name_account
 from warehouse.ledger.engine.opening import open_ledger
 
 

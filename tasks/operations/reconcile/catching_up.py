@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tasks.exam import land_access_log, land_closed_sessions
+from tasks.exam.closed import land_access_log, land_closed_sessions
 from tasks.judging.marking import land_marks
 from tasks.models import land_paid_calls
 from tasks.operations.erasure import land_erasures

@@ -9,7 +9,7 @@ from tasks.operations.reconcile.catching_up import reconcile
 from tasks.running import hide_content
 from tasks.running.flow_runs import RETRIED, sign_landings
 from warehouse.lake import open_lake
-from warehouse.ledger.engine.clock import check_clock
+from warehouse.ledger.engine.leases.clock import check_clock
 from warehouse.ledger.engine.opening import open_ledger
 
 

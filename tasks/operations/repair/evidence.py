@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from schemas.settings import Settings
-from tasks.exam import find_changed_sessions
+from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import check_log, iter_kept_heads
-from tasks.exam.public import check_public_log, name_log_file
+from tasks.exam.public.log import check_public_log, name_log_file
 from tasks.operations.validation import find_month_differences
 from warehouse.ledger.engine.integrity import find_strays
-from warehouse.ledger.engine.public_log import list_public_entries, read_public_head
+from warehouse.ledger.engine.logs.public_log import list_public_entries, read_public_head
 from warehouse.ledger.exam import lost_commits, sittings
 from warehouse.ledger.trust import access, editions
 

@@ -26,7 +26,7 @@ from schemas.errors import StoreError
 from schemas.settings import Settings
 from tasks.operations.reconcile import reconcile
 from tasks.operations.repair.evidence import Gap, describe_unproved, find_held, find_missing
-from warehouse.lake import LostLanding, find_lost_landings, land_again
+from warehouse.lake.upkeep import LostLanding, find_lost_landings, land_again
 from warehouse.stores.files import (
     StoreFile,
     count_commits,
@@ -375,7 +375,7 @@ def _finish(settings: Settings, found: Repair, files: Sequence[StoreFile], name:
     A kill in between leaves the stores refused, or one entry too many.
     """
     from warehouse.lake import open_lake
-    from warehouse.ledger.engine.chain import Entry, add_entry
+    from warehouse.ledger.engine.logs.chain import Entry, add_entry
     from warehouse.ledger.engine.opening import open_ledger
 
     kind = "unproved" if found.unproved else "whole"

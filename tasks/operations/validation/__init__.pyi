@@ -4,6 +4,9 @@ from .landed import select_tables as select_tables
 # Hold originals, variants and what augmentation refused to all rules and doubts; write the editor's page.
 from .questions import check_questions as check_questions
 
+# Every rule by name, in the order of the file.
+from .rule_notes import read_rule_notes as read_rule_notes
+
 # Months of which the lake has more sessions, allocations or responses than the ledger has closed, or fewer.
 from .stores import find_month_differences as find_month_differences
 
@@ -17,6 +20,7 @@ __all__ = [
     "check_all_stores",
     "check_questions",
     "find_month_differences",
+    "read_rule_notes",
     "select_tables",
     "validate_lake",
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tasks.questions import read_rule_notes
+from tasks.operations.validation.rule_notes import read_rule_notes
 
 if TYPE_CHECKING:
     from tasks.operations.validation.questions import QuestionCheck

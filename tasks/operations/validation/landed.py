@@ -13,8 +13,8 @@ from pathlib import Path
 from schemas.errors import UsageError
 from schemas.table import Table
 from schemas.tables import TABLES
-from warehouse.lake import (
-    Lake,
+from warehouse.lake import Lake
+from warehouse.lake.suite import (
     TableCounts,
     find_suite_refusals,
     has_months,

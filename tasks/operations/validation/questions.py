@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from tasks.operations.validation.editor_page import render_editor_page
-from tasks.questions import QuestionContent, find_doubts
+from tasks.questions import QuestionContent
 from tasks.questions.rules import find_broken_rules
+from tasks.questions.variants import find_doubts
 from warehouse.lake import Lake
 
 PAGE_NAME = "questions.html"

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from tasks.running.flow_runs import MissedRun, find_missed_runs, select_unmade
-from warehouse.lake import run_checks
+from tasks.running.flow_runs.record import MissedRun, find_missed_runs, select_unmade
+from warehouse.lake.reading import run_checks
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.exam.closed import count_closed_by_month
 

@@ -1,27 +1,3 @@
-# A run and how it is.
-from .listing import FlowRunState as FlowRunState
-
-# The runs that began last, the newest first.
-from .listing import list_run_states as list_run_states
-
-# Note runs as crashed whose process is gone; returns those that nobody else had noted.
-from .lost import end_lost_runs as end_lost_runs
-
-# A schedule of which times passed without a run: none was started, or the run was cancelled for want of a place.
-from .missed import MissedRun as MissedRun
-
-# Deployments whose last time, or one within `LOOKS_BACK`, passed without a run; a run that failed did happen.
-from .missed import find_missed_runs as find_missed_runs
-
-# Those for which nothing has made up yet.
-from .missed import select_unmade as select_unmade
-
-# Runs that begin within the block are runs of that deployment, as if a person had started it.
-from .record import as_deployment as as_deployment
-
-# A run without a server: noted at its beginning and at its end, however it ends.
-from .record import recorded_run as recorded_run
-
 # Raise FlowError when documents were found and none of them could be read.
 from .success import check_ingested as check_ingested
 
@@ -40,23 +16,23 @@ from .success import check_sat as check_sat
 # Raise FlowError when no model answered any question of CG-Eval.
 from .success import check_written as check_written
 
-# Given to every flow: its runs stand in the ledger.
-from .task import RECORDED as RECORDED
-
-# For tasks that end the same however often they are done, and whose stores or disks may be away for a moment.
-from .task import RETRIED as RETRIED
-
 # The name of the flow run that starts: `monthly-2026-12`, `ingest-3-files`, `judge-all`.
 from .task import name_run as name_run
 
 # Put the ids and counts of a flow beside its run: in the ledger, and in Prefect with links to the pages that it wrote.
 from .task import publish_summary as publish_summary
 
+# Given to every flow: its runs stand in the ledger.
+from .task import RECORDED as RECORDED
+
 # The name of a run of the flow `name` with these parameters.
 from .task import render_name as render_name
 
 # Raise BudgetError where a deployment started this run and nothing limits what it may spend: nobody looks at its plan first.
 from .task import require_budget as require_budget
+
+# For tasks that end the same however often they are done, and whose stores or disks may be away for a moment.
+from .task import RETRIED as RETRIED
 
 # How far the task is stands beside its run in Prefect, renewed every quarter of a minute: a number, and of what.
 from .task import show_progress as show_progress
@@ -67,24 +43,16 @@ from .task import sign_landings as sign_landings
 __all__ = [
     "RECORDED",
     "RETRIED",
-    "FlowRunState",
-    "MissedRun",
-    "as_deployment",
     "check_ingested",
     "check_judged",
     "check_played",
     "check_published",
     "check_sat",
     "check_written",
-    "end_lost_runs",
-    "find_missed_runs",
-    "list_run_states",
     "name_run",
     "publish_summary",
-    "recorded_run",
     "render_name",
     "require_budget",
-    "select_unmade",
     "show_progress",
     "sign_landings",
 ]

@@ -8,8 +8,8 @@ from typing import Any
 
 from schemas.errors import FlowError, GateError
 
-# A document that was read and holds no question is an answer, not a failure.
-_READ = ("parsed", "no_questions")
+# A document that was read and holds no question, or whose questions a person must look at first, is an answer, not a failure.
+_READ = ("parsed", "held", "released", "no_questions")
 
 
 def check_ingested(result: Mapping[str, Any]) -> None:

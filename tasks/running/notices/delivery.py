@@ -13,8 +13,8 @@ from schemas.errors import ProctorError
 from schemas.ledger.engine import RunNotice
 from schemas.settings import is_home, load_settings
 from tasks.running.notices.notices import TIME_LIMIT_S, Notice, Recipient, read_recipients, send_notice
-from warehouse.ledger.engine.notices import note_told, take_notices
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.runs.notices import note_told, take_notices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

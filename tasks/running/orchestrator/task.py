@@ -34,12 +34,12 @@ from prefect.states import Cancelled, Completed, Crashed, Failed
 from schemas.errors import ProctorError, StoreAway
 from schemas.ledger.engine import FlowRun as LedgerRun
 from schemas.settings import load_settings
-from tasks.running.flow_runs import end_lost_runs
+from tasks.running.flow_runs.record import end_lost_runs
 from tasks.running.notices import deliver_notices
 from tasks.running.sharing import WORK_POOL
-from warehouse.ledger.engine.clock import read_lease_time, read_time
-from warehouse.ledger.engine.flow_runs import end_flow_run, read_flow_runs
-from warehouse.ledger.engine.notices import add_notice, list_noticed
+from warehouse.ledger.engine.leases.clock import read_lease_time, read_time
+from warehouse.ledger.engine.runs.flow_runs import end_flow_run, read_flow_runs
+from warehouse.ledger.engine.runs.notices import add_notice, list_noticed
 from warehouse.stores.away import PREFECT, not_waiting, until_there, was_away_lately
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.running.claims import hold_if_free, hold_if_orphaned
+from tasks.running.claiming import hold_if_free, hold_if_orphaned
 from warehouse.ledger.engine.opening import open_ledger
 
 CLAIM = "month"

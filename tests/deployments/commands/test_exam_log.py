@@ -13,8 +13,8 @@ from sqlalchemy import select, update
 
 from tests.deployments.test_cli import invoke
 from tests.tasks.exam.test_tamperings import fill
-from warehouse.ledger.engine.chain import name_account
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import name_account
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import access_log, responses
 
@@ -80,7 +80,7 @@ def test_enrol_keys_confirm_and_tokens_leave_the_account_and_the_host(
 
 
 def test_receipts_are_checked_with_and_without_a_home(home: Path, tmp_path: Path) -> None:
-    from tasks.exam.log import describe_receipt, open_signer
+    from tasks.exam.log.signing import describe_receipt, open_signer
     from tests.tasks.exam.world import make_settings
 
     with open_ledger(f"sqlite:///{home / 'ledger.sqlite'}") as opened, opened.read() as connection:

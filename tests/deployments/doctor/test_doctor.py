@@ -27,17 +27,18 @@ from deployments.doctor.findings import Finding, Findings
 from deployments.home import create_home
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.exam.log import note_keys, open_signer
-from tasks.exam.sitting import sit_sessions
+from tasks.exam.log import note_keys
+from tasks.exam.log.signing import open_signer
 from tasks.operations.reconcile import reconcile
 from tests.deployments.test_cli import PROCTOR, invoke
+from tests.tasks.exam.kit import sit_sessions
 from tests.tasks.exam.world import SEED, make_bank, make_settings, plan_wished, publish
 from tests.tasks.operations.repair.writer import PayingClient, make_candidates
 from warehouse.lake import Batch, open_lake
-from warehouse.ledger.engine.chain import Entry, add_entry
-from warehouse.ledger.engine.clock import Boot, Host, check_clock, clock_of
+from warehouse.ledger.engine.leases.clock import Boot, Host, check_clock, clock_of
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.public_log import read_public_head
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.public_log import read_public_head
 
 pytestmark = pytest.mark.slow
 Found = dict[str, dict[str, Any]]
@@ -256,7 +257,7 @@ def test_a_lost_log_key_is_named(home: Path) -> None:
     from warehouse.ledger.trust.access import write_log_key
 
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
-        from tasks.exam.log import name_place
+        from tasks.exam.log.signing import name_place
 
         key = LogKey(key_id="00", public_key="AA", place=name_place(settings), added_at="2026-11-01")
         write_log_key(connection, key)

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from deployments.flow_runs import ServerState, read_started
+from deployments.flow_runs.server import ServerState, read_started
 from schemas.settings import Settings
 from tests.deployments.doctor.test_doctor import examine, list_wrong
 from tests.deployments.test_cli import invoke, run

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from deployments.auth import hash_password
 from deployments.exam_api.app import create_app
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger.engine.files import restore_ledger
+from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import users

@@ -20,7 +20,7 @@ from deployments.auth.throttle import FailureCounter
 from deployments.exam_api.administration_routes import _issue, _Wanted
 from deployments.exam_api.app import create_app
 from schemas.errors import ExamError
-from tasks.exam.protocol import rotate_keys
+from tasks.exam.protocol.tokens import rotate_keys
 from tests.deployments.exam_api.conftest import PASSWORD
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World
 from warehouse.ledger.engine.tables import access_log
@@ -285,8 +285,8 @@ def test_a_limit_set_by_an_admin_holds_from_the_next_question(client: TestClient
 @pytest.fixture
 def always_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that a server knows is even a second old."""
-    monkeypatch.setattr("tasks.exam.protocol.tokens.FRESH_S", 0.0)
-    monkeypatch.setattr("tasks.exam.protocol.keys.FRESH_S", 0.0)
+    monkeypatch.setattr("tasks.exam.protocol.tokens.tokens.FRESH_S", 0.0)
+    monkeypatch.setattr("tasks.exam.protocol.tokens.keys.FRESH_S", 0.0)
 
 
 @pytest.mark.usefixtures("always_fresh")

@@ -21,10 +21,11 @@ from deployments.exam_api.app import create_app
 from deployments.exam_api.gate import LARGEST_OF_STRANGERS_BYTES
 from deployments.exam_api.strangers import ENTRIES_PER_ADDRESS, ENTRIES_PER_MINUTE, StrangerLog
 from deployments.http.access_lines import LINES_PER_MINUTE, AccessLines
-from tasks.exam.log.check import check_ledger
-from tasks.exam.protocol import ExamProtocol, KeyFile, SeatRules, issue_token
+from tasks.exam.protocol import ExamProtocol, SeatRules
+from tasks.exam.protocol.tokens import KeyFile, issue_token
 from tests.deployments.exam_api.conftest import PASSWORD
 from tests.deployments.exam_api.test_app import ask_token, bearer, code_of, held
+from tests.tasks.exam.kit import check_ledger
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.tables import access_log, sessions
 from warehouse.ledger.exam import tokens as ledger_tokens
@@ -175,7 +176,7 @@ def test_what_is_no_single_bearer_token_is_refused(client: TestClient, world: Wo
 def test_a_token_that_was_ended_is_refused_at_the_door(
     client: TestClient, world: World, session_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tasks.exam.protocol.tokens.FRESH_S", 0.0)
+    monkeypatch.setattr("tasks.exam.protocol.tokens.tokens.FRESH_S", 0.0)
     token = forge(world, session_id)
     assert client.get("/sessions", headers=bearer(token)).status_code == 200
     with world.ledger.write() as connection:
@@ -661,7 +662,7 @@ def test_a_token_of_another_installation_is_none_here(world: World, session_id: 
     from tests.tasks.exam.world import make_settings
 
     other = make_settings(world.settings.home.parent / "another-home")
-    from tasks.exam.protocol import open_keys
+    from tasks.exam.protocol.tokens import open_keys
 
     keys: KeyFile = open_keys(other)
     foreign = issue_token(keys, "candidate:alpha", session_id, ["sit"], 600).text

@@ -11,7 +11,7 @@ import pytest
 
 from deployments.exam_api.app import create_app
 from schemas.settings import Settings
-from tasks.exam.protocol import PERMISSIONS
+from tasks.exam.protocol.tokens import PERMISSIONS
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import World
 

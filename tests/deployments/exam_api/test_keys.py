@@ -11,11 +11,12 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from fastapi.testclient import TestClient
 
-from tasks.exam.log import check_log, check_receipt, describe_answer
-from tasks.exam.log.signing import encode_signed
+from tasks.exam.log import check_log
+from tasks.exam.log.signing import check_receipt, describe_answer
+from tasks.exam.log.signing.keys import encode_signed
 from tests.deployments.exam_api.test_app import ask_token, bearer, code_of, held
 from tests.tasks.exam.world import World
-from warehouse.ledger.engine.digests import digest_text
+from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.engine.tables import access_log
 
 PASSWORD = "a password of alpha"

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from deployments.exam_api import public_log
 from deployments.exam_api.app import create_app
-from tasks.exam.public import name_log_file
+from tasks.exam.public.log import name_log_file
 from tests.deployments.exam_api.test_app import bearer, held
 from tests.tasks.exam.world import World
 

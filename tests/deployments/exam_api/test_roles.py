@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 from deployments.exam_api.app import create_app
-from tasks.exam.protocol import PERMISSIONS
+from tasks.exam.protocol.tokens import PERMISSIONS
 from tests.deployments.exam_api.test_app import bearer
 from tests.tasks.exam.world import World
 from warehouse.ledger.trust import users

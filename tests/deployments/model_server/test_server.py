@@ -21,7 +21,7 @@ import pytest
 from deployments.model_server.key import build_answer_key, parse_answer_key, read_answer_key
 from deployments.model_server.profile import parse_profile, read_profile
 from schemas.errors import UsageError
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from tests.tasks.models.simulation import make_bank, make_request, start_server
 
 ROOT = Path(__file__).parents[3]

@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 
 from deployments.web.references import make_reference, read_reference
 from deployments.web.visitor import SESSION_COOKIE
-from tasks.exam.protocol import PERMISSIONS, issue_token, open_keys
+from tasks.exam.protocol.tokens import PERMISSIONS, issue_token, open_keys
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk
 from tests.tasks.review.conftest import make_question
 

@@ -22,10 +22,10 @@ from deployments.web.app import create_app
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
 from tasks.judging import draw_failures, export_failures, import_failures
-from tasks.judging.calibration import DrawRequest, draw_calibration, export_ratings, import_ratings
+from tasks.judging.calibration.ratings import DrawRequest, draw_calibration, export_ratings, import_ratings
 from tasks.judging.marking import give_mark, land_marks, open_work, read_given
 from tasks.judging.marking.work import name_work
-from tasks.league import export_waiting, import_decisions
+from tasks.league.people import export_waiting, import_decisions
 from tests.tasks.judging.calibration.rated_run import PEOPLE, RUN, fill_workbook, open_rated_run
 from tests.tasks.league.conftest import World, make_world  # noqa: F401 - a fixture
 from tests.tasks.league.test_people import fill, world  # noqa: F401 - a fixture

@@ -10,7 +10,10 @@ from html import unescape
 from typing import Any
 
 from tasks.questions import QuestionContent
-from tasks.review import Edit, GivenDecision, Submission, close_batch, parse_decision, record
+from tasks.review import close_batch
+from tasks.review.channels import parse_decision
+from tasks.review.decisions import Edit, GivenDecision
+from tasks.review.recording import Submission, record
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk, Reviewer
 from tests.tasks.review.conftest import make_question
 from warehouse.ledger.engine.moments import now_text

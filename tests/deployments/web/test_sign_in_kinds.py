@@ -24,7 +24,7 @@ from deployments.auth.kinds import SIGN_INS, Accounts, FormField, Recognised
 from deployments.web.visitor import SESSION_COOKIE
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.review import assign_batch
+from tasks.review.assigning import assign_batch
 from tests.deployments.web.conftest import PASSWORD, Desk, MakeDesk
 from tests.deployments.web.test_sign_in import knock
 from tests.seams.portal_site import SECRET, PortalSite, serve_portal

@@ -15,8 +15,9 @@ from fastapi.routing import APIRoute
 from starlette.routing import Mount
 
 from schemas.vocabulary import ROLES
-from tasks.watching import AnswerFilter, AnswerLine, ProgressReading, cut_page, filter_lines
-from tasks.watching.lines import GivenStars
+from tasks.watching import ProgressReading
+from tasks.watching.answers import AnswerFilter, AnswerLine, cut_page, filter_lines
+from tasks.watching.answers.lines import GivenStars
 from tests.deployments.web.watched_home import (
     EXPLANATION,
     MODEL,

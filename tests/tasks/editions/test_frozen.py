@@ -18,7 +18,8 @@ from tasks.editions import publish as publish_module
 from tasks.editions.publish import Edition, Revision, publish_run
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import REFERENCE, build_season
-from warehouse.lake import Batch, Lake, read_unit
+from warehouse.lake import Batch, Lake
+from warehouse.lake.upkeep import read_unit
 
 JUNE, JULY = "run-2025-06", "run-2025-07"
 FROZEN = sorted(table.name for table in TABLES.values() if table.is_frozen)

@@ -20,10 +20,11 @@ from schemas.settings import Settings
 from schemas.tables import TABLES
 from tasks.editions.roots import publish_and_keep_root
 from tasks.editions.verify import find_changed_editions
-from warehouse.lake import check_landings, open_lake, read_unit
-from warehouse.lake.attach import remember_data_path
+from tests.warehouse.lake.kit import remember_data_path
+from warehouse.lake import open_lake
+from warehouse.lake.upkeep import check_landings, read_unit
+from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.public_log import read_public_entries
 from warehouse.ledger.trust.editions import read_roots
 
 JUNE = "run-2025-06"

@@ -9,23 +9,17 @@ import numpy as np
 import polars as pl
 import pytest
 
+from schemas.tables import get_table
 from tasks.editions.basis import Basis
+from tasks.editions.equating import _is_unfixed as is_unfixed
+from tasks.editions.equating import _score_discipline as score_discipline
 from tasks.editions.sessions import summarise_sessions
-from tasks.exam.public.verifier import weigh
-from tasks.statistics import (
-    EquatedDiscipline,
-    StarRows,
-    arrange_stars,
-    combine_disciplines,
-    compute_changes,
-    compute_means,
-    compute_pairs,
-    compute_rating_curves,
-    compute_scores,
-    compute_session_score,
-    draw_resamples,
-)
+from tasks.statistics import StarRows, compute_means, compute_session_score
+from tasks.statistics.items import EquatedDiscipline, combine_disciplines
+from tasks.statistics.ratings import arrange_stars, compute_rating_curves, draw_resamples
 from tasks.statistics.score import FULL_DISCIPLINE, MOST_STARS, compute_score
+from tasks.statistics.scores import compute_changes, compute_pairs, compute_scores
+from tests.tasks.exam.kit import weigh
 from warehouse.lake import Lake
 
 CANDIDATES, QUESTIONS = 6, 7
@@ -187,3 +181,21 @@ def test_the_views_of_sessions_and_of_gains_have_the_score_of_the_stars_beneath_
     assert score(of_both, "model") == pytest.approx(
         {row["model"]: row["variant_score"], row["base_model"]: row["base_score"]}
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "is_published"), [(0.4, True), (9.9, True), (10.1, False), (np.inf, False), (np.nan, False)]
+)
+def test_an_error_wider_than_a_discipline_s_scale_equates_nobody(error: float, is_published: bool) -> None:
+    nothing = np.zeros(1)
+    found = EquatedDiscipline(
+        np.arange(1), nothing, nothing, np.array([6.0]), np.array([error]), nothing, nothing, nothing,
+        np.array([40]),
+    )  # fmt: skip
+    assert is_unfixed(found) is not is_published
+    if is_published:
+        row = score_discipline(pl.DataFrame({"model": ["m"]}), "Law", found).row(0, named=True)
+        assert row["equated_se"] == pytest.approx(10 * error)
+        columns = {column.name: column for column in get_table("edition_scores").columns}
+        for name in ("equated_score", "equated_se", "equated_low", "equated_high"):
+            assert columns[name].low <= row[name] <= columns[name].high, name

@@ -20,13 +20,14 @@ from schemas.settings import Settings
 from tasks.editions import roots
 from tasks.editions.publish import Revision
 from tasks.editions.roots import publish_and_keep_root
-from tasks.exam.public import compute_root, digest, lineage_name, read_blinding_secret
+from tasks.exam.public import compute_root, digest
+from tasks.exam.public.bank import lineage_name, read_blinding_secret
 from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from warehouse.lake import Lake
+from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.public_log import read_public_entries
 
 JUNE, JULY = "run-2025-06", "run-2025-07"
 FORCED = Revision(reason="the numbers are what is looked at", overridden=("unparsed",))

@@ -14,7 +14,8 @@ import pytest
 from schemas.errors import GateError, UsageError
 from tasks.editions.stability import StabilityRequest, compute_stability, write_stability
 from tests.tasks.report.synthetic import REFERENCE
-from warehouse.lake import Lake, read_unit
+from warehouse.lake import Lake
+from warehouse.lake.upkeep import read_unit
 
 JUNE = "run-2025-06"
 SMALL = StabilityRequest(sample_sizes=(100, 100, 400), curve_sizes=(10, 40), samples=4, seed=3)

@@ -11,7 +11,8 @@ from schemas.settings import Settings
 from tasks.editions.publish import Revision
 from tasks.editions.roots import publish_and_keep_root
 from tasks.running.approvals import ApprovalNeeded, approve
-from warehouse.lake import Lake, read_unit
+from warehouse.lake import Lake
+from warehouse.lake.upkeep import read_unit
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import users

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tasks.exam.doors import DoorToTheExam, open_direct, open_http
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger.engine.files import restore_ledger
+from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 

@@ -17,9 +17,9 @@ from sqlalchemy import Connection, delete, func, select, update
 
 from schemas.settings import Settings
 from tasks.exam.log.heads import name_heads_file
-from tasks.exam.log.signing import describe_head, name_key_file, open_signer
+from tasks.exam.log.signing.keys import describe_head, name_key_file, open_signer
 from warehouse.ledger.engine import tables as t
-from warehouse.ledger.engine.chain import HASHED, compute_entry_hash
+from warehouse.ledger.engine.logs.chain import HASHED, compute_entry_hash
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.moves import SeatRules
-from tasks.exam.protocol.tokens import issue_token
+from tasks.exam.protocol.tokens.tokens import issue_token
 from tasks.running.approvals import (
     ApprovalNeeded,
     Request,
@@ -45,9 +45,9 @@ from tests.tasks.exam.world import (
     make_settings,
     plan_wished,
 )
-from warehouse.ledger.engine.chain import CALLER, Caller
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.public_log import list_public_entries
+from warehouse.ledger.engine.logs.chain import CALLER, Caller
+from warehouse.ledger.engine.logs.public_log import list_public_entries
 from warehouse.ledger.engine.tables import approvals as table
 from warehouse.ledger.engine.tables import runs
 from warehouse.ledger.trust import approvals, users

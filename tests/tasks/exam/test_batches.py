@@ -10,14 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from deployments.model_server.profile import parse_profile
-from deployments.model_server.server import RunningServer, start_model_server
+from deployments.model_server import RunningServer, parse_profile, start_model_server
 from schemas.settings import Settings
 from tasks.exam.batched import sit_in_batches
 from tasks.exam.log.check import check_ledger
 from tasks.exam.sitting import SittingReport, sit_sessions
-from tasks.models import BatchClient, ModelClient, Registry, collect_batches
-from tasks.models.registry_batch import BatchTerms
+from tasks.models import ModelClient
+from tasks.models.batches import BatchClient, collect_batches
+from tasks.models.registry import Registry
+from tasks.models.registry.batch_terms import BatchTerms
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

@@ -13,9 +13,9 @@ import pytest
 from deployments.exam_api import create_app
 from schemas.errors import ExamError, UsageError
 from schemas.settings import LONGEST_RESPONSE
-from tasks.exam.closing import ClosingReport, close_overdue, force_close, set_deadlines
+from tasks.exam.closed.closing import ClosingReport, close_overdue, force_close, set_deadlines
+from tasks.exam.closed.landing import land_closed_sessions
 from tasks.exam.doors import DirectDoor, HttpDoor
-from tasks.exam.landing import land_closed_sessions
 from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.deadlines import Deadlines
 from tasks.exam.protocol.machine import ExamProtocol

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from tasks.exam.plan.bank_index import BankIndex, index_bank, weigh_questions
-from tasks.exam.plan.drawing import DisciplineShare, DrawnQuestion, Masks, draw_order, draw_set
-from tasks.exam.public.blinding import read_blinding_secret
+from tasks.exam.plan.bank.bank_index import BankIndex, index_bank, weigh_questions
+from tasks.exam.plan.bank.drawing import DisciplineShare, DrawnQuestion, Masks, draw_order, draw_set
+from tasks.exam.public.bank.blinding import read_blinding_secret
 from tasks.exam.public.hashing import digest
 from tests.tasks.exam.world import (
     DISCIPLINES,

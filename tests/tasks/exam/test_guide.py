@@ -10,7 +10,8 @@ import pytest
 from schemas.errors import ContractError
 from schemas.vocabulary import LANGUAGES, PROMPT_STYLES, QUESTION_TYPES
 from tasks.exam.guide import GRADING, describe_session, describe_task
-from tasks.questions import EXAMPLES, BareQuestion, render_prompt
+from tasks.questions import BareQuestion
+from tasks.questions.forms import EXAMPLES, render_prompt
 
 
 def test_every_type_has_its_grading_in_both_languages() -> None:

@@ -14,16 +14,12 @@ import pytest
 from sqlalchemy import RowMapping, delete, func, select
 
 from schemas.errors import UsageError
-from tasks.exam import landing
-from tasks.exam.landing import (
-    iter_landings,
-    land_access_log,
-    land_closed_sessions,
-    land_run,
-)
+from tasks.exam.closed import landing
+from tasks.exam.closed.landing import iter_landings, land_access_log, land_closed_sessions, land_run
+from tasks.exam.closed.verify import find_changed_sessions
 from tasks.exam.sitting import SittingPart, sit_sessions
-from tasks.exam.verify import find_changed_sessions
-from tasks.models import CallReply, CallRequest, RegisteredModel
+from tasks.models import CallReply, CallRequest
+from tasks.models.registry import RegisteredModel
 from tests.fresh import open_new_lake
 from tests.tasks.exam.world import (
     KEY_MARKER,

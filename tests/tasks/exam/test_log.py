@@ -19,30 +19,30 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from sqlalchemy import delete, select, update
 
 from schemas.errors import ExamError, UsageError
-from tasks.exam.closing import force_close
+from tasks.exam.closed.closing import force_close
 from tasks.exam.log.check import check_ledger, check_log
 from tasks.exam.log.heads import HeadKeeper, confirm_keys, copy_heads, iter_kept_heads, name_heads_file
-from tasks.exam.log.receipts import check_receipt, read_receipts
-from tasks.exam.log.signing import (
+from tasks.exam.log.signing.keys import (
     describe_answer,
     encode_signed,
     name_key_file,
     open_signer,
     read_public_key,
 )
+from tasks.exam.log.signing.receipts import check_receipt, read_receipts
 from tasks.exam.log.story import tell_run
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.moves import SeatRules
-from tasks.exam.protocol.tokens import issue_token, verify_token
+from tasks.exam.protocol.tokens.tokens import issue_token, verify_token
 from tasks.exam.protocol.words import Answer, Lease, Receipt
 from tasks.exam.public import verifier
-from tasks.exam.public.check import check_public_log
-from tasks.exam.public.log_file import write_public_log
+from tasks.exam.public.log.check import check_public_log
+from tasks.exam.public.log.log_file import write_public_log
 from tasks.texts import cut_text
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine import tables
-from warehouse.ledger.engine.chain import FIRST_HASH
-from warehouse.ledger.engine.digests import digest_text
+from warehouse.ledger.engine.logs.chain import FIRST_HASH
+from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.trust import users
 
 

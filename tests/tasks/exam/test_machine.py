@@ -39,7 +39,7 @@ from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.words import Answer, Lease, Put
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger.engine.files import restore_ledger
+from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import access_log

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from tasks.exam.closing import ClosingReport, close_overdue, force_close, set_deadlines
-from tasks.exam.landing import iter_landings
+from tasks.exam.closed.closing import ClosingReport, close_overdue, force_close, set_deadlines
+from tasks.exam.closed.landing import iter_landings
 from tasks.exam.log.check import check_ledger, check_log
 from tasks.exam.log.heads import keep_head
 from tasks.exam.plan.run_plan import read_plan
@@ -38,8 +38,8 @@ from tests.tasks.exam.world import (
     publish,
 )
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger.engine.chain import Entry, add_entry
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import exposures
 from warehouse.ledger.exam import sittings
@@ -171,8 +171,8 @@ from tests.tasks.exam.world import make_settings
 from warehouse.ledger.engine.opening import open_ledger
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.moves import SeatRules
-from tasks.exam.protocol.keys import open_keys
-from tasks.exam.protocol.tokens import issue_token
+from tasks.exam.protocol.tokens.keys import open_keys
+from tasks.exam.protocol.tokens.tokens import issue_token
 from tasks.exam.protocol.words import Answer, Lease
 from schemas.errors import ExamError
 from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 from schemas.errors import ExamError
 from tasks.exam.doors import Door
 from tasks.exam.log.check import check_ledger
-from tasks.exam.protocol.tokens import AUDIENCE, issue_token
+from tasks.exam.protocol.tokens.tokens import AUDIENCE, issue_token
 from tasks.exam.protocol.words import Answer, Lease, Put, Quota, Receipt, SessionSummary
 from tests.tasks.exam.doors import DoorToTheExam
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World

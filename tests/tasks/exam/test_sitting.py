@@ -25,7 +25,7 @@ from deployments.exam_api import create_app
 from schemas.errors import BudgetError, ProctorError, UsageError
 from schemas.settings import Settings
 from tasks.exam import http_calls, sitting
-from tasks.exam.closing import close_run
+from tasks.exam.closed.closing import close_run
 from tasks.exam.doors import DirectDoor, HttpDoor
 from tasks.exam.http_calls import DoorError
 from tasks.exam.log.check import check_ledger
@@ -33,7 +33,7 @@ from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingFailure, SittingPart, SittingReport, sit_sessions
-from tasks.running import SharedWork, claim_work
+from tasks.running.claiming import SharedWork, claim_work
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import (
     AnsweringClient,
@@ -44,7 +44,7 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
-from warehouse.ledger.engine.claims import list_claims
+from warehouse.ledger.engine.leases.claims import list_claims
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import access_log

@@ -16,9 +16,9 @@ from sqlalchemy import Connection
 
 from tasks.exam.log.check import check_home, check_log
 from tasks.exam.log.heads import HeadKeeper
-from tasks.exam.protocol.keys import open_keys
 from tasks.exam.protocol.machine import make_protocol
-from tasks.exam.protocol.tokens import issue_token
+from tasks.exam.protocol.tokens.keys import open_keys
+from tasks.exam.protocol.tokens.tokens import issue_token
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.tamperings import TAMPERINGS, Victim
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish

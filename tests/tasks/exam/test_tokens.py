@@ -16,10 +16,10 @@ from sqlalchemy import event
 from schemas.errors import ExamError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.doors import DirectDoor
-from tasks.exam.protocol.keys import KeyFile, open_keys, rotate_keys
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.moves import SeatRules
-from tasks.exam.protocol.tokens import VerifiedTokens, issue_token, read_token_id, verify_token
+from tasks.exam.protocol.tokens.keys import KeyFile, open_keys, rotate_keys
+from tasks.exam.protocol.tokens.tokens import VerifiedTokens, issue_token, read_token_id, verify_token
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.test_sitting import sit
 from tests.tasks.exam.world import AnsweringClient, World

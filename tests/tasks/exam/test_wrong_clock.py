@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import ClockError, ExamError
-from tasks.exam.closing import ClosingReport, close_overdue, set_deadlines
+from tasks.exam.closed.closing import ClosingReport, close_overdue, set_deadlines
 from tasks.exam.protocol.deadlines import check_deadline
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.words import Answer
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
-from warehouse.ledger.engine.clock import (
+from warehouse.ledger.engine.leases.clock import (
     Boot,
     Doubt,
     Host,

@@ -19,15 +19,16 @@ import polars as pl
 from sqlalchemy import update
 
 from schemas.settings import Settings
-from tasks.exam.plan.drawing import make_seed
+from tasks.exam.plan.bank.drawing import make_seed
 from tasks.exam.plan.planning import plan_run
 from tasks.exam.plan.publishing import publish_plan
 from tasks.exam.plan.request import Chance
 from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.plan.wishes import RunWishes
-from tasks.exam.protocol.keys import KeyFile, open_keys
-from tasks.exam.protocol.tokens import issue_token
-from tasks.models import CallReply, CallRequest, RegisteredModel, Registry
+from tasks.exam.protocol.tokens.keys import KeyFile, open_keys
+from tasks.exam.protocol.tokens.tokens import issue_token
+from tasks.models import CallReply, CallRequest
+from tasks.models.registry import RegisteredModel, Registry
 from tests.warehouse.bank_rows import BANK
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.tables import runs, sessions

@@ -115,12 +115,14 @@ def make_pdf(
     password: str | None = None,
     size: float = 11,
     lines: Sequence[Sequence[tuple[float, float, float, float]]] = (),
+    rotation: int = 0,
 ) -> bytes:
     """A PDF with the given pages.
 
     Every page is a list of (x, y, text) in points from the lower left, drawn in this order.
 
-    `lines` are the straight lines of every page, (x, y) to (x, y).
+    `lines` are the straight lines of every page, (x, y) to (x, y). `rotation` (0, 90, 180, 270) is the /Rotate of every
+    page, which is drawn so that it shows as given. Text that begins with `**` is bold, without the two signs.
     """
     from reportlab.lib.pdfencrypt import StandardEncryption
     from reportlab.pdfbase import pdfmetrics
@@ -136,12 +138,17 @@ def make_pdf(
         pageCompression=1,
     )
     for number, page in enumerate(pages):
+        canvas.setPageRotation(rotation)
+        if rotation:
+            canvas.translate(*{90: (842, 0), 180: (595, 842), 270: (0, 595)}[rotation])
+            canvas.rotate(rotation)
         for line in lines[number] if number < len(lines) else ():
             canvas.setLineWidth(0.5)
             canvas.line(*line)
         for x, y, text in page:
-            is_plain = text.isascii()
-            canvas.setFont("Helvetica" if is_plain else "STSong-Light", size)
+            is_bold, text = text.startswith("**"), text.removeprefix("**")
+            face = "Helvetica-Bold" if is_bold else "Helvetica"
+            canvas.setFont(face if text.isascii() else "STSong-Light", size)
             canvas.drawString(x, y, text)
         canvas.showPage()
     canvas.save()

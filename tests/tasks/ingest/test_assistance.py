@@ -21,7 +21,8 @@ from schemas.settings import Settings
 from tasks.ingest import assistance
 from tasks.ingest.assistance import AssistanceSummary, Assistant, read_assist_model
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.losses import note_losses
+from tasks.ingest.contracts.checking import check_reading, describe_breaches
+from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.landing import land_documents
 from tasks.ingest.layout.pieces import make_pieces
@@ -29,7 +30,7 @@ from tasks.ingest.located_questions import locate_questions
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.stretches import find_stretches, merge_rows, read_places
 from tasks.ingest.words.warnings import NOT_READ
-from tasks.models.budget import SharedBudget
+from tasks.models.budget.reservations import SharedBudget
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
 from tests.tasks.models.simulation import make_model, start_server
@@ -430,7 +431,8 @@ def test_the_places_of_unread_lines_are_those_that_the_reading_names() -> None:
     """Both ends of the sentence: as it is written about a paper, and as it is read here."""
     drafts = [Draft(number_label="1", value=1, start=0, end=3)]
     pieces = make_pieces([Line("1. a"), Line("5. another line")], [0, 5])
-    assert read_places(note_losses(drafts, pieces, set())) == [5]
+    checked, _ = check_reading(Reading(drafts, pieces))
+    assert read_places(describe_breaches(checked)) == [5]
 
 
 def test_landing_keeps_the_calls_and_marks_the_questions(

@@ -13,6 +13,7 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
+from tasks.ingest.confidence import read_fit
 from tasks.ingest.documents import (
     IngestOptions,
     list_documents,
@@ -20,7 +21,7 @@ from tasks.ingest.documents import (
     parse_documents,
     render_document_json,
 )
-from tasks.questions import compute_document_id
+from tasks.questions.identity import compute_document_id
 from tests.tasks.ingest.builders import make_compound_file, make_docx, make_pdf, make_xlsx, make_zip, write
 
 OPTIONS = IngestOptions(time_limit_s=60, use_ocr=False)
@@ -31,6 +32,12 @@ def test_a_document_row_describes_the_file_and_its_questions_name_it(tmp_path: P
     path = write(tmp_path, "数据结构.txt", PAPER)
     parsed = parse_document(path, OPTIONS)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    judged = {
+        name: parsed.document.pop(name) for name in ("expected_right_rate", "confidence_version", "reading")
+    }
+    assert judged["expected_right_rate"] > 0.5
+    assert judged["confidence_version"] == read_fit(None).version
+    assert json.loads(judged["reading"])["score"] == 1.0
     assert parsed.document == {
         "document_id": compute_document_id(digest),
         "sha256": digest,
@@ -115,7 +122,7 @@ def test_content_decides_and_not_the_suffix(tmp_path: Path, name: str, data: byt
     assert parsed.questions[0]["answer"] == ["B"]
 
 
-def _stray_cell(quote: str) -> bytes:
+def _stray_cell(quote: str, held: str = "><v>1</v></c>") -> bytes:
     import io
     import zipfile
 
@@ -123,9 +130,15 @@ def _stray_cell(quote: str) -> bytes:
         files: dict[str, str | bytes] = {name: package.read(name) for name in package.namelist()}
     sheet = files["xl/worksheets/sheet1.xml"]
     assert isinstance(sheet, bytes)
-    stray = f"<row r={quote}1048576{quote}><c r={quote}XFD1048576{quote}><v>1</v></c></row></sheetData>"
+    stray = f"<row r={quote}1048576{quote}><c r={quote}XFD1048576{quote}{held}</row></sheetData>"
     files["xl/worksheets/sheet1.xml"] = sheet.replace(b"</sheetData>", stray.encode())
     return make_zip(files)
+
+
+@pytest.mark.parametrize("held", ["/>", ' s="3"/>', "></c>", ' s="3"><v/></c>', "><v></v></c>"])
+def test_empty_cells_far_away_are_coloured_and_no_part_of_the_table(tmp_path: Path, held: str) -> None:
+    parsed = parse_document(write(tmp_path, "coloured.xlsx", _stray_cell('"', held)), OPTIONS)
+    assert [(one["stem"], one["answer"]) for one in parsed.questions] == [("甲是什么", ["乙"])]
 
 
 @cache

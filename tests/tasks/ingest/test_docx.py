@@ -7,7 +7,7 @@ import pytest
 from schemas.errors import DocumentError
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.readers.docx import read_docx
-from tasks.ingest.readers.extraction import join_lines
+from tasks.ingest.readers.extraction import Look, join_lines
 from tasks.ingest.readers.numbering import chinese_number, format_number
 from tasks.ingest.splitting import split_lines
 from tests.tasks.ingest.builders import M, W, make_docx, make_zip, numbering, paragraph, run, table
@@ -235,7 +235,7 @@ def test_pictures_and_formula_objects_leave_a_mark_where_they_stood() -> None:
     assert [draft.stem for draft in drafts] == ["函数[formula]的定义域是（）", "波形为正弦的是（）\n[image]"]
     assert [text for _, text in drafts[1].options] == ["甲", "乙", "丙", "丁"]
     document = dict.fromkeys(("document_id", "document_name", "source_kind", "discipline", "sub_discipline"))
-    questions, _ = make_questions(drafts, document, "zh", 0.6)
+    questions, _ = make_questions(drafts, document, "zh")
     assert [question["parse_notes"] for question in questions] == [
         ["embedded_formula_lost"],
         ["needs_figure"],
@@ -248,3 +248,22 @@ def test_an_empty_paragraph_of_a_list_is_counted() -> None:
         {"numbering.xml": numbering([[("decimal", "%1.")]])},
     )
     assert texts(data) == ["1. a", "3. b"]
+
+
+def test_a_line_knows_how_it_is_printed() -> None:
+    """Size and weight come from run, style or the document's own defaults; the indent in points."""
+    styles = (
+        f'<w:styles xmlns:w="{W}"><w:docDefaults><w:rPrDefault><w:rPr><w:sz w:val="21"/></w:rPr></w:rPrDefault>'
+        '</w:docDefaults><w:style w:type="paragraph" w:styleId="H"><w:pPr><w:jc w:val="center"/></w:pPr>'
+        '<w:rPr><w:b/><w:sz w:val="28"/></w:rPr></w:style></w:styles>'
+    )
+    indented = '<w:p><w:pPr><w:ind w:left="400" w:firstLine="20"/></w:pPr>' + run("1. Name it.") + "</w:p>"
+    heading = paragraph(run("三、判断题", '<w:rFonts w:eastAsia="黑体"/>'))
+    lines = read_docx(
+        make_docx([paragraph("Part One", style="H"), indented, heading], {"styles.xml": styles})
+    ).lines
+    assert [line.look for line in lines] == [
+        Look(14.0, is_bold=True, is_centred=True),
+        Look(10.5, left=21.0),
+        Look(10.5, is_bold=True),
+    ]

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection
 
 import pytest
 
-from tasks.ingest.content import losses, printed_marks
+from tasks.ingest.content import printed_marks
+from tasks.ingest.contracts import contents
 from tasks.ingest.layout import (
     answer_marks,
     bullets,
@@ -66,7 +67,6 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "row of numbers": (key_blocks._NUMBER_ROW, key_blocks._may_open_row),
     "block of keys": (key_blocks._BLOCK, key_blocks._may_open_block),
     "notice": (furniture._NOTICE, _holds("注考答说NnIiDdİı")),
-    "numbered key": (furniture._NUMBER_KEY, _holds("TtCcAaKk\u212a")),
     "bracket": (furniture._LEADING_BRACKET, _holds("（([")),
     "tag": (furniture._LEADING_TAG, _holds("【[（(")),
     "outcome": (printed_marks._OUTCOME, _holds(printed_marks._OUTCOME_STARTS)),
@@ -128,7 +128,7 @@ def test_a_sentence_names_its_type_in_either_case(title: str, name: str) -> None
 
 def test_a_second_answer_and_a_heading_inside_a_question_are_looked_for_by_first_characters() -> None:
     for line in LINES:
-        if losses._name_answer(line):
+        if contents._name_answer(line):
             assert line.lstrip()[0] in ANSWER_STARTS
         heading = headings.read_heading(line)
         if heading is not None and heading.label is not None and heading.label.style in ("cn", "part"):

@@ -107,6 +107,8 @@ def test_the_summary_counts_by_status_and_type_and_names_every_problem(
         "documents_without_discipline": 1,
         "skipped_documents": 0,
         "quarantined_rows": 0,
+        "held": [],
+        "held_questions": 0,
         "losses": [],
         "problems": [
             {
@@ -223,7 +225,7 @@ def test_an_answer_file_that_goes_or_becomes_a_link_meanwhile_is_none(
     with pytest.raises(OSError, match="symbolic links"):
         read_companion(answers, {})
     monkeypatch.setattr(
-        "tasks.ingest.answer_files._list_answer_files", lambda *_: {"期末a": tmp_path / "gone.txt"}
+        "tasks.ingest.answer_files._list_answer_files", lambda *_: {("a", "期末"): [tmp_path / "gone.txt"]}
     )
     assert find_companion(paper) is None
 

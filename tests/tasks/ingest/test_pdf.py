@@ -369,3 +369,32 @@ def test_a_coarse_reading_of_places_makes_no_gaps_but_wide_ones_stay() -> None:
     assert restore_gaps(with_stops, list(zip(with_stops, uneven, strict=True))) == with_stops
     wide = [0, 20, 40, 60, 120, 140, 160, 180, 200, 220]
     assert restore_gaps(text, list(zip(text, wide, strict=True))) == "平面波能  量密度和能流"
+
+
+@pytest.mark.parametrize("rotation", [90, 180, 270])
+def test_a_page_that_is_shown_turned_reads_and_lies_as_the_same_page_does_upright(rotation: int) -> None:
+    page = [
+        (50, 780, "一、单项选择题"),
+        (50, 740, "1. 物理模型与数学模型的关系是（ ）"),
+        (50, 720, "A. x^2      B. 2"),
+        (50, 680, "| 1 | 2 |"),
+    ]
+    upright, turned = (read_pdf(make_pdf([page, page], rotation=turn))[0].lines for turn in (0, rotation))
+    assert [(line.text, line.kind) for line in turned] == [(line.text, line.kind) for line in upright]
+    for one, other in zip(turned, upright, strict=True):
+        assert max(abs(a - b) for a, b in zip(one.box, other.box, strict=True)) <= 1
+
+
+def test_text_that_runs_up_the_page_is_read_as_if_the_page_were_turned() -> None:
+    """No /Rotate says so: a landscape page was printed on an upright one."""
+    page = [(50, 500, "1. Which is the longest river?"), (50, 480, "A. Nile    B. Rhine")]
+    data = make_pdf([page], rotation=90).replace(b"/Rotate 90", b"/Rotate 0 ")
+    assert body(data) == ["1. Which is the longest river?", "A. Nile B. Rhine"]
+
+
+def test_a_line_knows_how_it_is_printed() -> None:
+    page = [(50, 780, "**Part One"), (80, 740, "1. Name the river.")]
+    heading, question = read_pdf(make_pdf([page], size=12))[0].lines
+    assert (heading.look.is_bold, heading.look.left) == (True, 50.0)
+    assert (question.look.is_bold, question.look.left) == (False, 80.0)
+    assert heading.look.size == question.look.size > 0

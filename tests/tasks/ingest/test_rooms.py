@@ -9,7 +9,7 @@ import pytest
 
 INGEST = Path(__file__).resolve().parents[3] / "tasks" / "ingest"
 # Each room may use those before it.
-ORDER = ("words", "readers", "layout", "content", "tables")
+ORDER = ("words", "readers", "layout", "content", "tables", "contracts")
 
 
 def list_rooms_used(path: Path) -> set[str]:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tasks.ingest.readers.extraction import Line
+from tasks.ingest.readers.ocr import merge_boxes
 from tasks.ingest.readers.ocr_repair import repair_lines
 from tasks.ingest.readers.pdf_pages import Page, Row
 from tests.tasks.ingest.builders import make_pdf
@@ -304,8 +305,6 @@ def test_what_comes_back_at_the_top_or_foot_of_photographed_pages_is_furniture_a
 
 
 def test_two_columns_stay_apart_where_a_short_word_stands_across_the_border() -> None:
-    from tasks.ingest.readers.ocr import merge_boxes
-
     boxes = [Row("across", 470, 520, 588, 600, 12)]
     for side, first in ((0, 1), (500, 7)):
         for row in range(6):
@@ -415,3 +414,39 @@ def test_a_page_without_a_line_is_empty_and_one_that_fails_is_named(monkeypatch:
     assert read.warnings == ["The picture was not read by OCR: the engine failed with ValueError."]
     _, warnings, _ = ocr.read_pages(scan_with(lambda canvas: None), [1], 60.0)
     assert warnings == ["Page 1 was not read by OCR: the engine failed with ValueError."]
+
+
+@needs_ocr
+@pytest.mark.parametrize("turn", [1, 2, 3])
+def test_a_page_that_lies_on_its_side_or_head_is_turned_before_it_is_read(turn: int) -> None:
+    import cv2
+    import numpy
+
+    from tasks.ingest.readers import ocr
+
+    upright = draw_text(
+        "1. Which of these is the longest river?", "A) the Nile   B) the Rhine", "2. Name its source."
+    )
+    turned = numpy.ascontiguousarray(numpy.rot90(upright, turn))
+    lines, expected = (
+        ocr.read_image(cv2.imencode(".png", picture)[1].tobytes()).lines for picture in (turned, upright)
+    )
+    assert [line.text for line in lines] == [line.text for line in expected]
+    # the boxes are those of the picture as it is shown
+    left, top, right, foot = expected[0].box
+    back = {
+        1: (top, 1000 - right, foot, 1000 - left),
+        2: (1000 - right, 1000 - foot, 1000 - left, 1000 - top),
+    }
+    back[3] = (1000 - foot, left, 1000 - top, right)
+    assert all(abs(one - other) < 12 for one, other in zip(lines[0].box, back[turn], strict=True))
+
+
+def test_marks_at_the_right_edge_are_no_column_of_text() -> None:
+    rows = [
+        Row(f"({'abcdefgh'[at]}) What is a data mart, and why?", 60, 600, 900 - 40 * at, 916 - 40 * at, 14)
+        for at in range(8)
+    ]
+    marks = [Row("(2)", 900, 930, 900 - 40 * at, 916 - 40 * at, 14) for at in range(8)]
+    texts = [row.text for row in merge_boxes([*rows, *marks], 1000)]
+    assert all(text.startswith("(") and text.endswith("(2)") for text in texts) and len(texts) == 8

@@ -11,7 +11,8 @@ from deployments.model_server import build_answer_key
 from deployments.model_server.key import parse_answer_key
 from deployments.model_server.truth import compute_true_stars
 from tasks.models import CallReply
-from tasks.questions import BareQuestion, render_question
+from tasks.questions import BareQuestion
+from tasks.questions.forms import render_question
 from tests.tasks.models.simulation import BANK_SCHEMA, call_all, make_model, make_question, make_request
 from warehouse.ledger.engine.ledger import Ledger
 

@@ -15,7 +15,7 @@ from schemas.settings import Settings
 from tasks.judging.asking import describe_wordings, find_asking
 from tasks.judging.kinds import JUDGES, ParsedJudgement
 from tasks.judging.prompts import REPLY_SCHEMA, render_judging_prompt
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from tests.tasks.judging.test_prompts import make_content
 from tests.tasks.models.simulation import make_model
 

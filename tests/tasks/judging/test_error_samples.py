@@ -21,7 +21,7 @@ from tasks.judging.error_samples import (
     import_failures,
     prelabel_failures,
 )
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from tests.tasks.judging.test_unparsed import QUESTIONS, SOUND, Room, open_room
 from warehouse.ledger.trust.users import add_user
 

@@ -20,7 +20,9 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging.judge import JudgementRow, JudgingIncomplete, join_questions, judge_responses, name_unit
 from tasks.judging.prompts import REPLY_SCHEMA
-from tasks.models import Budget, ModelClient, RegisteredModel
+from tasks.models import ModelClient
+from tasks.models.budget import Budget
+from tasks.models.registry import RegisteredModel
 from tests.tasks.judging.simulated_run import find_true_stars, make_full_bank, make_responses, sit
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.engine.ledger import Ledger

@@ -15,7 +15,8 @@ from schemas.errors import ContractError
 from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
 from tasks.judging import label_prompts, prompts
 from tasks.judging.prompts import JudgedParts, extract_judged, render_judging_prompt, render_reference
-from tasks.questions import QuestionContent, render_question
+from tasks.questions import QuestionContent
+from tasks.questions.forms import render_question
 
 
 def make_content(**changes: Any) -> QuestionContent:

@@ -23,7 +23,8 @@ from tasks.judging.judge import name_unit
 from tasks.judging.landing import judge_landed
 from tasks.judging.people import ImportedStars, export_unparsed, import_unparsed
 from tasks.judging.summary import JudgingSummary
-from tasks.running import Progress, claim_work
+from tasks.running import Progress
+from tasks.running.claiming import claim_work
 from tests.tasks.judging.simulated_run import make_full_bank
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.bank_rows import BANK, land_bank_rows

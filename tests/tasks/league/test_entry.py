@@ -67,7 +67,7 @@ def test_who_cannot_enter_is_told_why(make_world: MakeWorld, tmp_path: Path) -> 
     with pytest.raises(UsageError, match="no league 'one'"):
         enter(world, 2)
     from tasks.league.claim import claim_league
-    from tasks.models import read_registry
+    from tasks.models.registry import read_registry
 
     registry = read_registry(world.settings.registry_path)
     claim_league(world.lake, world.settings, registry, "one", make_rules(("sim-a1", "sim-b1", "sim-c1")))

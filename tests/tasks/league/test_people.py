@@ -8,7 +8,7 @@ import pytest
 from openpyxl import load_workbook
 
 from schemas.errors import UsageError, WorkbookError
-from tasks.league.people import ExportedWork, ImportedDecisions, export_waiting, import_decisions
+from tasks.league.people.verdicts import ExportedWork, ImportedDecisions, export_waiting, import_decisions
 from tests.tasks.league.conftest import MakeWorld, World
 from tests.tasks.league.world import ABILITIES, make_rules, play
 from warehouse.ledger.trust.users import add_user

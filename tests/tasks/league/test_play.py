@@ -14,7 +14,7 @@ from schemas.errors import BudgetError, StoreError, UsageError
 from tasks.league.claim import claim_league, find_league
 from tasks.league.preview import preview_league
 from tasks.league.wording import extract_sections
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from tests.tasks.league.conftest import MakeWorld, World
 from tests.tasks.league.world import ENTRANT, make_rules, play, write_registry
 

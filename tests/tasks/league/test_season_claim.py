@@ -13,8 +13,7 @@ import pytest
 from schemas.settings import Settings, load_settings
 from tasks.league.claim import find_league
 from tasks.league.season import name_season
-from tasks.league.task import claim_season
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from tests.fresh import open_new_lake
 from tests.tasks.league.world import ABILITIES, write_registry
 from warehouse.lake import open_lake
@@ -23,6 +22,8 @@ from warehouse.lake import open_lake
 def test_a_season_is_claimed_once_with_all_candidates_of_the_registry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from tasks.league.task import claim_season  # Imports Prefect.
+
     settings = Settings(home=tmp_path)
     open_new_lake(settings).close()
     write_registry(settings.registry_path, tuple(ABILITIES))

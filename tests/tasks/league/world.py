@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deployments.model_server.profile import ServerProfile, parse_profile
+from deployments.model_server import parse_profile
+from deployments.model_server.profile import ServerProfile
 from schemas.settings import Settings
 from tasks.league.claim import LeagueRules, claim_league
 from tasks.league.domain import read_domain
 from tasks.league.play import LeagueSummary, Playing, play_league
-from tasks.models import read_registry
+from tasks.models.registry import read_registry
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 

@@ -13,13 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from anthropic import AsyncAnthropic
-from anthropic.types.message_create_params import MessageCreateParamsBase
-
 KEY = "key-of-the-test"
-# The version of the API, and the fields of a request, as the installed SDK has them; others are an error there.
-VERSION = str(AsyncAnthropic(api_key=KEY).default_headers["anthropic-version"])
-FIELDS = frozenset(MessageCreateParamsBase.__annotations__) | {"stream"}
 
 
 @dataclass(frozen=True)
@@ -56,6 +50,13 @@ class MessagesServer:
 @contextmanager
 def serve_messages(script: Script) -> Iterator[MessagesServer]:
     """A server that answers by the script: the request's body and its number, from 1."""
+    # The version of the API, and the fields of a request, as the installed SDK has them; others are an error there.
+    # The SDK takes over a second to import, so only the tests that serve pay for it.
+    from anthropic import AsyncAnthropic
+    from anthropic.types.message_create_params import MessageCreateParamsBase
+
+    version = str(AsyncAnthropic(api_key=KEY).default_headers["anthropic-version"])
+    fields = frozenset(MessageCreateParamsBase.__annotations__) | {"stream"}
     asked: list[dict[str, Any]] = []
     lock = threading.Lock()
 
@@ -85,8 +86,8 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
             if self.headers.get("Authorization") != f"Bearer {KEY}":
                 return Fault(401, "authentication_error")
             is_right = (
-                self.headers.get("anthropic-version") == VERSION
-                and set(body) <= FIELDS
+                self.headers.get("anthropic-version") == version
+                and set(body) <= fields
                 and isinstance(body.get("max_tokens"), int)
                 and body.get("messages")
                 and all(message["role"] in ("user", "assistant") for message in body["messages"])

@@ -17,14 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from schemas.settings import Settings
-from tasks.models import batch_collection, batching
-from tasks.models.batch_collection import Collected, collect_batches
-from tasks.models.batching import BatchClient
-from tasks.models.budget import open_budget
+from tasks.models.batches import batching
+from tasks.models.batches import collection as batch_collection
+from tasks.models.batches.batching import BatchClient
+from tasks.models.batches.collection import Collected, collect_batches
+from tasks.models.budget.reservations import open_budget
 from tasks.models.client import CallReply, CallRequest
 from tasks.models.providers.openai_batches import OpenAIBatches
-from tasks.models.registry import RegisteredModel, Registry
-from tasks.models.registry_batch import BatchTerms
+from tasks.models.registry.batch_terms import BatchTerms
+from tasks.models.registry.models import RegisteredModel, Registry
 from tests.tasks.models.simulation import make_model, make_request
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

@@ -13,13 +13,13 @@ from typing import Any
 
 import polars as pl
 
-from deployments.model_server.profile import parse_profile
-from deployments.model_server.server import RunningServer, start_model_server
+from deployments.model_server import RunningServer, parse_profile, start_model_server
 from schemas.settings import Settings
-from tasks.models.budget import Budget
+from tasks.models.budget.reservations import Budget
 from tasks.models.client import CallReply, CallRequest, ModelClient
-from tasks.models.registry import RegisteredModel
-from tasks.questions import BareQuestion, render_prompt
+from tasks.models.registry.models import RegisteredModel
+from tasks.questions import BareQuestion
+from tasks.questions.forms import render_prompt
 from warehouse.ledger.engine.ledger import Ledger
 
 PARAMETERS = {"temperature": 0, "max_tokens": 200}

@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from anthropic.types import Message as SdkMessage
-from anthropic.types import RawMessageStreamEvent
 from pydantic import TypeAdapter
 from sqlalchemy import select
 
 from schemas.errors import BudgetError, RegistryError
 from schemas.settings import Settings
-from tasks.models.batching import BatchClient
-from tasks.models.budget import Budget
+from tasks.models.batches.batching import BatchClient
+from tasks.models.budget.reservations import Budget
 from tasks.models.client import CallFailed, CallReply
-from tasks.models.registry import RegisteredModel
-from tasks.models.registry_batch import BatchTerms
+from tasks.models.registry.batch_terms import BatchTerms
+from tasks.models.registry.models import RegisteredModel
 from tests.tasks.models.anthropic_server import (
     KEY,
     Fault,
@@ -211,6 +209,9 @@ def test_a_stream_that_breaks_is_asked_for_again(ledger: Ledger, broken: Message
 
 
 def test_the_server_answers_in_the_shapes_that_the_sdk_reads() -> None:
+    from anthropic.types import Message as SdkMessage
+    from anthropic.types import RawMessageStreamEvent
+
     body = {"model": "m"}
     for answer in (Message((THINKING, REDACTED, TEXT)), Message((), stop_reason="refusal")):
         SdkMessage.model_validate(write_message(body, answer), strict=True)

@@ -15,11 +15,10 @@ from typing import Any
 
 import pytest
 
-from deployments.model_server.profile import parse_profile
-from deployments.model_server.server import RunningServer, start_model_server
+from deployments.model_server import RunningServer, parse_profile, start_model_server
 from schemas.errors import BudgetError
 from tasks.models.client import CallFailed, CallPending, CallReply
-from tasks.models.registry_batch import BatchTerms
+from tasks.models.registry.batch_terms import BatchTerms
 from tests.tasks.models.batch_work import BUDGET_USD, CALLS, Round, make_batched, make_requests, work
 from tests.tasks.models.simulation import call_all, make_model
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.models.limits import Slots, TokenBucket, get_limiter
+from tasks.models.sending.limits import Slots, TokenBucket, get_limiter
 from tests.tasks.models.simulation import make_model
 
 

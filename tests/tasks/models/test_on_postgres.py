@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tasks.models.budget import compute_worst_cost
+from tasks.models.budget.reservations import compute_worst_cost
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres

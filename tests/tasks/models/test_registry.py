@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import RegistryError
-from tasks.models.registry import Registry, check_callable, read_registry
+from tasks.models.registry.models import Registry, check_callable, read_registry
 
 REGISTRY = """\
 providers:

@@ -11,9 +11,9 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
 
 import pytest
-from openai import AsyncOpenAI
 
 from schemas.settings import LONGEST_REPLY
 from tasks.models.providers import BatchResults, ProviderBatch, failures, openai_batches
@@ -21,6 +21,15 @@ from tasks.models.providers.failures import read_retry_after
 from tasks.models.providers.openai_calls import OpenAIEndpoint
 from tasks.models.providers.openai_replies import parse_completion
 from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+
+def make_client(port: int) -> AsyncOpenAI:
+    from openai import AsyncOpenAI
+
+    return AsyncOpenAI(base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0)
 
 
 def make_completion(**message: object) -> dict[str, object]:
@@ -149,7 +158,7 @@ def test_a_reply_of_30_mb_is_kept_cut_and_one_without_an_end_is_not_read_whole(i
             pass
 
     async def ask(port: int, model: str) -> ParsedReply | Failure:
-        async with AsyncOpenAI(base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0) as client:
+        async with make_client(port) as client:
             body = {"model": model, "messages": [{"role": "user", "content": "x"}]}
             outcome = await OpenAIEndpoint(client).send(body | ({"stream": True} if is_streamed else {}))
             return cut_reply(outcome, LONGEST_REPLY) if isinstance(outcome, ParsedReply) else outcome
@@ -173,7 +182,7 @@ def test_a_reply_of_30_mb_is_kept_cut_and_one_without_an_end_is_not_read_whole(i
 @pytest.mark.parametrize("is_streamed", [False, True])
 def test_json_that_is_nested_without_end_is_a_malformed_reply(is_streamed: bool) -> None:
     async def ask(port: int) -> ParsedReply | Failure:
-        async with AsyncOpenAI(base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0) as client:
+        async with make_client(port) as client:
             body = {"model": "m", "messages": []} | ({"stream": True} if is_streamed else {})
             return await OpenAIEndpoint(client).send(body)
 
@@ -199,7 +208,7 @@ def test_one_line_without_an_end_is_not_gathered(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(failures, "MOST_REPLY_BYTES", 3_000_000)
 
     async def ask(port: int) -> ParsedReply | Failure:
-        async with AsyncOpenAI(base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0) as client:
+        async with make_client(port) as client:
             return await OpenAIEndpoint(client).send({"model": "m", "messages": [], "stream": True})
 
     with serve_pieces("text/event-stream", b'data: {"id": "', [b"a" * 1_000_000] * 300) as (port, sent):
@@ -220,7 +229,7 @@ def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_re
         return json.dumps({"custom_id": key, "response": {"status_code": 200, "body": body}}).encode() + b"\n"
 
     async def read(port: int) -> BatchResults | Failure:
-        async with AsyncOpenAI(base_url=f"http://127.0.0.1:{port}", api_key="none", max_retries=0) as client:
+        async with make_client(port) as client:
             found = ProviderBatch("b1", "completed", "file-1", None)
             return await OpenAIEndpoint(client).read_results(found, longest_reply=1_000)
 

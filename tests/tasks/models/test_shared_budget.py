@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import BudgetError
-from tasks.models.budget import Budget, SharedBudget, compute_worst_cost, open_budget
+from tasks.models.budget.reservations import Budget, SharedBudget, compute_worst_cost, open_budget
 from tests.tasks.models.simulation import PARAMETERS, make_model, make_request, start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine.ledger import Ledger
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[3]
 SPENDER = """
 import json, sys
 from schemas.errors import BudgetError
-from tasks.models.budget import open_budget
+from tasks.models.budget.reservations import open_budget
 from tests.tasks.models.simulation import call_all, make_model, make_request
 from warehouse.ledger.engine.opening import open_ledger
 address, url, first, limit = sys.argv[1:]
@@ -81,7 +81,7 @@ def test_what_one_has_set_aside_another_waits_for_and_what_it_spent_is_gone(ledg
 def test_who_was_silent_for_a_lease_has_its_reservation_spent_and_begins_again(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tasks.models.budget.LEASE_S", -1.0)
+    monkeypatch.setattr("tasks.models.budget.reservations.LEASE_S", -1.0)
     silent = open_shared(ledger)
     asyncio.run(silent.reserve(0.4))
     monkeypatch.undo()

@@ -16,17 +16,17 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
-from tasks.models.budget import compute_worst_cost, open_budget
+from tasks.models.budget.reservations import compute_worst_cost, open_budget
 from tasks.models.client import CallReply, ModelClient
-from tasks.models.limits import Limiter
-from tasks.models.paces import Pace, Pauses
-from tasks.models.registry import RegisteredModel
-from tasks.running import name_host
+from tasks.models.registry.models import RegisteredModel
+from tasks.models.sending.limits import Limiter
+from tasks.models.sending.paces import Pace, Pauses
+from tasks.running.claiming import name_host
 from tests.tasks.models.simulation import PARAMETERS, make_model, make_request, start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from warehouse.ledger.engine.leases.processes import open_lease
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.processes import open_lease
 from warehouse.ledger.money.budgets import Limit, insert_limit
 from warehouse.ledger.money.calls import NewCall, read_spent_usd, start_call
 from warehouse.ledger.money.paces import pause_provider, read_pauses, take_moment

@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.questions.identity import (
+from tasks.questions.identity.normal_form import (
     compute_document_id,
     compute_normal_uuid,
     compute_question_uuid,

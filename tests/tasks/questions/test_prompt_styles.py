@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from schemas.errors import ContractError
 from schemas.vocabulary import LANGUAGES, PROMPT_STYLES, QUESTION_TYPES
-from tasks.questions import prompt_styles as styles
-from tasks.questions.prompt_styles import (
+from tasks.questions.forms import prompt_styles as styles
+from tasks.questions.forms.prompt_styles import (
     EXAMPLES,
     INSTRUCTIONS,
     extract_question,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.errors import UsageError
-from tasks.questions.record import (
+from tasks.questions.forms.record import (
     JudgeRecord,
     QuestionRecord,
     build_records,

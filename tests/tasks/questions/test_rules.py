@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from tasks.questions.doubts import DOUBTS, find_doubts
+from tasks.operations.validation import read_rule_notes
+from tasks.operations.validation.rule_notes import RuleNote
 from tasks.questions.question import QuestionContent
-from tasks.questions.rule_notes import RuleNote, read_rule_notes
 from tasks.questions.rules import ANSWERABLE, RULES, find_broken_rules, find_unanswerable, is_sound_choice
+from tasks.questions.variants.doubts import DOUBTS, find_doubts
 from tests.tasks.bank.augment.conftest import make_accepted, make_options
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from tasks.report.panels import NamedQuery
 from tests.tasks.report.conftest import RunSql
-from warehouse.lake import find_query
-from warehouse.lake.queries import bind_parameters, read_queries
+from warehouse.lake.reading import find_query
+from warehouse.lake.reading.queries import bind_parameters, read_queries
 
 DOCS = Path(__file__).parents[3] / "docs"
 ANALYST = (DOCS / "analyst.md").read_text("utf-8")

@@ -12,12 +12,13 @@ from sqlalchemy import insert
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.questions import BareQuestion, compute_question_uuid
-from tasks.review.annotators import Annotator
-from tasks.review.assignment import assign_batch
-from tasks.review.decision import GivenDecision
-from tasks.review.desk import Submission
-from tasks.review.edit import Edit
+from tasks.questions import BareQuestion
+from tasks.questions.identity import compute_question_uuid
+from tasks.review.assigning.annotators import Annotator
+from tasks.review.assigning.assignment import assign_batch
+from tasks.review.decisions.decision import GivenDecision
+from tasks.review.decisions.edit import Edit
+from tasks.review.recording.desk import Submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import users

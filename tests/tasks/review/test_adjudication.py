@@ -4,12 +4,12 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.review.adjudication import assign_adjudicators
-from tasks.review.annotators import Annotator
+from tasks.review.assigning.annotators import Annotator
 from tasks.review.batch import read_assignments
 from tasks.review.closing import close_batch
-from tasks.review.desk import record_submission
-from tasks.review.progress import is_complete
+from tasks.review.overview.progress import is_complete
+from tasks.review.recording.adjudication import assign_adjudicators
+from tasks.review.recording.desk import record_submission
 from tests.tasks.review.conftest import AFTER_ALL, LATER, give, make_submission, open_batch
 from warehouse.ledger.engine.ledger import Ledger
 

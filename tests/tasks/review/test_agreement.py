@@ -13,7 +13,7 @@ import pytest
 from schemas.settings import Settings
 from tasks.review.agreement import Agreement, Vote, compute_review_agreement
 from tasks.review.batch import read_assignments
-from tasks.review.desk import record
+from tasks.review.recording.desk import record
 from tasks.review.votes import read_votes
 from tests.tasks.review.conftest import LATER, give, make_submission, open_batch
 from warehouse.ledger.engine.ledger import Ledger

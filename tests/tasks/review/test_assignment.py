@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
-from tasks.review.annotators import Annotator
-from tasks.review.assignment import AssignmentTerms, assign_batch
+from tasks.review.assigning.annotators import Annotator
+from tasks.review.assigning.assignment import AssignmentTerms, assign_batch
+from tasks.review.assigning.distribution import Shares, distribute_work, draw_annotators
+from tasks.review.assigning.plan import LeftOut, Waiting, plan_assignments
 from tasks.review.closing import close_batch
-from tasks.review.desk import record_submission
-from tasks.review.distribution import Shares, distribute_work, draw_annotators
-from tasks.review.item import Item
-from tasks.review.plan import LeftOut, Waiting, plan_assignments
+from tasks.review.decisions.item import Item
+from tasks.review.recording.desk import record_submission
 from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning

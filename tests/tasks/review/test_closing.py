@@ -5,7 +5,7 @@ import pytest
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.review.closing import close_batch
-from tasks.review.desk import record_submission
+from tasks.review.recording.desk import record_submission
 from tests.tasks.review.conftest import (
     AFTER_ALL,
     DOCUMENT,

@@ -11,11 +11,11 @@ import pytest
 
 from schemas.errors import ContractError, GateError, UsageError
 from schemas.settings import Settings
-from tasks.review.adjudication import AdjudicationSummary
 from tasks.review.batch import read_assignments, read_decisions
 from tasks.review.closing import close_batch
-from tasks.review.decision import Decision, GivenDecision
-from tasks.review.desk import (
+from tasks.review.decisions.decision import Decision, GivenDecision
+from tasks.review.recording.adjudication import AdjudicationSummary
+from tasks.review.recording.desk import (
     RefusedSubmission,
     StaleError,
     Submission,

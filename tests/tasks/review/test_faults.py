@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tasks.questions import QuestionContent
-from tasks.review.decision import GivenDecision
-from tasks.review.faults import MOST_COMMENT_CHARACTERS, Fault, find_faults, find_shape_faults
+from tasks.review.decisions.decision import GivenDecision
+from tasks.review.decisions.faults import MOST_COMMENT_CHARACTERS, Fault, find_faults, find_shape_faults
 from tests.tasks.review.conftest import give, make_question
 
 CONTENT = QuestionContent.from_row(make_question(1))

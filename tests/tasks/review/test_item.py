@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from tasks.review.item import Item
+from tasks.review.decisions.item import Item
 from tests.tasks.review.conftest import make_question
 
 

@@ -10,12 +10,10 @@ import pytest
 
 from schemas.errors import GateError
 from schemas.settings import Settings
-from tasks.review.annotators import Annotator
-from tasks.review.assignment import assign_batch
+from tasks.review.assigning.annotators import Annotator
+from tasks.review.assigning.assignment import assign_batch
 from tasks.review.closing import close_batch
-from tasks.review.coordination import read_batch_detail
-from tasks.review.desk import record
-from tasks.review.queue import (
+from tasks.review.desk.queue import (
     count_batch_work,
     count_listed,
     list_queue,
@@ -23,6 +21,8 @@ from tasks.review.queue import (
     open_question,
     save_draft,
 )
+from tasks.review.overview.coordination import read_batch_detail
+from tasks.review.recording.desk import record
 from tests.tasks.review.conftest import (
     LATER,
     NOW,

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from schemas.settings import Settings
 from tasks.review.batch import list_batches
-from tasks.review.desk import record_submission
-from tasks.review.progress import is_complete, is_ready_to_close, list_progress
+from tasks.review.overview.progress import is_complete, is_ready_to_close, list_progress
+from tasks.review.recording.desk import record_submission
 from tests.tasks.review.conftest import AFTER_ALL, LATER, give, make_submission, open_batch
 from warehouse.ledger.engine.ledger import Ledger
 

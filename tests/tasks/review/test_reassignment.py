@@ -4,12 +4,12 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.review.annotators import Annotator, write_annotator
-from tasks.review.assignment import AssignmentTerms, assign_batch
-from tasks.review.desk import record
-from tasks.review.gold import GoldSupply
-from tasks.review.progress import list_workloads, read_progress
-from tasks.review.reassignment import reassign
+from tasks.review.assigning.annotators import Annotator, write_annotator
+from tasks.review.assigning.assignment import AssignmentTerms, assign_batch
+from tasks.review.assigning.gold import GoldSupply
+from tasks.review.assigning.reassignment import reassign
+from tasks.review.overview.progress import list_workloads, read_progress
+from tasks.review.recording.desk import record
 from tests.tasks.review.conftest import LATER, NOW, give, make_frame, make_question, make_submission
 from tests.tasks.review.test_gold import KEY, SETTLED
 from warehouse.ledger.engine.ledger import Ledger

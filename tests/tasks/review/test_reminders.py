@@ -16,8 +16,8 @@ import pytest
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
-from tasks.review.annotators import write_annotator
-from tasks.review.reminders import send_reminders, write_reminders
+from tasks.review.assigning.annotators import write_annotator
+from tasks.review.overview.reminders import send_reminders, write_reminders
 from tests.tasks.review.conftest import LATER, open_batch
 from warehouse.ledger.engine.ledger import Ledger
 

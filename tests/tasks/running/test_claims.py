@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import StoreError
-from tasks.running.claims import claim_work, hold_if_free, hold_if_orphaned
+from tasks.running.claiming.claims import claim_work, hold_if_free, hold_if_orphaned
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
-from warehouse.ledger.engine.claims import read_claim
+from warehouse.ledger.engine.leases.claims import read_claim
 from warehouse.ledger.engine.opening import open_ledger
 
 __all__ = ["postgres"]
 
 HOLDER = """
 import sys, time
-from tasks.running.claims import claim_work
+from tasks.running.claiming.claims import claim_work
 from warehouse.ledger.engine.opening import open_ledger
 with open_ledger(sys.argv[1]) as ledger, claim_work(ledger, "judge", "run-1", what="judging run-1"):
     print("held", flush=True)
@@ -104,7 +104,7 @@ def test_a_claim_is_renewed_while_the_work_goes_on_and_expires_when_it_is_not(
             with pytest.raises(StoreError), claim_work(second, "judge", "run-1", what="judging"):
                 raise AssertionError("two hold it")
         # Another host's claim, which nobody renews.
-        monkeypatch.setattr("tasks.running.claims.renew_claim", lambda *_, **__: True)
+        monkeypatch.setattr("tasks.running.claiming.claims.renew_claim", lambda *_, **__: True)
         with claim_work(first, "judge", "run-1", what="judging", lease_s=0.2):
             time.sleep(0.4)
             with claim_work(second, "judge", "run-1", what="judging"):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.statistics.cells import StarRows
-from tasks.statistics.graded_model import GradedRows, compute_curves
+from tasks.statistics.items.graded_model import GradedRows, compute_curves
 
 THRESHOLDS = np.array([-0.9, 0.0, 0.9])
 _STARS = np.arange(4.0)

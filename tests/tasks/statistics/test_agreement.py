@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tasks.statistics.agreement import (
+from tasks.statistics.agreement.bounds import (
     compute_agreement_difference,
     compute_kappa_interval,
     compute_mean,
     compute_share,
 )
-from tasks.statistics.kappa import WEIGHTINGS, compute_kappa
+from tasks.statistics.agreement.kappa import WEIGHTINGS, compute_kappa
 from tests.tasks.statistics.test_kappa import SAS, spread
 
 

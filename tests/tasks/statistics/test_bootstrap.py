@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from schemas.errors import ContractError, GateError, UsageError
-from tasks.statistics.bootstrap import DEFAULT_PLAN, arrange_stars, draw_resamples
+from tasks.statistics.ratings.bootstrap import DEFAULT_PLAN, arrange_stars, draw_resamples
 
 SIZES = {"Law": 30, "History": 60, "Medicine": 10}
 WEIGHTS = dict.fromkeys(SIZES, 1 / 3)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tasks.statistics.consistency import compute_chance, compute_consistency, compute_overlaps
-from tasks.statistics.mean_interval import make_generator
+from tasks.statistics.league.consistency import compute_chance, compute_consistency, compute_overlaps
+from tasks.statistics.league.mean_interval import make_generator
 
 COUNT = 8
 

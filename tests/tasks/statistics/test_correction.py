@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tasks.statistics.correction import (
+from tasks.statistics.judges.correction import (
     JudgedScores,
     RatedRows,
     compute_judge_weight,

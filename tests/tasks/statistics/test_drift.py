@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tasks.statistics.drift import FALSE_ALARM_RATE, TYPICAL, compute_drift
+from tasks.statistics.judges.drift import FALSE_ALARM_RATE, TYPICAL, compute_drift
 from tests.benchmarks.validity_judges import draw_anchors, measure_drift
 
 

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from schemas.errors import ContractError, UsageError
-from tasks.statistics.equating import (
+from tasks.statistics.items.equating import (
     EquatedDiscipline,
     combine_disciplines,
     compute_abilities,
     compute_equated,
     compute_own_part,
 )
-from tasks.statistics.graded_model import compute_bend, compute_curves, compute_log_chances
-from tasks.statistics.graded_response import GradedFit, fit_graded_response
+from tasks.statistics.items.graded_model import compute_bend, compute_curves, compute_log_chances
+from tasks.statistics.items.graded_response import GradedFit, fit_graded_response
 from tasks.statistics.spearman import compute_spearman
 from tests.benchmarks.validity_equating import measure_seasons, resample_lineages
 from tests.tasks.statistics.simulated import Season, draw_seasons

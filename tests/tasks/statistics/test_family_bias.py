@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from schemas.errors import ContractError
-from tasks.statistics.family_bias import FamilyBias, compute_family_bias
+from tasks.statistics.league.family_bias import FamilyBias, compute_family_bias
 
 FAMILY = np.array([0, 0, 0, 1, 1, 2, 3, 4])
 STRONG = np.array([12.0, 10.0, 11.0, 0.0, 0.0, -3.0, 2.0, -5.0])

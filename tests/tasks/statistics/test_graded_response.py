@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from schemas.errors import ContractError, UsageError
-from tasks.statistics.graded_model import (
+from tasks.statistics.items.graded_model import (
     GradedRows,
     compute_bend,
     compute_curves,
     compute_information,
     compute_log_chances,
 )
-from tasks.statistics.graded_response import fit_graded_response
-from tasks.statistics.question_fit import compute_question_fit
+from tasks.statistics.items.graded_response import fit_graded_response
+from tasks.statistics.items.question_fit import compute_question_fit
 from tests.tasks.statistics.simulated import Season, draw_seasons
 
 # LSAT section 6: 1,000 persons, five items, how often each pattern of right answers 00000 ... 11111 came (Bock and Lieberman

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from schemas.errors import ContractError, UsageError
-from tasks.statistics.group_tests import (
+from tasks.statistics.league.group_tests import (
     compute_one_way,
     compute_run_spread,
     compute_tukey,
@@ -15,7 +15,7 @@ from tasks.statistics.group_tests import (
     compute_welch,
     rescale,
 )
-from tasks.statistics.studentized_range import compute_range_limit, compute_range_tail
+from tasks.statistics.league.studentized_range import compute_range_limit, compute_range_tail
 
 # League of LLMs, table 2: mean Borda points of 5 runs x 7 questions x 7 judges for each candidate, and its F(7, 1952).
 MEANS = {
@@ -56,13 +56,13 @@ def make_groups(sizes: list[int], seed: int = 1) -> list[np.ndarray]:
 
 def test_f_and_tukey_of_raw_scores_are_those_of_scipy() -> None:
     groups = make_groups([12, 30, 17, 9])
-    theirs = stats.tukey_hsd(*groups)
+    theirs = scipy.stats.tukey_hsd(*groups)
     interval = theirs.confidence_interval(0.95)
 
     variance = compute_one_way(groups)
     pairs = compute_tukey(variance)
 
-    expected = stats.f_oneway(*groups)
+    expected = scipy.stats.f_oneway(*groups)
     assert (variance.f, variance.p_value) == pytest.approx((expected.statistic, expected.pvalue))
     assert (variance.between_degrees, variance.within_degrees) == (3, 64)
     at = pairs.first, pairs.second
@@ -75,7 +75,7 @@ def test_f_and_tukey_of_raw_scores_are_those_of_scipy() -> None:
 @pytest.mark.parametrize(("groups", "degrees"), [(2, 1), (2, 9), (3, 3), (8, 1952), (20, 40), (60, 50_000)])
 def test_the_studentized_range_is_that_of_scipy(groups: int, degrees: int) -> None:
     q = np.array([0.0, 0.5, 1.5, 3.0, 4.5, 7.0])
-    exact = [stats.studentized_range.sf(one, groups, degrees) for one in q]
+    exact = [scipy.stats.studentized_range.sf(one, groups, degrees) for one in q]
     assert compute_range_tail(q, groups, degrees) == pytest.approx(exact, abs=2e-7)
     assert compute_range_tail(compute_range_limit(0.95, groups, degrees), groups, degrees)[
         0
@@ -99,7 +99,7 @@ def test_what_has_no_error_is_refused() -> None:
 
 def test_welch_is_that_of_scipy_with_its_interval() -> None:
     first, second = make_groups([6, 15], seed=3)
-    theirs = stats.ttest_ind(first, second, equal_var=False)
+    theirs = scipy.stats.ttest_ind(first, second, equal_var=False)
     interval = theirs.confidence_interval(0.95)
 
     found = compute_welch(first, second)

@@ -7,8 +7,8 @@ import pytest
 
 from schemas.errors import ContractError, UsageError
 from tasks.statistics.cells import StarRows
-from tasks.statistics.comparisons import compute_changes, compute_pairs
-from tasks.statistics.intervals import compute_scores
+from tasks.statistics.scores.comparisons import compute_changes, compute_pairs
+from tasks.statistics.scores.intervals import compute_scores
 
 # Extra hours of sleep under two drugs, the ten patients of Student (1908), Biometrika 6. R's `t.test(paired = TRUE)` gives
 # t = -4.0621 with 9 degrees, p = 0.002833, -1.58 [-2.4598858, -0.7001142]; Welch's test of the two as separate groups

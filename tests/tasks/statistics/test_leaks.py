@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tasks.statistics.leaks import expect_stars, find_leak
+from tasks.statistics.leaks.gain import expect_stars, find_leak
 from tests.benchmarks.validity_leaks import measure_leaks
 
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 
 from schemas.errors import ContractError
-from tasks.statistics.mean_interval import compute_mean_interval, make_generator
+from tasks.statistics.league.mean_interval import compute_mean_interval, make_generator
 
 
 def draw(*names: object) -> np.random.Generator:
@@ -14,7 +14,7 @@ def draw(*names: object) -> np.random.Generator:
 
 def test_the_interval_is_the_percentile_bootstrap_of_scipy_but_for_the_draws() -> None:
     scores = np.random.default_rng(2).gamma(2.0, size=60)
-    theirs = stats.bootstrap(
+    theirs = scipy.stats.bootstrap(
         (scores,), np.mean, n_resamples=20_000, method="percentile", random_state=np.random.default_rng(3)
     ).confidence_interval
 

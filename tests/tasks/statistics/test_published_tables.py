@@ -17,12 +17,12 @@ import pytest
 
 from schemas.tables import get_table
 from tasks.statistics.cells import StarRows
-from tasks.statistics.comparisons import compute_pairs
-from tasks.statistics.intervals import Scores, compute_scores
-from tasks.statistics.ranks import compute_holm, compute_ranks
 from tasks.statistics.score import MOST_STARS
-from warehouse.lake.queries import read_queries
-from warehouse.lake.trial import connect_trial
+from tasks.statistics.scores.comparisons import compute_pairs
+from tasks.statistics.scores.intervals import Scores, compute_scores
+from tasks.statistics.scores.ranks import compute_holm, compute_ranks
+from tests.warehouse.lake.kit import connect_trial
+from warehouse.lake.reading.queries import read_queries
 
 PUBLISHED = Path(__file__).parent / "published"
 REFERENCE = "Doubao-1.5-Thinking-Pro"

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from schemas.errors import ContractError, UsageError
-from tasks.statistics.ranks import compute_holm, compute_ranks
+from tasks.statistics.scores.ranks import compute_holm, compute_ranks
 
 PUBLISHED = Path(__file__).parent / "published"
 

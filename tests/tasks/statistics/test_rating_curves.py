@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schemas.errors import UsageError
-from tasks.statistics.rating_curves import (
+from tasks.statistics.ratings.rating_curves import (
     METHODS,
     CurvePoint,
     choose_sizes,

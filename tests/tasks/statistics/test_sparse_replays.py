@@ -6,16 +6,14 @@ import numpy as np
 import pytest
 
 from schemas.errors import ContractError, UsageError
-from tasks.statistics.elo import (
+from tasks.statistics.league.mean_interval import make_generator
+from tasks.statistics.ratings.elo import (
     PRIOR,
     compute_bradley_terry,
     compute_bradley_terry_many,
-    compute_elo,
     compute_expected_score,
-    play_elo,
 )
-from tasks.statistics.mean_interval import make_generator
-from tasks.statistics.sparse_replays import Replay, compute_replays, count_outcomes
+from tasks.statistics.ratings.sparse_replays import Replay, compute_replays, count_outcomes
 from tests.tasks.statistics.test_elo import BASEBALL
 
 
@@ -113,13 +111,6 @@ def test_what_has_no_order_is_refused() -> None:
         compute_replays(lists, np.ones(4), make_generator(0))
     with pytest.raises(UsageError, match="three candidates"):
         compute_replays(lists[:, :2], scores[:2], make_generator(0))
-
-
-def test_replays_of_elo_play_as_elo_does() -> None:
-    first, second = np.array([0, 1, 2, 0]), np.array([1, 2, 0, 2])
-    outcome = np.array([1.0, 0.5, 0.0, 1.0])
-    played = play_elo(first[None], second[None], outcome[None], 3)
-    assert played[0].tolist() == compute_elo(first, second, outcome, 3, shuffles=0).tolist()
 
 
 def test_elo_is_left_out_where_a_sample_would_take_too_many_games() -> None:

@@ -11,7 +11,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from tasks.statistics.tracing import ACCUSED, PRIOR_NOBODY, PRIOR_SIZES, trace_leak
+from tasks.statistics.leaks.tracing import ACCUSED, PRIOR_NOBODY, PRIOR_SIZES, trace_leak
 from tests.benchmarks.leak_tracing import SCENES, Scene, measure_scene
 
 

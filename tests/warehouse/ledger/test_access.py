@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 from sqlalchemy import Connection, select
 
-from tasks.exam.log.check import check_ledger
-from warehouse.ledger.engine.chain import CALLER, FIRST_HASH, Caller, Entry, add_entry, name_account
+from tests.tasks.exam.kit import check_ledger
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import CALLER, FIRST_HASH, Caller, Entry, add_entry, name_account
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.tables import access_log
 
@@ -55,7 +55,7 @@ def test_an_entry_put_beside_the_chain_is_found(log: Ledger) -> None:
 def test_a_chain_that_begins_with_another_entry_is_found(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warehouse.ledger.engine.chain._begin", lambda _connection: [])
+    monkeypatch.setattr("warehouse.ledger.engine.logs.chain._begin", lambda _connection: [])
     with ledger.write() as connection:
         add_entry(connection, Entry("list", "u"))
     assert check(ledger) == [("entry_changed", "entry 1", "the log does not begin with it")]

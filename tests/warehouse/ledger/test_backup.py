@@ -11,10 +11,10 @@ from sqlalchemy import func, insert, select
 from schemas.errors import StoreError, UsageError
 from tests.warehouse.ledger.filled import fill_tables
 from tests.warehouse.ledger.postgresql import start_postgresql
-from warehouse.ledger.engine.backup import backup_ledger
 from warehouse.ledger.engine.connections import create_ledger_engine
+from warehouse.ledger.engine.copies.backup import backup_ledger
+from warehouse.ledger.engine.copies.server_backup import fill_server_ledger
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.server_backup import fill_server_ledger
 from warehouse.ledger.engine.sides import name_exam_file
 from warehouse.ledger.engine.tables import access_log, users
 

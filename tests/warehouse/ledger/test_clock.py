@@ -15,9 +15,8 @@ from sqlalchemy import select
 
 from schemas.errors import ClockError
 from tests.warehouse.ledger.postgresql import start_postgresql
-from warehouse.ledger.engine.chain import Entry, add_entry
-from warehouse.ledger.engine.claims import read_claim, take_claim
-from warehouse.ledger.engine.clock import (
+from warehouse.ledger.engine.leases.claims import read_claim, take_claim
+from warehouse.ledger.engine.leases.clock import (
     TOLERANCE_S,
     Boot,
     Doubt,
@@ -33,6 +32,7 @@ from warehouse.ledger.engine.clock import (
     read_time,
 )
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import access_log, clock_marks
@@ -254,8 +254,10 @@ def test_a_suspension_is_part_of_the_time_that_a_process_counts(
     ledger: Ledger, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A clock of the kernel that stops while the host sleeps must not carry the time on.
-    monkeypatch.setattr("warehouse.ledger.engine.clock.time.monotonic", lambda: 0.0)
-    monkeypatch.setattr("warehouse.ledger.engine.clock.time.clock_gettime", lambda _clock: machine.ticked)
+    monkeypatch.setattr("warehouse.ledger.engine.leases.clock.time.monotonic", lambda: 0.0)
+    monkeypatch.setattr(
+        "warehouse.ledger.engine.leases.clock.time.clock_gettime", lambda _clock: machine.ticked
+    )
     clock_of(ledger.engine).host = Host(lambda: machine.wall, lambda: machine.boot)
     clock_of(ledger.engine).forget()
     check_clock(ledger)

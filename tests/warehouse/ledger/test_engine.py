@@ -7,57 +7,18 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Literal
 
 import pytest
-from sqlalchemy import MetaData, inspect, make_url
+from sqlalchemy import inspect, make_url
 
 from schemas.errors import StoreError
 from tests.warehouse.ledger.postgresql import start_postgresql
-from warehouse.ledger.engine.connections import create_ledger_engine
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.migrate import HEAD, make_config, read_ledger_version
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.sides import EXAM_TABLES, find_ledger_file, name_exam_file
-from warehouse.ledger.engine.tables import metadata
+from warehouse.ledger.engine.tables import metadata, read_metadata
 
 ROOT = Path(__file__).parents[3]
-
-
-def migrate(folder: Path) -> dict[Literal["ledger", "exam"], Path]:
-    """Both files of a ledger as the steps make them."""
-    from alembic import command
-
-    files: dict[Literal["ledger", "exam"], Path] = {}
-    for side in ("ledger", "exam"):
-        files[side] = folder / f"{side}.sqlite"
-        engine = create_ledger_engine(f"sqlite:///{files[side]}")
-        command.upgrade(make_config(engine, side), "head")
-        engine.dispose()
-    return files
-
-
-def test_the_migration_makes_exactly_the_tables_of_the_code(tmp_path: Path) -> None:
-    from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
-
-    for side, path in migrate(tmp_path).items():
-        code = MetaData(naming_convention=metadata.naming_convention)
-        for table in metadata.tables.values():
-            if (table.name in EXAM_TABLES) is (side == "exam"):
-                table.to_metadata(code)
-        with create_ledger_engine(f"sqlite:///{path}").connect() as connection:
-            context = MigrationContext.configure(connection, opts={"compare_type": False})
-            assert compare_metadata(context, code) == []
-            assert read_ledger_version(connection.engine) == HEAD
-
-
-def test_a_new_ledger_has_the_form_of_a_migrated_one(ledger: Ledger, tmp_path: Path) -> None:
-    files = migrate(tmp_path / "migrated")
-    new = find_ledger_file(ledger.engine.url)
-    assert new is not None
-    assert describe_file(new) == describe_file(files["ledger"])
-    assert describe_file(name_exam_file(new)) == describe_file(files["exam"])
 
 
 @pytest.mark.parametrize(
@@ -91,23 +52,6 @@ def test_a_new_ledger_has_the_rows_that_its_tables_begin_with(
     assert [dict(row) for row in rows] == [first]
 
 
-def describe_file(path: Path) -> dict[str, list[object]]:
-    """By table its columns, foreign keys, indexes and rows, whatever their order."""
-    with closing(sqlite3.connect(path)) as connection:
-        names = [row[0] for row in connection.execute("select name from sqlite_master where type = 'table'")]
-        found: dict[str, list[object]] = {}
-        for name in names:
-            columns = sorted(row[1:] for row in connection.execute(f"pragma table_info({name})"))
-            keys = sorted(row[2:] for row in connection.execute(f"pragma foreign_key_list({name})"))
-            indexes = sorted(
-                (row[2:], tuple(part[2] for part in connection.execute(f"pragma index_info({row[1]})")))
-                for row in connection.execute(f"pragma index_list({name})")
-            )
-            rows = sorted(connection.execute(f"select * from {name}"), key=repr)
-            found[name] = [columns, keys, indexes, rows]
-    return found
-
-
 @pytest.mark.service
 def test_the_migration_makes_exactly_the_tables_of_the_code_on_postgresql() -> None:
     from alembic.autogenerate import compare_metadata
@@ -119,7 +63,7 @@ def test_the_migration_makes_exactly_the_tables_of_the_code_on_postgresql() -> N
         ledger.engine.connect() as connection,
     ):
         context = MigrationContext.configure(connection, opts={"compare_type": False})
-        assert compare_metadata(context, metadata) == []
+        assert compare_metadata(context, read_metadata("postgresql")) == []
 
 
 def test_several_processes_may_open_a_new_ledger_at_once(tmp_path: Path) -> None:

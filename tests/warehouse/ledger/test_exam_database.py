@@ -21,12 +21,12 @@ from schemas.errors import StoreError
 from tasks.exam.public import digest
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish, seed_of
 from warehouse.ledger.engine import tables
-from warehouse.ledger.engine.backup import backup_ledger
-from warehouse.ledger.engine.files import restore_ledger
+from warehouse.ledger.engine.copies.backup import backup_ledger
+from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.integrity import find_strays
+from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.migrate import HEAD
 from warehouse.ledger.engine.opening import open_exam_database, open_ledger
-from warehouse.ledger.engine.public_log import read_public_entries
 from warehouse.ledger.engine.sides import EXAM_TABLES, name_exam_file
 from warehouse.ledger.exam.sittings import list_run_ids, read_run
 from warehouse.ledger.money.calls import FinishedCall, NewCall, finish_call, start_call
@@ -161,7 +161,7 @@ def test_a_backup_has_both_files_and_is_taken_while_they_are_written(tmp_path: P
 
 KILLED = """
 import os, signal, sys
-from warehouse.ledger.engine import files
+from warehouse.ledger.engine.copies import files
 from warehouse.ledger.engine.opening import open_ledger
 
 def die(*_args, **_keywords):

@@ -30,9 +30,9 @@ from tests.warehouse.object_store import BUCKET, start_object_store
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import open_lake
 from warehouse.lake.faults import find_absence, translate_error
-from warehouse.ledger.engine import clock
-from warehouse.ledger.engine.claims import list_claims, take_claim
 from warehouse.ledger.engine.commits import mark_transaction
+from warehouse.ledger.engine.leases import clock
+from warehouse.ledger.engine.leases.claims import list_claims, take_claim
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger

@@ -22,7 +22,8 @@ from schemas.settings import Settings
 from tests.fresh import open_new_lake
 from tests.warehouse.ledger.postgresql import start_postgresql
 from tests.warehouse.sample_rows import session_frame
-from warehouse.lake import Lake, backup_lake, open_lake, restore_lake
+from warehouse.lake import Lake, open_lake
+from warehouse.lake.upkeep import backup_lake, restore_lake
 from warehouse.ledger.engine.installation import read_ledger_id
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import users

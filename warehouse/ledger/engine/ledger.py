@@ -18,7 +18,7 @@ from warehouse.ledger.engine.commits import (
     raise_if_away,
     roll_back,
 )
-from warehouse.ledger.engine.gathered import gathering, write_gathered
+from warehouse.ledger.engine.logs import gathering, write_gathered
 from warehouse.ledger.engine.sides import EXAM_SCHEMA
 from warehouse.ledger.engine.writer import GroupCommitWriter
 from warehouse.stores.away import LEDGER, until_there

@@ -1,6 +1,6 @@
 """Bring the ledger's tables to the version of the code.
 
-Embedded, the ledger and its exam's file each have a form of their own. Every step of `migrations/versions` runs on both and does
+A new ledger gets the tables of the code and is marked with their form; the steps bring a ledger of an earlier form there. Embedded, the ledger and its exam's file each have a form of their own. Every step of `migrations/versions` runs on both and does
 on each what concerns its tables (`sides.on_side`): a file is brought to its form in one transaction,
 so that a kill leaves each whole, at one form or the next.
 """
@@ -10,11 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from sqlalchemy import Engine, inspect
+from sqlalchemy import Engine, inspect, text
 
 from schemas.errors import StoreError
-from warehouse.ledger.engine import files
 from warehouse.ledger.engine.connections import create_ledger_engine
+from warehouse.ledger.engine.copies import files
 from warehouse.ledger.engine.sides import find_ledger_file, name_exam_file
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 HEAD = "0001"
+# On a server: held by whoever makes or changes tables, until its transaction ends.
+LOCK_FORM = "SELECT pg_advisory_xact_lock(720173)"
 
 
 def upgrade_ledger(engine: Engine) -> None:
@@ -34,7 +36,7 @@ def upgrade_ledger(engine: Engine) -> None:
     """
     ledger = find_ledger_file(engine.url)
     if ledger is None:
-        if read_ledger_version(engine) != HEAD:
+        if (read_ledger_version(engine) or _create_on_server(engine)) != HEAD:
             _upgrade(engine, "both")
         return
     exam = name_exam_file(ledger)
@@ -85,6 +87,29 @@ def read_ledger_version(engine: Engine) -> str | None:
         row = connection.exec_driver_sql("select version_num from alembic_version").first()
         connection.rollback()
     return None if row is None else str(row[0])
+
+
+def _create_on_server(engine: Engine) -> str:
+    """Make all tables in one transaction; returns the form, which another process may have made."""
+    from warehouse.ledger.engine.tables import read_metadata
+
+    metadata = read_metadata(engine.dialect.name)
+    with engine.connect() as connection:
+        connection.exec_driver_sql("BEGIN")
+        try:
+            connection.exec_driver_sql(LOCK_FORM)
+            if not inspect(connection).has_table("alembic_version"):
+                metadata.create_all(connection, checkfirst=False)
+                for table in metadata.sorted_tables:
+                    for row in table.info.get("first_rows", ()):
+                        connection.execute(table.insert().values(row))
+                connection.exec_driver_sql(files.FORM_TABLE)
+                connection.execute(text("INSERT INTO alembic_version VALUES (:form)"), {"form": HEAD})
+            connection.exec_driver_sql("COMMIT")
+        except BaseException:
+            connection.exec_driver_sql("ROLLBACK")
+            raise
+    return read_ledger_version(engine) or HEAD
 
 
 def _upgrade(engine: Engine, side: Literal["ledger", "exam", "both"]) -> None:

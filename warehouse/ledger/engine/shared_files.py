@@ -6,9 +6,9 @@ The ledger has a fingerprint of each file, never its content.
 from __future__ import annotations
 
 from sqlalchemy import Connection, delete, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas.ledger.engine import NotedFile
+from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.rows import iter_rows
 from warehouse.ledger.engine.tables import shared_files
@@ -22,8 +22,7 @@ def read_noted_files(connection: Connection) -> dict[str, NotedFile]:
 def note_file(connection: Connection, name: str, fingerprint: str, host: str) -> None:
     """Note a file that was not noted yet; of two hosts that do so at once, the first counts."""
     values = {"name": name, "fingerprint": fingerprint, "host": host, "noted_at": now_text()}
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    connection.execute(dialect.insert(shared_files).on_conflict_do_nothing(), values)
+    connection.execute(insert_into(connection.dialect.name, shared_files).on_conflict_do_nothing(), values)
 
 
 def replace_noted_file(connection: Connection, name: str, fingerprint: str, host: str) -> None:

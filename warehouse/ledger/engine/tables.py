@@ -41,7 +41,6 @@ metadata = MetaData(
     }
 )
 _TYPES = {"text": Text, "int": Integer, "bigint": BigInteger, "float": Float, "bool": Boolean, "json": JSON}
-_WHERE = ("sqlite_where", "postgresql_where")
 
 
 def make_table(row: type[LedgerRow]) -> Table:
@@ -62,9 +61,23 @@ def make_table(row: type[LedgerRow]) -> Table:
         info={"first_rows": list(told.first_rows)} if told.first_rows else {},
     )
     for index in told.indexes:
-        some: dict[str, Any] = {} if index.where is None else dict.fromkeys(_WHERE, text(index.where))
+        some: dict[str, Any] = {}
+        if index.where is not None:
+            some = {"sqlite_where": text(index.where), "info": {"where": index.where}}
         Index(index.name, *(table.c[name] for name in index.columns), unique=index.is_unique, **some)
     return table
+
+
+def read_metadata(dialect: str) -> MetaData:
+    """The tables as the engine of that name keeps them.
+
+    Conditions of indexes load PostgreSQL's dialect, so they are given to it where it is used.
+    """
+    for table in metadata.tables.values() if dialect == "postgresql" else ():
+        for index in table.indexes:
+            if "where" in index.info:
+                index.dialect_options["postgresql"]["where"] = text(index.info["where"])
+    return metadata
 
 
 def _make_column(told: StoredColumn) -> Column[Any]:

@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from schemas.errors import StoreError, is_interruption
 from warehouse.ledger.engine.commits import commit, explain_refusal, mark_transaction, raise_if_away
-from warehouse.ledger.engine.gathered import gathering, write_gathered
+from warehouse.ledger.engine.logs import gathering, write_gathered
 from warehouse.ledger.engine.statements import send_statement
 from warehouse.ledger.engine.wakeups import await_done
 from warehouse.stores.away import LEDGER, until_there

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, RowMapping, and_, func, select, update
 
-from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.tables import allocations, responses, runs, sessions
 
 

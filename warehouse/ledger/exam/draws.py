@@ -8,14 +8,13 @@ process may have left, and none counts before the public log names its run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
-from sqlalchemy import Connection, Table, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, select
 
 from schemas.ledger.exam import RunSeal, Session, SetProof
-from warehouse.ledger.engine.public_log import read_public_entries
+from warehouse.ledger.engine.inserting import replace_rows
+from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.rows import iter_rows, read_row, read_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import allocations, run_seals, runs, sessions, set_proofs, sets
@@ -23,7 +22,7 @@ from warehouse.ledger.engine.tables import allocations, run_seals, runs, session
 
 def write_run_seal(connection: Connection, seal: RunSeal) -> None:
     """Keep what a run was committed to with, in the place of what was kept for it before."""
-    _replace(connection, run_seals, [seal.as_values()])
+    replace_rows(connection, run_seals, [seal.as_values()])
 
 
 def read_run_seal(connection: Connection, run_id: str) -> RunSeal | None:
@@ -37,7 +36,7 @@ def read_run_seal(connection: Connection, run_id: str) -> RunSeal | None:
 def write_set_proofs(connection: Connection, proofs: Iterable[SetProof]) -> None:
     """Keep the proofs of sets, in the place of those that a killed planner left."""
     if rows := [proof.as_values() for proof in proofs]:
-        _replace(connection, set_proofs, rows)
+        replace_rows(connection, set_proofs, rows)
 
 
 def list_proved_sets(connection: Connection, set_ids: Iterable[str]) -> set[str]:
@@ -123,11 +122,3 @@ def iter_orders(connection: Connection, run_id: str) -> Iterator[tuple[Session, 
     for row in read_rows(connection, Session, query):
         order = select(allocations.c.lineage_uuid).where(allocations.c.session_id == row.session_id)
         yield row, list(connection.execute(order.order_by(allocations.c.seq)).scalars())
-
-
-def _replace(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows by their primary keys, whether they are there or not."""
-    insert = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(table)
-    keys = [column.name for column in table.primary_key]
-    values = {column.name: insert.excluded[column.name] for column in table.c if column.name not in keys}
-    connection.execute(insert.on_conflict_do_update(index_elements=keys, set_=values), list(rows))

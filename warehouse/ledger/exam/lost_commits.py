@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection, func, select
 
-from warehouse.ledger.engine.public_log import list_public_entries
+from warehouse.ledger.engine.logs.public_log import list_public_entries
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import llm_calls, responses, reviews, run_seals, sessions
 

@@ -9,10 +9,10 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Row, Select, Table, delete, func, literal, select, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Row, Select, delete, func, literal, select, text
 
 from schemas.ledger.exam import Run, Session
+from warehouse.ledger.engine.inserting import insert_into, replace_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import (
     allocations,
@@ -167,14 +167,13 @@ def claim_run(connection: Connection, run: Run) -> bool:
 
     On a server this waits for a planner that is about to commit the same identity.
     """
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    statement = insert(runs).on_conflict_do_nothing().returning(runs.c.run_id)
+    statement = insert_into(connection.dialect.name, runs).on_conflict_do_nothing().returning(runs.c.run_id)
     return connection.execute(statement, run.as_values()).first() is not None
 
 
 def write_run_plan(connection: Connection, run_id: str, *, seed: str, plan: Mapping[str, Any]) -> None:
     """Keep the seed and plan of a claimed run, in the place of those that a killed planner left."""
-    _replace(connection, run_plans, [{"run_id": run_id, "seed": seed, "plan": dict(plan)}])
+    replace_rows(connection, run_plans, [{"run_id": run_id, "seed": seed, "plan": dict(plan)}])
 
 
 def write_sets(
@@ -188,23 +187,13 @@ def write_sets(
     A draw key, given by set, is the secret key that the set's draw follows from.
     """
     if rows:
-        _replace(
+        replace_rows(
             connection,
             set_keys,
             [{"set_id": name, "draw_key": key} for name, key in sorted(draw_keys.items())],
         )
         connection.execute(set_numbers.insert(), [dict(row) for row in rows])
         connection.execute(sets.insert().inline(), [dict(item) for item in items])
-
-
-def _replace(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows by their primary keys, whether they are there or not."""
-    insert = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(table)
-    keys = [column.name for column in table.primary_key]
-    values = {column.name: insert.excluded[column.name] for column in table.c if column.name not in keys}
-    connection.execute(
-        insert.on_conflict_do_update(index_elements=keys, set_=values), [dict(row) for row in rows]
-    )
 
 
 def write_claim(
@@ -236,11 +225,11 @@ def write_reference_claim(
 
     A set that it had met before, it has now met again.
     """
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    met = insert(exposures).from_select(_EXPOSURE_COLUMNS, _expose(organisation, set_id, at))
+    dialect = connection.dialect.name
+    met = insert_into(dialect, exposures).from_select(_EXPOSURE_COLUMNS, _expose(organisation, set_id, at))
     keys = [exposures.c.organisation, exposures.c.lineage_uuid]
     connection.execute(met.on_conflict_do_update(index_elements=keys, set_={"exposed_at": at}))
-    claim = insert(set_claims).values(
+    claim = insert_into(dialect, set_claims).values(
         organisation=organisation, set_id=set_id, run_id=run_id, is_reference=True, claimed_at=at
     )
     keys = [set_claims.c.organisation, set_claims.c.set_id]

@@ -12,8 +12,8 @@ from sqlalchemy import BindParameter, Connection, and_, bindparam, func, select,
 from sqlalchemy.exc import IntegrityError
 
 from schemas.errors import ConflictError
-from warehouse.ledger.engine.chain import Entry, add_entry
-from warehouse.ledger.engine.digests import digest_text
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.engine.statements import HotStatement, parse_json
 from warehouse.ledger.engine.tables import allocations, organisations, responses, runs, sessions, sets, users
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, delete, select
 
-from warehouse.ledger.engine.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.tables import ended_tokens
 

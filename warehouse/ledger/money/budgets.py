@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, update
 
-from warehouse.ledger.engine.chain import Entry, add_entry
-from warehouse.ledger.engine.clock import is_lapsed, read_lease_time
-from warehouse.ledger.engine.digests import digest_limit
+from warehouse.ledger.engine.leases.clock import is_lapsed, read_lease_time
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.digests import digest_limit
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.tables import budget_limits, budget_shares, run_budgets, runs
 from warehouse.ledger.money.calls import BATCH_PREFIX, read_spent_usd

@@ -13,13 +13,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from sqlalchemy import BindParameter, Connection, RowMapping, bindparam, func, select, union, update
-from sqlalchemy.dialects import postgresql, sqlite
 
+from warehouse.ledger.engine.inserting import insert_into
+from warehouse.ledger.engine.leases.processes import ProcessLease, read_lease
 from warehouse.ledger.engine.moments import now_text
-from warehouse.ledger.engine.processes import ProcessLease, read_lease
 from warehouse.ledger.engine.statements import HotStatement, iter_chunks
 from warehouse.ledger.engine.tables import NOT_EXAM, call_batches, llm_calls, runs
 
@@ -93,12 +94,6 @@ _LAST = (
     "finished_at",
 )
 _FIND = HotStatement(select(*(_CALLS[name] for name in _FOUND)).where(_BY_KEY))
-_START = {
-    dialect: HotStatement(
-        insert(llm_calls).values({name: bindparam(name) for name in _FIRST}).on_conflict_do_nothing()
-    )
-    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
-}
 _NEW: dict[str, BindParameter[Any]] = {name: bindparam(f"new_{name}") for name in _LAST}
 _FINISH = HotStatement(update(llm_calls).values(_NEW).where(_BY_KEY, _CALLS.status != bindparam("done")))
 _FAIL = HotStatement(
@@ -110,6 +105,12 @@ _FAIL = HotStatement(
         _CALLS.holder.is_not_distinct_from(bindparam("holder")),
     )
 )
+
+
+@cache
+def _write_start(dialect: str) -> HotStatement:
+    first: dict[str, BindParameter[Any]] = {name: bindparam(name) for name in _FIRST}
+    return HotStatement(insert_into(dialect, llm_calls).values(first).on_conflict_do_nothing())
 
 
 def start_call(
@@ -129,7 +130,7 @@ def start_call(
         found = find_call(connection, call.call_key)
         if found is None:
             values = {**vars(call), "status": "started", "attempts": 0, "started_at": now_text()}
-            if _START[connection.dialect.name].run(connection, values).rowcount == 1:
+            if _write_start(connection.dialect.name).run(connection, values).rowcount == 1:
                 return None
             # Another process wrote the row since, and the insert waited for its commit.
             continue

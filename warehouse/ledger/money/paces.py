@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import bindparam, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import select, update
 
-from warehouse.ledger.engine.clock import read_database_clock
+from warehouse.ledger.engine.inserting import insert_into
+from warehouse.ledger.engine.leases.clock import read_database_clock
 from warehouse.ledger.engine.tables import provider_paces
 
 if TYPE_CHECKING:
@@ -21,12 +21,6 @@ _LONG_AGO = 0.0
 # Moments further ahead than so many intervals, and this span, are those of a clock that was set back.
 _MOST_AHEAD = 1_000
 _MOST_AHEAD_S = 60.0
-_INSERT = {
-    dialect: insert(provider_paces)
-    .values(name=bindparam("name"), next_at=_LONG_AGO, paused_until=_LONG_AGO)
-    .on_conflict_do_nothing()
-    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
-}
 
 
 class _Pace(NamedTuple):
@@ -70,6 +64,9 @@ def _lock(connection: Connection, name: str) -> _Pace:
     query = select(_PACES.next_at, _PACES.paused_until).where(_PACES.name == name).with_for_update()
     row = connection.execute(query).first()
     if row is None:
-        connection.execute(_INSERT[connection.dialect.name], {"name": name})
+        first = insert_into(connection.dialect.name, provider_paces).values(
+            name=name, next_at=_LONG_AGO, paused_until=_LONG_AGO
+        )
+        connection.execute(first.on_conflict_do_nothing())
         row = connection.execute(query).one()
     return _Pace(read_database_clock(connection), float(row[0]), float(row[1]))

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, RowMapping, func, or_, select, text
-from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas.ledger.trust import LogKey, SignedHead
-from warehouse.ledger.engine.chain import HASHED
+from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.chain import HASHED
 from warehouse.ledger.engine.rows import iter_rows, read_row, read_rows
 from warehouse.ledger.engine.tables import access_chain, access_log, log_keys, sessions, signed_heads
 
@@ -132,8 +132,9 @@ def list_log_keys(connection: Connection) -> list[LogKey]:
 
 def write_log_key(connection: Connection, key: LogKey) -> bool:
     """Add a key; false when it is there."""
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    statement = insert(log_keys).on_conflict_do_nothing().returning(log_keys.c.key_id)
+    statement = (
+        insert_into(connection.dialect.name, log_keys).on_conflict_do_nothing().returning(log_keys.c.key_id)
+    )
     return connection.execute(statement, key.as_values()).first() is not None
 
 
@@ -145,8 +146,11 @@ def read_last_head(connection: Connection) -> SignedHead | None:
 
 def write_signed_head(connection: Connection, head: SignedHead) -> bool:
     """Keep a head; false when another process has signed the same one."""
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    statement = insert(signed_heads).on_conflict_do_nothing().returning(signed_heads.c.number)
+    statement = (
+        insert_into(connection.dialect.name, signed_heads)
+        .on_conflict_do_nothing()
+        .returning(signed_heads.c.number)
+    )
     return connection.execute(statement, head.as_values()).first() is not None
 
 

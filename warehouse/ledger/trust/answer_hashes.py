@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import BindParameter, Connection, bindparam, distinct, func, select
 
 from schemas.vocabulary import GIVEN_STATUSES
-from warehouse.ledger.engine.chain import list_pending_entries
+from warehouse.ledger.engine.logs.chain import list_pending_entries
 from warehouse.ledger.engine.statements import HotStatement
 from warehouse.ledger.engine.tables import access_log, responses, sessions
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 from sqlalchemy import Connection, select, update
 
 from schemas.ledger.trust import Approval
-from warehouse.ledger.engine.chain import Entry, add_entry, name_account
-from warehouse.ledger.engine.digests import compute_digest
-from warehouse.ledger.engine.public_log import add_public_entry
+from warehouse.ledger.engine.logs.chain import Entry, add_entry, name_account
+from warehouse.ledger.engine.logs.digests import compute_digest
+from warehouse.ledger.engine.logs.public_log import add_public_entry
 from warehouse.ledger.engine.rows import read_row, read_rows
 from warehouse.ledger.engine.tables import access_log, approvals
 

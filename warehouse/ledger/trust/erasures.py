@@ -18,8 +18,8 @@ from sqlalchemy import Connection, bindparam, distinct, func, null, select, upda
 
 from schemas.ledger.trust import ErasedAnswer, Erasure
 from schemas.vocabulary import GIVEN_STATUSES
-from warehouse.ledger.engine.chain import Entry, add_entry
-from warehouse.ledger.engine.digests import digest_response, digest_text
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.digests import digest_response, digest_text
 from warehouse.ledger.engine.rows import insert_rows, iter_rows, read_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import (

@@ -10,11 +10,11 @@ from difflib import get_close_matches
 from typing import Final
 
 from sqlalchemy import Connection, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from schemas.errors import UsageError
 from schemas.ledger.trust import Organisation
 from schemas.organisations import normalise_organisation
+from warehouse.ledger.engine.inserting import insert_into
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.rows import read_rows
 from warehouse.ledger.engine.tables import organisations
@@ -77,8 +77,7 @@ def register_organisations(
     ]
     if not rows:
         return
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    connection.execute(insert(organisations).on_conflict_do_nothing(), rows)
+    connection.execute(insert_into(connection.dialect.name, organisations).on_conflict_do_nothing(), rows)
     for key, target in sorted(meant.items()):
         # Whoever pointed to the old name points to the organisation itself.
         connection.execute(

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from warehouse.ledger.engine.digests import read_set_digest
+from warehouse.ledger.engine.logs.digests import read_set_digest
 from warehouse.ledger.engine.tables import (
     access_log,
     allocations,

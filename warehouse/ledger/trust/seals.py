@@ -10,8 +10,8 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
-from warehouse.ledger.engine.chain import KNOWN_USER, Entry, add_entry
-from warehouse.ledger.engine.digests import (
+from warehouse.ledger.engine.logs.chain import KNOWN_USER, Entry, add_entry
+from warehouse.ledger.engine.logs.digests import (
     compute_digest,
     digest_text,
     read_closing_digest,

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, update
 
 from schemas.errors import UsageError
 from schemas.vocabulary import ROLES
-from warehouse.ledger.engine.clock import read_lease_time
+from warehouse.ledger.engine.leases.clock import read_lease_time
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.tables import users
 from warehouse.ledger.exam.tokens import end_user_tokens

@@ -1,6 +1,6 @@
 -- Who beats whom on the same questions?
 -- One row per pair of candidates of one month: on how many questions of the same sets each had more stars than the other
--- (repeats averaged), and on how many they were equal; a repetition of the month is left out. Input of Elo and Bradley-Terry (tasks/statistics/elo.py).
+-- (repeats averaged), and on how many they were equal; a repetition of the month is left out. Input of Elo and Bradley-Terry (tasks/statistics/ratings/elo.py).
 -- Parameters: $month (default null), $prompt_style (default zero_shot)
 SELECT
     p.month,

@@ -1,6 +1,6 @@
 -- What did every candidate get for every question of a month?
 -- One row per candidate, set and question: stars averaged over its repeats; an answer that nobody could judge has none.
--- Input of the resamples (tasks/statistics/bootstrap.py) and of relative score against Elo (tasks/statistics/elo.py).
+-- Input of the resamples (tasks/statistics/ratings/bootstrap.py) and of relative score against Elo (tasks/statistics/ratings/elo.py).
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
 SELECT
     s.month,

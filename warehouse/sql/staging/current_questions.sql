@@ -1,9 +1,11 @@
 -- What does each question say now, after review?
 -- One row per question and document it was found in: the highest revision, with the content that the gate accepted where it
--- edited one. Questions that were refused stay here with their outcome; null means not reviewed yet.
+-- edited one. Questions that were refused stay here with their outcome; null means not reviewed yet. Those of a paper that is
+-- held are none yet.
 WITH parsed AS (
     SELECT *
     FROM questions
+    ANTI JOIN held_documents ON held_documents.document_id = questions.document_id
     QUALIFY row_number() OVER (PARTITION BY question_uuid, document_id ORDER BY revision DESC) = 1
 ),
 

@@ -20,12 +20,13 @@ banked AS (
 SELECT
     documents.document_id,
     documents.document_name,
-    documents.status,
+    document_states.status,
     coalesce(reviewed.question_count, 0) AS question_count,
     coalesce(reviewed.accepted_count, 0) AS accepted_count,
     coalesce(reviewed.rejected_count, 0) AS rejected_count,
     coalesce(banked.banked_count, 0) AS banked_count,
     (SELECT count(*) FROM quarantine WHERE table_name = 'questions' AND unit = documents.document_id) AS quarantined_count
 FROM documents
+JOIN document_states ON document_states.document_id = documents.document_id
 LEFT JOIN reviewed ON reviewed.document_id = documents.document_id
 LEFT JOIN banked ON banked.document_id = documents.document_id

@@ -20,8 +20,8 @@ from tasks.review.channels.workbook.identity import compute_digest, compute_give
 from tasks.review.channels.workbook.layout import choose_language
 from tasks.review.channels.workbook.rows import parse_texts
 from tasks.review.channels.workbook.writing import name_workbook
+from tasks.review.desk import WorkItem, list_people, read_work
 from tasks.review.words import Language
-from tasks.review.work import WorkItem, list_people, read_work
 from warehouse.ledger.engine.ledger import Ledger
 
 

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tasks.questions import QuestionContent
-from tasks.review.decision import GivenDecision
-from tasks.review.edit import EDITABLE_FIELDS, Edit
-from tasks.review.faults import Fault, find_faults, find_shape_faults
+from tasks.review.decisions import EDITABLE_FIELDS, Edit, Fault, GivenDecision, find_faults, find_shape_faults
 
 _TEXTS = ("decision", "reject_reason", "comment")
 

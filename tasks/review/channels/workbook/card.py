@@ -15,10 +15,9 @@ from tasks.ingest import read_notes
 from tasks.questions import read_options
 from tasks.review.channels.workbook.cells import clean_text, render_answer, render_options
 from tasks.review.channels.workbook.mathematics import render_mathematics
-from tasks.review.edit import Edit
-from tasks.review.item import Item
+from tasks.review.decisions import Edit, Item
+from tasks.review.desk import WorkItem
 from tasks.review.words import Language, list_words
-from tasks.review.work import WorkItem
 
 # Excel shows at most 409 points; fonts of other programs are a little higher, and the last line keeps some air.
 MOST_ROW_POINTS = 405

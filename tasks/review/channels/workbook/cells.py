@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 from tasks.questions import Option, read_options
 from tasks.review.channels.workbook.layout import CLEAR_WORDS
-from tasks.review.decision import GivenDecision
-from tasks.review.edit import Edit
+from tasks.review.decisions import Edit, GivenDecision
 from tasks.review.words import Language, Topic, list_words, parse_word
 
 # A cell of a workbook holds no more; longer text is shown up to here, with a mark.

@@ -10,7 +10,7 @@ import json
 
 from tasks.review.channels.workbook.cells import fit_cell, render_answer, render_options
 from tasks.review.channels.workbook.layout import SheetColumn
-from tasks.review.item import Item
+from tasks.review.decisions import Item
 
 SHOWN_COLUMNS = (
     SheetColumn("row_number", "No. 序号", 6),

@@ -13,7 +13,7 @@ from tasks.review.channels.workbook.card import compute_height
 from tasks.review.channels.workbook.cells import fit_cell, render_answer, render_options
 from tasks.review.channels.workbook.mathematics import render_mathematics
 from tasks.review.channels.workbook.sheet import Formats, write_text
-from tasks.review.item import Item
+from tasks.review.decisions import Item
 from tasks.review.words import Language
 
 _STEPS: dict[Language, tuple[str, ...]] = {

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from schemas.errors import WorkbookError
 from tasks.review.channels.workbook import earlier, layout
-from tasks.review.decision import GivenDecision
-from tasks.review.item import Item
+from tasks.review.decisions import GivenDecision, Item
 from tasks.review.words import LANGUAGES, Language
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tasks.review.item import Item
+from tasks.review.decisions import Item
 from tasks.review.words import Language
 
 SHEET = "Review 审核"

@@ -19,11 +19,9 @@ from tasks.review.channels.workbook.identity import (
 )
 from tasks.review.channels.workbook.messages import translate
 from tasks.review.channels.workbook.rows import INPUT_NAMES, parse_row
-from tasks.review.decision import GivenDecision
-from tasks.review.faults import Fault
-from tasks.review.item import Item
+from tasks.review.decisions import Fault, GivenDecision, Item
+from tasks.review.desk import WorkItem
 from tasks.review.words import Language
-from tasks.review.work import WorkItem
 
 if TYPE_CHECKING:
     from openpyxl.workbook import Workbook

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from schemas.errors import ProctorError, WorkbookError
 from tasks.review.channels.workbook.identity import Identity, check_origin, read_identity
-from tasks.review.channels.workbook.opening import open_workbook
 from tasks.review.channels.workbook.parsing import SheetReading, parse_sheet, render_faults
 from tasks.review.channels.workbook.returning import is_marked_copy, name_original, write_marked_copy
-from tasks.review.desk import RefusedSubmission, Submission
-from tasks.review.work import read_work
+from tasks.review.desk import read_work
+from tasks.review.marking import open_workbook
+from tasks.review.recording import RefusedSubmission, Submission
 from warehouse.ledger.engine.ledger import Ledger
 
 if TYPE_CHECKING:

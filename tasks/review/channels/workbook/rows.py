@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING
 from schemas.reviews import REJECT_REASONS
 from tasks.questions import QuestionContent
 from tasks.review.channels.workbook import cells, layout
-from tasks.review.decision import GivenDecision
-from tasks.review.edit import Edit
-from tasks.review.faults import Fault, find_faults, find_shape_faults
-from tasks.review.item import Item
+from tasks.review.decisions import Edit, Fault, GivenDecision, Item, find_faults, find_shape_faults
 from tasks.review.words import parse_word
 
 if TYPE_CHECKING:

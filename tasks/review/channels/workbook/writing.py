@@ -34,8 +34,8 @@ from tasks.review.channels.workbook.identity import (
 )
 from tasks.review.channels.workbook.rows import parse_texts
 from tasks.review.channels.workbook.sheet import Formats, add_lists, set_up_page, write_text
+from tasks.review.desk import WorkItem, list_people, read_work
 from tasks.review.words import Language
-from tasks.review.work import WorkItem, list_people, read_work
 from warehouse.ledger.engine.ledger import Ledger
 
 

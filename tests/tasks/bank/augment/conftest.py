@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from schemas.tables import get_table
-from tasks.questions import BareQuestion, compute_question_uuid
+from tasks.questions import BareQuestion
+from tasks.questions.identity import compute_question_uuid
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
 DECIDED = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.settings import Settings
 from tasks.bank.augment.model_variants import Writing, WrittenVariants, write_variants
 from tasks.bank.augment.requests import Statement, build_messages, build_reply_schema
@@ -28,9 +28,10 @@ from tasks.bank.augment.variant_rules import (
     has_both_truths,
     is_copied,
 )
-from tasks.models import ModelClient, parse_json_object
-from tasks.questions import read_rule_notes
-from tasks.questions.rule_notes import RuleNote
+from tasks.models import ModelClient
+from tasks.models.reading import parse_json_object
+from tasks.operations.validation import read_rule_notes
+from tasks.operations.validation.rule_notes import RuleNote
 from tests.tasks.bank.augment.conftest import NOW, make_accepted, make_frame, make_options
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.engine.ledger import Ledger

@@ -12,7 +12,9 @@ from tasks.bank.augment.option_references import refers_to_other_options
 from tasks.bank.augment.permutation import make_permuted_variant
 from tasks.bank.augment.true_false import augment_questions
 from tasks.bank.augment.wording import PROMPT_VERSION
-from tasks.questions import BareQuestion, Question, Variant, compute_question_uuid
+from tasks.questions import BareQuestion, Question
+from tasks.questions.identity import compute_question_uuid
+from tasks.questions.variants import Variant
 from tests.tasks.bank.augment.conftest import DECIDED, NOW, make_accepted, make_frame, make_options
 
 

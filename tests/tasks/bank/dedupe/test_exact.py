@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from tasks.bank.dedupe.exact import normalise_contents
 from tasks.bank.dedupe.simplified import fold_traditional, fold_traditional_codes
-from tasks.questions import normalise_column, normalise_for_key
+from tasks.questions.identity import normalise_column, normalise_for_key
 from tests.tasks.bank.augment.conftest import make_accepted, make_options
 from tests.tasks.bank.dedupe.forms import frame_contents
 
 if TYPE_CHECKING:
-    from tasks.questions.normal_texts import FoldFurther
+    from tasks.questions.identity.normal_texts import FoldFurther
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", "../shared/data"))
 

@@ -20,7 +20,7 @@ from tasks.bank.exchange.formats import FORMATS, write_slice
 from tasks.bank.exchange.records import export_run_records
 from tasks.bank.exchange.slices import BARE_COLUMNS, Slice, check_may_see_answers, read_slice
 from tasks.exchange.imports import import_question_records
-from tasks.questions import import_records
+from tasks.questions.forms import import_records
 from tests.fresh import open_new_lake
 from tests.tasks.bank.augment.conftest import make_accepted, make_options
 from tests.tasks.exchange.imports.test_real_logs import PYTHON, run

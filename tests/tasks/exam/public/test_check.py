@@ -12,11 +12,11 @@ import pytest
 from sqlalchemy import delete, update
 
 from schemas.errors import StoreError
-from tasks.exam.closing import force_close
-from tasks.exam.public.check import check_public_log
-from tasks.exam.public.heads import sign_public_head
-from tasks.exam.public.log_file import name_log_file, write_public_log
-from tasks.exam.public.signed_heads import name_public_heads_file
+from tasks.exam.closed import force_close
+from tasks.exam.public.log.check import check_public_log
+from tasks.exam.public.log.heads import sign_public_head
+from tasks.exam.public.log.log_file import name_log_file, write_public_log
+from tasks.exam.public.log.signed_heads import name_public_heads_file
 from tests.tasks.exam.public.test_log_file import add
 from tests.tasks.exam.test_log import Seat
 from tests.tasks.exam.world import World

@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 
 from schemas.errors import ProctorError
-from tasks.exam.closing import close_run, force_close
+from tasks.exam.closed import close_run, force_close
 from tasks.exam.log import check_log
-from tasks.exam.public.disclosing import disclose_closed_runs
-from tasks.exam.public.heads import keep_public_head
+from tasks.exam.public.draws.disclosing import disclose_closed_runs
+from tasks.exam.public.log.heads import keep_public_head
 from tasks.exam.public.verifier import verify
 from tests.tasks.exam.tamperings import TAMPERINGS, Victim
 from tests.tasks.exam.test_tamperings import fill

@@ -16,11 +16,11 @@ from unittest import mock
 
 import pytest
 
-from tasks.exam.public import folder, heads
-from tasks.exam.public.check import check_public_log
-from tasks.exam.public.heads import sign_public_head
-from tasks.exam.public.log_file import name_log_file, write_public_log
-from tasks.exam.public.signed_heads import iter_heads, name_public_heads_file
+from tasks.exam.public.log import folder, heads
+from tasks.exam.public.log.check import check_public_log
+from tasks.exam.public.log.heads import sign_public_head
+from tasks.exam.public.log.log_file import name_log_file, write_public_log
+from tasks.exam.public.log.signed_heads import iter_heads, name_public_heads_file
 from tests.tasks.exam.public.test_log_file import add
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.opening import open_ledger

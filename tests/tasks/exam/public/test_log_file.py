@@ -15,16 +15,16 @@ from sqlalchemy import Connection
 
 from schemas.errors import StoreError
 from tasks.exam.log import HeadKeeper
-from tasks.exam.public.log_file import name_log_file, write_public_log
+from tasks.exam.public.log.log_file import name_log_file, write_public_log
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.public_log import (
+from warehouse.ledger.engine.logs.public_log import (
     PublicEntry,
     add_public_entry,
     list_public_entries,
     read_public_entries,
 )
+from warehouse.ledger.engine.opening import open_ledger
 
 
 def add(ledger: Ledger, *bodies: dict[str, Any], kind: str = "approve") -> None:

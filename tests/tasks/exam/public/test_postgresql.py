@@ -14,21 +14,21 @@ import pytest
 from sqlalchemy import Connection, delete, update
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
-from tasks.exam.closing import force_close
-from tasks.exam.log.check import check_ledger
+from tasks.exam.closed import force_close
 from tasks.exam.protocol import Answer, make_protocol
-from tasks.exam.public.check import check_public_log
 from tasks.exam.public.hashing import compute_root, digest
-from tasks.exam.public.heads import sign_public_head
-from tasks.exam.public.log_file import write_public_log
+from tasks.exam.public.log.check import check_public_log
+from tasks.exam.public.log.heads import sign_public_head
+from tasks.exam.public.log.log_file import write_public_log
+from tests.tasks.exam.kit import check_ledger
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
-from warehouse.ledger.engine import public_log
-from warehouse.ledger.engine.chain import Entry, add_entry
-from warehouse.ledger.engine.digests import digest_text
 from warehouse.ledger.engine.exam_role import grant_role
+from warehouse.ledger.engine.logs import public_log
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.digests import digest_text
+from warehouse.ledger.engine.logs.public_log import add_public_entry
 from warehouse.ledger.engine.opening import open_exam_database, open_ledger
-from warehouse.ledger.engine.public_log import add_public_entry
 from warehouse.ledger.engine.tables import public_head
 from warehouse.ledger.engine.tables import public_log as lines
 

@@ -11,15 +11,15 @@ from sqlalchemy import select
 
 from schemas.errors import GateError, StoreError, UsageError
 from tasks.bank import find_question
-from tasks.exam.public.blinding import lineage_name, read_blinding_secret
-from tasks.exam.public.disclosing import disclose_closed_runs
+from tasks.exam.public.bank.blinding import lineage_name, read_blinding_secret
+from tasks.exam.public.bank.questions import disclose_question
+from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tasks.exam.public.hashing import digest, follow_path
-from tasks.exam.public.questions import disclose_question
 from tests.tasks.exam.public.test_sealed_draws import REGISTRY, land_bank, read_disclosed, read_entries
 from tests.tasks.exam.world import answer_run, make_bank, make_settings, publish
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.public_log import list_public_entries
+from warehouse.ledger.engine.logs.public_log import list_public_entries
 from warehouse.ledger.engine.tables import sets
 
 WHY = "asked for by a candidate"

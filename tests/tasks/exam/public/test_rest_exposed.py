@@ -9,7 +9,7 @@ from pathlib import Path
 
 from schemas.settings import Settings
 from tasks.exam.public import verifier
-from tasks.exam.public.disclosing import disclose_closed_runs
+from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tests.second_verifier import verify as second
 from tests.tasks.exam.public.test_sealed_draws import (
     REGISTRY,

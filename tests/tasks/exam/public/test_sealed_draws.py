@@ -25,13 +25,14 @@ from sqlalchemy import select, update
 
 from schemas.errors import ContractError, GateError, StoreError, UsageError
 from schemas.settings import Settings
-from tasks.exam.plan import RunPlan, RunWishes, index_bank
-from tasks.exam.public import disclosing
-from tasks.exam.public.bank_file import seal_bank
-from tasks.exam.public.bank_rows import FrameRows
-from tasks.exam.public.blinding import read_blinding_secret
-from tasks.exam.public.committing import add_share, commit_run, draw_run
-from tasks.exam.public.disclosing import disclose_closed_runs, find_refused_runs
+from tasks.exam.plan import RunPlan, RunWishes
+from tasks.exam.plan.bank import index_bank
+from tasks.exam.public.bank.bank_file import seal_bank
+from tasks.exam.public.bank.bank_rows import FrameRows
+from tasks.exam.public.bank.blinding import read_blinding_secret
+from tasks.exam.public.draws import disclosing
+from tasks.exam.public.draws.committing import add_share, commit_run, draw_run
+from tasks.exam.public.draws.disclosing import disclose_closed_runs, find_refused_runs
 from tasks.exam.public.hashing import compute_root, digest, follow_path
 from tests.tasks.exam.world import (
     DISCIPLINES,
@@ -49,8 +50,8 @@ from tests.tasks.exam.world import (
 from tests.warehouse.bank_rows import split_bank
 from warehouse.lake import Batch, Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.public_log import PublicStep, list_public_entries, read_public_entries
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.public_log import PublicStep, list_public_entries, read_public_entries
 from warehouse.ledger.engine.tables import run_seals, sessions, sets
 
 ALPHA, BETA, GAMMA = make_model("alpha"), make_model("beta"), make_model("gamma")
@@ -602,13 +603,13 @@ import sys
 from pathlib import Path
 from schemas.errors import GateError
 from tasks.exam.plan import RunWishes
-from tasks.exam.public.committing import add_share, commit_run, draw_run
-from tasks.exam.public.disclosing import disclose_closed_runs
+from tasks.exam.public.draws.committing import add_share, commit_run, draw_run
+from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tests.tasks.exam.world import answer_run, make_settings
 from warehouse.lake.store import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam.sittings import read_run
-from warehouse.ledger.engine.public_log import read_public_entries
+from warehouse.ledger.engine.logs.public_log import read_public_entries
 
 home = Path(sys.argv[1])
 settings = make_settings(home, reference_model="rho")

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from tasks.exam.closing import close_overdue, force_close
+from tasks.exam.closed import close_overdue, force_close
 from tasks.exam.log import HeadKeeper
 from tasks.exam.protocol import Answer, ExamProtocol, SeatRules, make_protocol
 from tasks.exam.public.hashing import compute_root, digest
-from tasks.exam.public.log_file import name_log_file, write_public_log
+from tasks.exam.public.log.log_file import name_log_file, write_public_log
 from tests.tasks.exam.test_log import Seat
 from tests.tasks.exam.world import KEY_MARKER, WHY_MARKER, World
 from warehouse.ledger.engine import tables
-from warehouse.ledger.engine.digests import digest_text
-from warehouse.ledger.engine.public_log import list_public_entries
+from warehouse.ledger.engine.logs.digests import digest_text
+from warehouse.ledger.engine.logs.public_log import list_public_entries
 
 
 def read_bodies(world: World, kind: str) -> list[dict[str, Any]]:

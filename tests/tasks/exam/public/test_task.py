@@ -9,15 +9,16 @@ import pytest
 
 from schemas.errors import FlowError
 from schemas.settings import Settings
-from tasks.exam.closing import force_close
+from tasks.exam.closed import force_close
 from tasks.exam.log import HeadKeeper
-from tasks.exam.public import task
 from tests.tasks.exam.world import World
 
 
 def test_the_hourly_seal_tells_all_witnesses_and_fails_where_one_is_not_told(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from tasks.exam.public.log import task  # Imports Prefect.
+
     kept = tmp_path / "kept.jsonl"
     url = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
 

@@ -14,15 +14,15 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from sqlalchemy import delete, update
 
 from schemas.errors import StoreError, UsageError
-from tasks.exam.log import name_key_file, open_signer
-from tasks.exam.public.check import check_public_log, check_witness_file
-from tasks.exam.public.heads import sign_public_head
-from tasks.exam.public.log_file import name_log_file, write_public_log
-from tasks.exam.public.signed_heads import name_public_heads_file
-from tasks.exam.public.witnesses import name_witnesses_file, read_witnesses, seal_public_log
+from tasks.exam.log.signing import name_key_file, open_signer
+from tasks.exam.public.log.check import check_public_log, check_witness_file
+from tasks.exam.public.log.heads import sign_public_head
+from tasks.exam.public.log.log_file import name_log_file, write_public_log
+from tasks.exam.public.log.signed_heads import name_public_heads_file
+from tasks.exam.public.log.witnesses import name_witnesses_file, read_witnesses, seal_public_log
 from tests.tasks.exam.public.test_log_file import add
 from tests.tasks.exam.world import World
-from warehouse.ledger.engine import public_log
+from warehouse.ledger.engine.logs import public_log
 from warehouse.ledger.engine.tables import public_head
 from warehouse.ledger.engine.tables import public_log as lines
 

@@ -13,13 +13,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from deployments.model_server.texts import write_model_answer
 from schemas.errors import BudgetError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.gscore.cgeval.answering import AnswerReport, answer_questions, name_session, read_answers
 from tasks.gscore.cgeval.question_set import import_questions, read_questions
-from tasks.models import Budget, ModelClient
+from tasks.models import ModelClient
+from tasks.models.budget import Budget
 from tests.tasks.gscore.world import write_question_file
 from tests.tasks.models.simulation import make_model, start_server
 from warehouse.ledger.engine.ledger import Ledger

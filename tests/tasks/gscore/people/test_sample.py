@@ -16,11 +16,12 @@ from openpyxl import load_workbook
 from schemas.errors import UsageError, WorkbookError
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.gscore.cgeval.references import read_references
+from tasks.gscore.cgeval import read_references
 from tasks.gscore.people.agreement import compute_sample_agreement
 from tasks.gscore.people.landing import land_ratings
-from tasks.gscore.people.rating_workbook import compute_rating_key, export_rating_workbook
+from tasks.gscore.people.rating_workbook import export_rating_workbook
 from tasks.gscore.people.sample import draw_sample, read_sample, write_sample
+from tasks.review.marking import compute_key
 from tests.fresh import open_new_lake
 from tests.tasks.gscore.world import write_question_file, write_reference_file
 from warehouse.lake import Lake
@@ -117,7 +118,7 @@ def test_ratings_land_once_and_a_blank_is_no_rating(
 ) -> None:
     sample, path = draw(questions, references), tmp_path / "ratings.xlsx"
     export_rating_workbook(sample, path)
-    keys = [compute_rating_key(*pair) for pair in sample.select("question_uuid", "model").iter_rows()]
+    keys = [compute_key(*pair) for pair in sample.select("question_uuid", "model").iter_rows()]
     fill(path, {key: number % 11 / 10 for number, key in enumerate(keys[:-1])})
 
     found = land_ratings(lake, path, sample, "human", "li")
@@ -136,7 +137,7 @@ def test_a_faulty_workbook_lands_nothing(
 ) -> None:
     sample, path = draw(questions, references), tmp_path / "ratings.xlsx"
     export_rating_workbook(sample, path)
-    keys = [compute_rating_key(*pair) for pair in sample.select("question_uuid", "model").iter_rows()]
+    keys = [compute_key(*pair) for pair in sample.select("question_uuid", "model").iter_rows()]
     fill(path, dict.fromkeys(keys, 0.5) | {keys[3]: 7})
     with pytest.raises(WorkbookError, match="column F"):
         land_ratings(lake, path, sample, "human", "li")
@@ -151,7 +152,7 @@ def test_agreement_is_of_every_part_and_of_the_mean_of_the_raters(
     with pytest.raises(UsageError, match="No answer has both"):
         compute_sample_agreement(lake.run_named, "human")
     sample = draw(questions, references)
-    keys = [compute_rating_key(*pair) for pair in sample.select("question_uuid", "model").iter_rows()]
+    keys = [compute_key(*pair) for pair in sample.select("question_uuid", "model").iter_rows()]
     for rater, shift in (("li", 0), ("wu", 1)):
         path = tmp_path / f"{rater}.xlsx"
         export_rating_workbook(sample, path)

@@ -22,7 +22,7 @@ from tasks.judging.calibration.agreement import (
     pair_ratings,
 )
 from tasks.judging.calibration.marks import compare_marks, read_marks
-from tasks.statistics import WEIGHTINGS, compute_kappa, compute_percent_agreement
+from tasks.statistics.agreement import WEIGHTINGS, compute_kappa, compute_percent_agreement
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[5] / "shared" / "data"))
 DOUBLE_MARKED = SHARED / "judged" / "gaokao_human_double_marked.parquet"

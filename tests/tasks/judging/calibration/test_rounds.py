@@ -13,15 +13,10 @@ from openpyxl import load_workbook
 
 from schemas.errors import UsageError, WorkbookError
 from tasks.judging.calibration.calibrate import calibrate_judges
-from tasks.judging.calibration.ratings import (
-    count_ratings,
-    export_ratings,
-    import_ratings,
-    read_round,
-)
-from tasks.judging.calibration.sample import DrawRequest, draw_calibration
-from tasks.judging.workbooks import compute_key
-from tasks.models import read_registry
+from tasks.judging.calibration.ratings.rounds import count_ratings, export_ratings, import_ratings, read_round
+from tasks.judging.calibration.ratings.sample import DrawRequest, draw_calibration
+from tasks.models.registry import read_registry
+from tasks.review.marking import compute_key
 from tests.tasks.judging.calibration.conftest import Room
 from tests.tasks.judging.calibration.rated_run import PEOPLE, RUN, fill_workbook
 from warehouse.lake import Lake

@@ -20,14 +20,13 @@ from sqlalchemy.exc import DBAPIError
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
-from tasks.exam.landing import land_run
-from tasks.exam.public.verifier import verify
 from tasks.operations.erasure import erase as erasing
 from tasks.operations.erasure import scope
 from tasks.operations.erasure.erase import finish_erasures, land_erasures
 from tasks.operations.erasure.scope import Scope, find_due_runs
 from tests.fresh import open_new_lake
 from tests.second_verifier.verify import verify as verify_again
+from tests.tasks.exam.kit import land_run, verify
 from tests.tasks.exam.world import MONTH
 from tests.tasks.operations.erasure.conftest import (
     CHECKS,
@@ -42,11 +41,12 @@ from tests.tasks.operations.erasure.conftest import (
 )
 from tests.warehouse.ledger.postgresql import start_postgresql
 from tests.warehouse.object_store import BUCKET, start_object_store
-from warehouse.lake import check_landings, open_lake
-from warehouse.ledger.engine.clock import Time
+from warehouse.lake import open_lake
+from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.engine.exam_role import grant_role
+from warehouse.ledger.engine.leases.clock import Time
+from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.opening import open_exam_database, open_ledger
-from warehouse.ledger.engine.public_log import read_public_entries
 
 ROOT = Path(__file__).parents[4]
 RUN = MONTH

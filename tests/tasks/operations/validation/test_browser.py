@@ -8,7 +8,7 @@ from schemas.settings import Settings
 from tasks.operations.validation.landed import validate_landed
 from tests.browser import needs_browser, read_requests, run_browser
 from warehouse.lake import open_lake
-from warehouse.lake.data_docs import NOTHING_REMOTE
+from warehouse.lake.suite.data_docs import NOTHING_REMOTE
 
 pytestmark = [*needs_browser, pytest.mark.slow]
 

@@ -22,8 +22,9 @@ from tests.warehouse.sample_rows import (
     question_frame,
     session_frame,
 )
-from warehouse.lake import Batch, Lake, list_stretches, read_stretches
-from warehouse.lake.stretches import UnitStretch
+from warehouse.lake import Batch, Lake
+from warehouse.lake.suite import list_stretches, read_stretches
+from warehouse.lake.suite.stretches import UnitStretch
 
 # Great Expectations takes seconds to import.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("great-expectations")]

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from schemas.ledger.engine import FlowSchedule
-from tasks.exam import SittingPart, force_close, land_closed_sessions
-from tasks.exam.sitting import sit_sessions
+from tasks.exam import SittingPart
+from tasks.exam.closed import force_close, land_closed_sessions
 from tasks.operations.validation.stores import MonthDifference, check_stores, find_month_differences
 from tests.fresh import open_new_lake
+from tests.tasks.exam.kit import sit_sessions
 from tests.tasks.exam.world import (
     MONTH,
     AnsweringClient,
@@ -27,9 +28,9 @@ from tests.tasks.exam.world import (
     publish,
 )
 from warehouse.lake import Lake
-from warehouse.ledger.engine.flow_runs import write_flow_schedules
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.runs.flow_runs import write_flow_schedules
 
 QUESTIONS, ANSWERS = 12, 6
 NOW = datetime.now(UTC)

@@ -18,24 +18,23 @@ from schemas.errors import BudgetError, StoreError, UsageError
 from schemas.ledger.engine import FlowSchedule
 from schemas.settings import Settings, load_settings
 from tasks.running.faults import hide_content
-from tasks.running.flow_runs import record
-from tasks.running.flow_runs.listing import list_run_states
-from tasks.running.flow_runs.lost import end_lost_runs
-from tasks.running.flow_runs.missed import MissedRun, find_missed_runs, select_unmade
-from tasks.running.flow_runs.record import as_deployment, note_result, recorded_run
-from tasks.running.flow_runs.task import may_pass, render_name, require_budget
+from tasks.running.flow_runs.record import record
+from tasks.running.flow_runs.record.listing import list_run_states
+from tasks.running.flow_runs.record.lost import end_lost_runs
+from tasks.running.flow_runs.record.missed import MissedRun, find_missed_runs, select_unmade
+from tasks.running.flow_runs.record.record import as_deployment, note_result, recorded_run
 from tasks.running.log_lines import iter_run_lines
-from warehouse.ledger.engine.files import restore_ledger
-from warehouse.ledger.engine.flow_runs import (
+from warehouse.ledger.engine.copies.files import restore_ledger
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.runs.flow_runs import (
     begin_flow_run,
     find_flow_runs,
     list_flow_schedules,
     write_flow_schedules,
 )
-from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.moments import now_text
-from warehouse.ledger.engine.notices import take_notices
-from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.runs.notices import take_notices
 from warehouse.stores import away
 
 MARKER = "机密题干 QZXW"
@@ -131,7 +130,7 @@ def test_a_run_stands_in_the_ledger_with_its_counts_and_nothing_else(ledger: Led
 
 
 def test_a_run_whose_process_was_killed_is_lost_and_one_on_another_host_may_still_run(ledger: Ledger) -> None:
-    from tasks.running.claims import name_host
+    from tasks.running.claiming import name_host
 
     # The child has ended and was waited for: no process has its number now.
     if (child := os.fork()) == 0:
@@ -164,7 +163,7 @@ def test_a_run_of_another_host_that_renews_no_more_is_ended_once_and_told_once(l
 
 
 def test_a_living_run_of_this_host_that_did_not_renew_in_time_is_not_ended(ledger: Ledger) -> None:
-    from tasks.running.claims import name_host
+    from tasks.running.claiming import name_host
 
     begin(ledger, "a", host=name_host(), process_id=os.getpid(), lease_s=-1.0)
     assert end_lost_runs(ledger) == []
@@ -320,6 +319,8 @@ def test_deploying_again_keeps_since_when_a_time_holds_and_a_new_time_begins_ane
 
 
 def test_what_a_deployment_starts_needs_a_budget(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tasks.running.flow_runs.task import require_budget  # Imports Prefect.
+
     require_budget()  # A command shows its plan
     with as_deployment("monthly"):
         with pytest.raises(BudgetError, match="PROCTOR_BUDGET_USD"):
@@ -337,6 +338,8 @@ def test_what_a_deployment_starts_needs_a_budget(home: Path, monkeypatch: pytest
 def test_only_a_store_that_was_away_is_tried_again(error: Exception, is_tried_again: bool) -> None:
     from prefect.states import Failed  # noqa: TID251
 
+    from tasks.running.flow_runs.task import may_pass
+
     assert may_pass(None, None, Failed(data=error)) is is_tried_again  # type: ignore[arg-type]
 
 
@@ -351,4 +354,6 @@ def test_only_a_store_that_was_away_is_tried_again(error: Exception, is_tried_ag
     ],
 )
 def test_a_run_is_named_for_what_it_does(flow: str, given: dict[str, Any], name: str) -> None:
+    from tasks.running.flow_runs.task import render_name  # Imports Prefect.
+
     assert render_name(flow, given) == name

@@ -21,12 +21,12 @@ from schemas.settings import load_settings
 from tasks.running.notices import delivery
 from tasks.running.notices.delivery import deliver_notices
 from tasks.running.notices.notices import Notice, read_recipients, send_notice
-from warehouse.ledger.engine.clock import Host, clock_of
-from warehouse.ledger.engine.flow_runs import begin_flow_run, end_flow_run
+from warehouse.ledger.engine.leases.clock import Host, clock_of
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
-from warehouse.ledger.engine.notices import note_told, take_notices
 from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.engine.runs.flow_runs import begin_flow_run, end_flow_run
+from warehouse.ledger.engine.runs.notices import note_told, take_notices
 
 NOTICE = Notice("monthly-2026-12", "Failed", "0b1c")
 

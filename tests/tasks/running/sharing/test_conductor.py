@@ -9,13 +9,13 @@ from uuid import uuid4
 
 import pytest
 
-from deployments.flow_runs import serve_worker
+from deployments.flow_runs.server import serve_worker
 from deployments.home import create_home
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
 from tasks.running.sharing.conductor import CLAIM, conducting, require_run, succeeding
 from tasks.running.sharing.names import WORKER_VARIABLE
-from warehouse.ledger.engine.claims import read_claim
+from warehouse.ledger.engine.leases.claims import read_claim
 from warehouse.ledger.engine.opening import open_ledger
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from alembic import context
 
-from warehouse.ledger.engine.tables import metadata
+from warehouse.ledger.engine.migrate import LOCK_FORM
+from warehouse.ledger.engine.tables import read_metadata
 
 engine = context.config.attributes["engine"]
 is_sqlite = engine.dialect.name == "sqlite"
@@ -15,10 +16,10 @@ is_sqlite = engine.dialect.name == "sqlite"
 with engine.connect() as connection:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_sqlite else "BEGIN")
     if not is_sqlite:
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(720173)")
+        connection.exec_driver_sql(LOCK_FORM)
     context.configure(
         connection=connection,
-        target_metadata=metadata,
+        target_metadata=read_metadata(engine.dialect.name),
         render_as_batch=is_sqlite,
         transactional_ddl=False,
         side=context.config.attributes["side"],

@@ -8,13 +8,12 @@ import pytest
 from lxml import etree
 
 from schemas.settings import Settings
-from tasks.review.annotators import Annotator, write_annotator
-from tasks.review.assignment import assign_batch
+from tasks.review.assigning import Annotator, assign_batch, write_annotator
 from tasks.review.channels.label_studio.layout import CHOICES, render_config
 from tasks.review.channels.label_studio.reading import read_label_studio
 from tasks.review.channels.label_studio.writing import export_label_studio
 from tasks.review.closing import close_batch
-from tasks.review.desk import RefusedSubmission, Submission, SubmissionReceipt, record, record_submission
+from tasks.review.recording import RefusedSubmission, Submission, SubmissionReceipt, record
 from tasks.review.words import Language, list_words
 from tests.tasks.review.channels.label_studio.filling import (
     annotate,
@@ -31,6 +30,7 @@ from tests.tasks.review.conftest import (
     make_question,
     make_submission,
 )
+from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.review import assigning

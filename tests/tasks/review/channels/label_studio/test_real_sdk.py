@@ -16,11 +16,10 @@ from typing import Any
 import pytest
 
 from schemas.settings import Settings
-from tasks.review.annotators import Annotator
-from tasks.review.assignment import assign_batch
+from tasks.review.assigning import Annotator, assign_batch
 from tasks.review.channels.label_studio.reading import read_label_studio
 from tasks.review.channels.label_studio.writing import export_label_studio
-from tasks.review.desk import Submission, record
+from tasks.review.recording import Submission, record
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.conftest import NOW, give, make_frame, make_question, make_submission
 from warehouse.ledger.engine.ledger import Ledger

@@ -13,14 +13,14 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from schemas.errors import WorkbookError
 from schemas.settings import Settings
-from tasks.review.annotators import Annotator
-from tasks.review.assignment import assign_batch
+from tasks.review.assigning import Annotator, assign_batch
 from tasks.review.channels.workbook import earlier, layout
 from tasks.review.channels.workbook.reading import read_workbook
 from tasks.review.channels.workbook.writing import export_batch, name_workbook
-from tasks.review.desk import SubmissionReceipt, record_submission
+from tasks.review.recording import SubmissionReceipt
 from tests.tasks.review.channels.workbook.earlier_writing import export_earlier_batch
 from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
+from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 

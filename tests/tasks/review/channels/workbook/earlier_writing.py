@@ -17,8 +17,8 @@ from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 from tasks.review.channels.workbook import earlier, layout
 from tasks.review.channels.workbook.identity import Identity, WorkbookQuestion
 from tasks.review.channels.workbook.writing import name_workbook
-from tasks.review.item import Item
-from tasks.review.work import WorkItem, list_people, read_work
+from tasks.review.decisions import Item
+from tasks.review.desk import WorkItem, list_people, read_work
 from warehouse.ledger.engine.ledger import Ledger
 
 DECISION_WORDS = {"accept": "accept 通过", "edit": "edit 修改后通过", "reject": "reject 退回"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import tasks.review.faults
+import tasks.review.decisions.faults
 from tasks.review.channels.workbook import cells, parsing, rows
 from tasks.review.channels.workbook.messages import translate
 
@@ -40,7 +40,7 @@ def _read(node: ast.expr) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("module", [tasks.review.faults, cells, rows], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("module", [tasks.review.decisions.faults, cells, rows], ids=lambda one: one.__name__)
 def test_every_sentence_about_a_row_is_said_in_chinese(module: object) -> None:
     sentences = list_sentences(module)
     assert len(sentences) >= 4

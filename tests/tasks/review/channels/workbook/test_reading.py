@@ -8,12 +8,12 @@ from openpyxl import Workbook, load_workbook
 
 from schemas.errors import GateError, WorkbookError
 from schemas.settings import Settings
-from tasks.review.assignment import assign_batch
+from tasks.review.assigning import assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_workbook
 from tasks.review.closing import close_batch
-from tasks.review.desk import RefusedSubmission, SubmissionReceipt
+from tasks.review.recording import RefusedSubmission, SubmissionReceipt
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
     TWO,

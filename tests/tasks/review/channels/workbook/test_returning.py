@@ -11,11 +11,11 @@ import pytest
 from openpyxl import load_workbook
 
 from schemas.settings import Settings
-from tasks.review.assignment import assign_batch
+from tasks.review.assigning import assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_workbook
-from tasks.review.desk import RefusedSubmission, Submission, record, record_submission
+from tasks.review.recording import RefusedSubmission, Submission, record
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
     TWO,
@@ -28,6 +28,7 @@ from tests.tasks.review.channels.workbook.conftest import (
     make_text,
 )
 from tests.tasks.review.conftest import LATER, NOW, give, make_frame, make_question, make_submission
+from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 

@@ -7,13 +7,10 @@ import pytest
 from openpyxl import load_workbook
 
 from schemas.settings import Settings
-from tasks.review.adjudication import assign_adjudicators
-from tasks.review.annotators import Annotator
-from tasks.review.assignment import assign_batch
+from tasks.review.assigning import Annotator, assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.writing import export_workbook, name_workbook
-from tasks.review.desk import record_submission
-from tasks.review.progress import read_progress
+from tasks.review.recording import assign_adjudicators
 from tasks.review.words import Language, parse_word
 from tests.tasks.review.channels.workbook.conftest import (
     TWO,
@@ -23,6 +20,7 @@ from tests.tasks.review.channels.workbook.conftest import (
     make_text,
 )
 from tests.tasks.review.conftest import LATER, NOW, give, make_frame, make_question, make_submission
+from tests.tasks.review.kit import read_progress, record_submission
 from warehouse.ledger.engine.ledger import Ledger
 
 

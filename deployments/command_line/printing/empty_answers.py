@@ -1,0 +1,83 @@
+"""Why a question to the lake has no answer.
+
+It finds which of the tables that the question reads are empty, and which command fills them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from schemas.tables import TABLES
+
+if TYPE_CHECKING:
+    from warehouse.lake.reading import LakeReader
+
+# The stage that lands a table, as a command.
+_OF_STAGE: Final[Mapping[str, str]] = {
+    "ingest": "proctor ingest",
+    "review": "proctor review",
+    "augment": "proctor augment",
+    "dedupe": "proctor dedupe",
+    "bank": "proctor bank retire",
+    "evaluate": "proctor evaluate",
+    "judge": "proctor judge",
+    "calibrate": "proctor calibrate report",
+    "errors": "proctor errors draw",
+    "drift": "proctor drift run",
+    "erase": "proctor erase",
+    "publish": "proctor publish",
+    "gscore": "proctor cgeval score",
+    "import": "proctor import",
+    "contamination": "proctor contamination run",
+    "stability": "proctor stability",
+    "league": "proctor league run",
+}
+# Tables that another command of the stage fills.
+_OF_TABLE: Final[Mapping[str, str]] = {
+    "human_ratings": "proctor calibrate import",
+    "calibration_samples": "proctor calibrate draw",
+    "error_labels": "proctor errors import",
+    "anchor_responses": "proctor drift draw",
+    "external_scores": "proctor import external",
+    "imported_league_scores": "proctor import league",
+    "imported_league_overlaps": "proctor import league",
+    "league_flag_decisions": "proctor league validate",
+    "league_validations": "proctor league validate",
+    "league_matches": "proctor league enter",
+    **dict.fromkeys(
+        (
+            "league_scores",
+            "league_anova",
+            "league_pairs",
+            "league_family_bias",
+            "league_consistency",
+            "league_correlations",
+            "league_replays",
+        ),
+        "proctor league report",
+    ),
+}
+
+
+def explain_empty(reader: LakeReader, sql: str, parameters: Sequence[str] = ()) -> str:
+    """One sentence on why a statement has no rows.
+
+    The cause is empty tables, named with the commands that fill them, or the choice of rows.
+
+    `parameters` are the names of those that the query takes, whose values stand in `sql`.
+    """
+    empty = [name for name in TABLES if name in reader.find_empty_tables(sql)]
+    commands = list(dict.fromkeys(name_command(name) for name in empty))
+    if commands:
+        tables = ", ".join(empty)
+        return f"No rows: {tables} {'has' if len(empty) == 1 else 'have'} none yet. Filled by: {', '.join(commands)}."
+    if parameters:
+        takes = ", ".join(f"--param {name}=…" for name in parameters)
+        return f"No rows: every table that it reads has rows, but none that is asked for. To ask for others: {takes}."
+    return "No rows: every table that it reads has rows, but none of them is such a one."
+
+
+def name_command(table: str) -> str:
+    """The command that fills a table; every command that lands anything for those that all fill."""
+    return _OF_TABLE.get(table) or _OF_STAGE.get(TABLES[table].stage, "every command that lands rows")

@@ -1,0 +1,54 @@
+# Environment variables under which Prefect runs here.
+from .local_server import build_environment as build_environment
+
+# Make the folder of Prefect's state. Raises StoreError.
+from .local_server import create_prefect_home as create_prefect_home
+
+# Whether the server serves Prefect's web page.
+from .local_server import has_page as has_page
+
+# Whether the worker that was started with the server still runs.
+from .local_server import has_worker as has_worker
+
+# Whether the server answers a call that shows our password.
+from .local_server import is_healthy as is_healthy
+
+# Folder of Prefect's own state.
+from .local_server import prefect_home as prefect_home
+
+# What was started last and not stopped, whether it still runs or not; None where nothing was, or it cannot be read.
+from .local_server import read_started as read_started
+
+# The running server of this PROCTOR_HOME, or None when there is none (or a dead one).
+from .local_server import read_state as read_state
+
+# What `proctor up` started.
+from .local_server import ServerState as ServerState
+
+# Start what is missing of server and worker; wait until the server answers, however long that takes.
+from .local_server import start_server as start_server
+
+# Stop the worker and the server of this PROCTOR_HOME; returns the process ids that were stopped.
+from .local_server import stop_server as stop_server
+
+# The lines of a run that the server which PREFECT_API_URL names has, oldest first, as our own log has them.
+from .prefect_lines import fetch_run_lines as fetch_run_lines
+
+# Run what deployments start until Ctrl-C or `kill -TERM`; `limit` runs at once at most.
+from .worker import serve_worker as serve_worker
+
+__all__ = [
+    "ServerState",
+    "build_environment",
+    "create_prefect_home",
+    "fetch_run_lines",
+    "has_page",
+    "has_worker",
+    "is_healthy",
+    "prefect_home",
+    "read_started",
+    "read_state",
+    "serve_worker",
+    "start_server",
+    "stop_server",
+]

@@ -1,0 +1,219 @@
+"""Carry what the ledger has closed into the lake.
+
+What is carried: sessions, allocations, responses, sets, runs, models, calls and accesses.
+
+A session lands once, when it is closed, together with everything that belongs to it; many sessions share a transaction,
+so that files do not stay small.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any, Final
+
+import polars as pl
+
+from schemas.errors import UsageError
+from schemas.tables import get_table
+from schemas.vocabulary import GIVEN_STATUSES, UNANSWERED
+from tasks.exam.closed.lake_rows import (
+    describe_access,
+    describe_allocation,
+    describe_call,
+    describe_models,
+    describe_response,
+    describe_run,
+    describe_session,
+    describe_set_question,
+)
+from tasks.exam.log import keep_head
+from tasks.exam.public.log import keep_public_head
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import closed, sittings
+from warehouse.ledger.money import calls
+from warehouse.ledger.trust import access
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from warehouse.lake import Batch, Lake
+
+FindLanded = Callable[[str, Sequence[str]], AbstractSet[str]]
+
+# Rows of a transaction, counted in the larger of its tables: fewer give small files, many more give nothing.
+ROWS_PER_CHUNK: Final = 20_000
+# Fixed, for a page is known by its number: another size needs another form of the lake (warehouse/lake/form.py).
+ENTRIES_PER_PAGE: Final = 10_000
+PAGES_PER_CHUNK: Final = 10
+_PAGE_PREFIX: Final = "page-"
+
+
+def iter_landings(
+    ledger: Ledger, run_id: str, find_landed: FindLanded, *, rows_per_chunk: int = ROWS_PER_CHUNK
+) -> Iterator[list[Batch]]:
+    """What is to be landed of a run, as lists of batches, in this order.
+
+    The batches of one list belong in one transaction.
+
+    `find_landed` says which of the units asked for a table (`sessions`, `sets`) the lake has; these are landed once, the run
+    and its models whenever asked (the same content changes nothing). A run lands as closed only after its last session: what
+    the lake knows as closed is there as a whole. Raises UsageError for an unknown run.
+    """
+    with ledger.read() as connection:
+        run = sittings.read_run(connection, run_id)
+        if run is None:
+            raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
+        sessions = closed.list_closed_sessions(connection, run_id)
+        set_ids = closed.list_run_sets(connection, run_id)
+    landed_sessions = find_landed("sessions", [row.session_id for row in sessions])
+    waiting = [row for row in sessions if row.session_id not in landed_sessions]
+    landed_sets = find_landed("sets", set_ids)
+    yield [
+        _batch("runs", run_id, [describe_run(run, is_whole=not waiting)]),
+        _batch("models", run_id, describe_models(run)),
+    ]
+    missing_sets = [set_id for set_id in set_ids if set_id not in landed_sets]
+    for names in _chunk(missing_sets, lambda _: run.set_size, rows_per_chunk):
+        with ledger.read() as connection:
+            rows = closed.read_set_rows(connection, names)
+        yield _group("sets", "set_id", [describe_set_question(row) for row in rows], names)
+    for chunk in _chunk(waiting, lambda row: row.question_count, rows_per_chunk):
+        with ledger.read() as connection:
+            yield _read_sessions(connection, chunk)
+    if waiting and run.status != "open":
+        yield [_batch("runs", run_id, [describe_run(run, is_whole=True)])]
+
+
+def iter_access_landings(ledger: Ledger, landed_pages: Mapping[str, int]) -> Iterator[list[Batch]]:
+    """The audit log in pages of 10,000 entries by number.
+
+    Pages start from the first one of `landed_pages` (unit → entries landed).
+
+    An entry never changes, so a page with as many entries here as there needs no reading: in a long history only the last
+    page is read, and it is replaced until it is full.
+    """
+    end = access.read_last_id(ledger)
+    first = min((int(unit.removeprefix(_PAGE_PREFIX)) for unit in landed_pages), default=0)
+    for start in range(first, end // ENTRIES_PER_PAGE + 1, PAGES_PER_CHUNK):
+        batches = []
+        with ledger.read() as connection:
+            for page in range(start, start + PAGES_PER_CHUNK):
+                unit = f"{_PAGE_PREFIX}{page:08d}"
+                span = (page * ENTRIES_PER_PAGE, min((page + 1) * ENTRIES_PER_PAGE - 1, end))
+                if access.count_entries(connection, *span) != landed_pages.get(unit, 0):
+                    rows = access.read_entries(connection, *span)
+                    batches.append(_batch("access_log", unit, [describe_access(row) for row in rows]))
+        if batches:
+            yield batches
+
+
+def land_run(ledger: Ledger, lake: Lake, run_id: str, *, flow_run_id: str | None = None) -> dict[str, int]:
+    """Land what the ledger has of a run and the lake lacks; returns rows newly landed by table."""
+    return _land(lake, iter_landings(ledger, run_id, lake.landed), flow_run_id)
+
+
+def land_closed_sessions(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
+    """Land what the ledger has closed and the lake lacks; returns rows newly landed by table.
+
+    A run that the lake knows as closed is there as a whole and is not looked at again, unless the lake has fewer of its
+    sessions than the ledger has closed (a lake that was lost, or restored from a backup).
+    """
+    with ledger.read() as connection:
+        closed_counts = closed.count_closed_sessions(connection)
+    settled = dict(lake.read("settled_runs").rows())
+    run_ids = [name for name, count in closed_counts.items() if settled.get(name, -1) < count]
+    counts: Counter[str] = Counter()
+    for run_id in run_ids:
+        counts.update(land_run(ledger, lake, run_id, flow_run_id=flow_run_id))
+    return dict(counts)
+
+
+def land_access_log(ledger: Ledger, lake: Lake, *, flow_run_id: str | None = None) -> dict[str, int]:
+    """Land the entries of the audit log that the lake lacks; returns the number of new rows.
+
+    Before that, the heads of both logs are signed and the public log is written.
+
+    Rows of a page that had to be replaced count again.
+    """
+    # First the public one: the audit log has an entry of it, which the other then covers.
+    keep_public_head(ledger, lake.settings)
+    keep_head(ledger, lake.settings)
+    pages = dict(lake.read("access_log_pages").rows())
+    return _land(lake, iter_access_landings(ledger, pages), flow_run_id)
+
+
+def _land(lake: Lake, chunks: Iterator[list[Batch]], flow_run_id: str | None) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for batches in chunks:
+        for landing in lake.land_together(batches, stage="evaluate", flow_run_id=flow_run_id):
+            if not landing.is_unchanged:
+                counts[landing.table] = counts.get(landing.table, 0) + landing.row_count
+    return counts
+
+
+def _read_sessions(connection: Connection, sessions: Sequence[closed.ClosedSession]) -> list[Batch]:
+    """Everything of these sessions, one batch per session and table."""
+    by_id = {session.session_id: session for session in sessions}
+    names = list(by_id)
+    allocations: list[dict[str, object]] = []
+    responses: list[dict[str, object]] = []
+    for row in closed.read_response_rows(connection, names):
+        session = by_id[row["session_id"]]
+        allocations.append(describe_allocation(session, row))
+        # An answer that is not there is an allocation without a response, whether its time was over or the session was closed.
+        if row["answered_at"] is not None and row["answer_status"] != UNANSWERED:
+            responses.append(describe_response(session, row))
+    answered = Counter(str(row["session_id"]) for row in responses if row["answer_status"] in GIVEN_STATUSES)
+    paid = [describe_call(row, by_id[row["unit"]]) for row in calls.read_call_rows(connection, names)]
+    units = [str(row["unit"]) for row in paid]
+    for call in paid:
+        del call["unit"]
+    return [
+        *_group(
+            "sessions",
+            "session_id",
+            [describe_session(session, answered[session.session_id]) for session in sessions],
+            names,
+        ),
+        *_group("allocations", "session_id", allocations, names),
+        *_group("responses", "session_id", responses, names),
+        *_group_by("llm_calls", paid, units, [name for name in names if name in set(units)]),
+    ]
+
+
+def _batch(table: str, unit: str, rows: Sequence[dict[str, object]]) -> Batch:
+    from warehouse.lake import Batch
+
+    return Batch(table, unit, get_table(table).frame(rows))
+
+
+def _group(table: str, key: str, rows: list[dict[str, object]], units: Sequence[str]) -> list[Batch]:
+    return _group_by(table, rows, [str(row[key]) for row in rows], units)
+
+
+def _group_by(
+    table: str, rows: list[dict[str, object]], keys: Sequence[str], units: Sequence[str]
+) -> list[Batch]:
+    """One frame for all, then a slice per unit: building a frame costs more than cutting one."""
+    from warehouse.lake import Batch
+
+    frame = get_table(table).frame(rows).with_columns(pl.Series("landing_key", keys, dtype=pl.String))
+    slices = {str(name[0]): part for name, part in frame.partition_by("landing_key", as_dict=True).items()}
+    empty = frame.clear()
+    return [Batch(table, unit, slices.get(unit, empty).drop("landing_key")) for unit in units]
+
+
+def _chunk(items: Sequence[Any], count_rows: Callable[[Any], int], most_rows: int) -> Iterator[list[Any]]:
+    """Lists of items whose rows together reach `most_rows`; the last may stay below."""
+    chunk: list[Any] = []
+    row_count = 0
+    for item in items:
+        chunk.append(item)
+        row_count += count_rows(item)
+        if row_count >= most_rows:
+            yield chunk
+            chunk, row_count = [], 0
+    if chunk:
+        yield chunk

@@ -1,0 +1,5 @@
+"""The key of a home, and what it signs: heads and receipts."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

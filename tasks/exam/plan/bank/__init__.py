@@ -1,0 +1,5 @@
+"""The bank as a plan draws from it: packed, indexed, drawn."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

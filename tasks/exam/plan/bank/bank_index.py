@@ -1,0 +1,232 @@
+"""A bank version as a draw sees it.
+
+It has the lineages by discipline, their public names, and the slots of each.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import numpy as np
+import polars as pl
+
+from schemas.errors import ContractError, GateError
+from tasks.exam.plan.bank.packed import Codes, Hashes, Lists, UuidPlaces, Uuids, pack_uuids
+from tasks.exam.public.bank import BankRows, FrameRows, lineage_name
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+# Statements that are made from the options of a choice: their keys say which option was taken.
+_MADE_FROM_CHOICES: Final = ("multiple_choice_to_true_false", "declarative_rewrite")
+_TRUTHS: Final = (None, "true", "false")
+
+
+@dataclass(frozen=True)
+class BankIndex:
+    """A bank version as the draw sees it.
+
+    A lineage is known by its position. The disciplines follow each other.
+
+    Attributes:
+        bank_version: its version.
+        lineage_uuids: lineage by position; sorted within a discipline.
+        positions: lineage → its position.
+        spans: discipline → first position and the one after the last.
+        question_uuids: all questions, those of a lineage beside each other.
+        questions: by position, the lineage's questions, sorted.
+        truths: by position and question, `true` or `false` for a statement made from a choice, else null.
+        revisions: by position and question, its revision.
+        names: by position, the 32 bytes that stand for the lineage in what is published.
+        secret: what names and salts are made with.
+    """
+
+    bank_version: int
+    lineage_uuids: Uuids
+    positions: UuidPlaces
+    spans: Mapping[str, tuple[int, int]]
+    question_uuids: Uuids
+    questions: Lists[str]
+    truths: Lists[str | None]
+    revisions: Lists[int]
+    names: Hashes = field(repr=False)
+    secret: bytes = field(repr=False)
+
+    def count(self, discipline: str) -> int:
+        """The lineages of a discipline."""
+        first, end = self.spans[discipline]
+        return end - first
+
+    def count_unmet(self, met: NDArray[np.bool_]) -> dict[str, int]:
+        """Discipline → lineages that are not in the mask."""
+        return {
+            discipline: int(end - first - np.count_nonzero(met[first:end]))
+            for discipline, (first, end) in self.spans.items()
+        }
+
+    def name_lineages(self, lineages: Collection[str]) -> dict[str, bytes]:
+        """What stands for each of some lineages, all of this bank version, in what is published."""
+        found = self.positions.find_all(lineages).tolist()
+        return {lineage: self.names[position] for lineage, position in zip(lineages, found, strict=True)}
+
+    def list_slots(self, position: int) -> list[str]:
+        """The question that each slot of a lineage holds; see `weigh_questions`."""
+        return self._fill_slots(position, self.questions[position])
+
+    def list_slot_places(self, position: int) -> list[int]:
+        """The same as places in the column of all questions."""
+        first, end = (int(place) for place in self.questions.offsets[position : position + 2])
+        return self._fill_slots(position, range(first, end))
+
+    def _fill_slots(self, position: int, held: Iterable[T]) -> list[T]:
+        weights = weigh_questions(self.truths[position])
+        return [one for one, weight in zip(held, weights, strict=True) for _ in range(weight)]
+
+    def make_mask(self) -> NDArray[np.bool_]:
+        """A mask over positions with nothing in it."""
+        return np.zeros(len(self.lineage_uuids), dtype=np.bool_)
+
+    def locate(self, lineages: Iterable[str]) -> NDArray[np.int64]:
+        """The positions of those lineages that this bank version has in its disciplines."""
+        found = self.positions.find_all(lineages)
+        return found[found >= 0]
+
+
+def weigh_questions(truths: Sequence[str | None]) -> list[int]:
+    """How many slots each question of a lineage has, by its truth.
+
+    One slot is drawn, each with the same probability.
+
+    Statements made from a choice are mostly false, because most options are wrong: true and false ones have equal weight
+    together, and the weight of all statements is their share of the questions. A lineage whose statements all have one truth
+    is asked in another form, where it has one.
+    """
+    counts = Counter(truths)
+    others, true, false = counts[None], counts["true"], counts["false"]
+    if not true or not false:
+        return [0 if others and truth is not None else 1 for truth in truths]
+    of_truth = {None: 2 * true * false, "true": (true + false) * false, "false": (true + false) * true}
+    # Without other forms their weight has no part in it.
+    divisor = math.gcd(*(weight for truth, weight in of_truth.items() if counts[truth]))
+    return [of_truth[truth] // divisor for truth in truths]
+
+
+def index_bank(bank: pl.DataFrame | BankRows, disciplines: Sequence[str], secret: bytes) -> BankIndex:
+    """Index the rows of one bank version (columns of `warehouse/sql/reads/bank_index.sql`).
+
+    A lineage belongs to the discipline of its first question by UUID. Raises GateError for an empty bank and
+    ContractError for several versions at once.
+    """
+    rows = FrameRows(bank) if isinstance(bank, pl.DataFrame) else bank
+    read = _Reading()
+    rows.feed_index(read.take)
+    return read.index(disciplines, secret)
+
+
+class _Reading:
+    """The rows of a bank as they come, a column each, and the index of all of them."""
+
+    def __init__(self) -> None:
+        self._versions: set[int] = set()
+        self._lineages, self._questions = bytearray(), bytearray()
+        self._revisions, self._disciplines, self._truths = array("i"), array("h"), array("b")
+        self._known: dict[str, int] = {}
+
+    def take(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Rows of the query, in its order of columns."""
+        versions, questions, revisions, lineages, disciplines, methods, answers = zip(*rows, strict=True)
+        self._versions.update(versions)
+        self._questions += pack_uuids(questions)
+        self._lineages += pack_uuids(lineages)
+        self._revisions.extend(revisions)
+        known = self._known
+        self._disciplines.extend(
+            -1 if name is None else known.setdefault(name, len(known)) for name in disciplines
+        )
+        self._truths.extend(map(_find_truth, methods, answers))
+
+    def index(self, disciplines: Sequence[str], secret: bytes) -> BankIndex:
+        """The index; what was read is given up."""
+        if not self._versions:
+            raise GateError(
+                "The bank version has no questions. Publish a bank version first (`proctor dedupe`)."
+            )
+        if len(self._versions) != 1:
+            raise ContractError(
+                f"A run draws from one bank version; the rows are of {sorted(self._versions)}."
+            )
+        taken, starts, spans = self._sort(disciplines)
+        held = np.frombuffer(self._lineages, dtype="S16")
+        uuids = Uuids(held[taken[starts]].tobytes())
+        questions = Uuids(np.frombuffer(self._questions, dtype="S16")[taken].tobytes())
+        offsets = np.append(starts, len(taken)).astype(np.int32)
+        names = bytearray()
+        for lineage in uuids:
+            names += lineage_name(secret, lineage)
+        return BankIndex(
+            bank_version=int(self._versions.pop()),
+            lineage_uuids=uuids,
+            positions=UuidPlaces(uuids),
+            spans=spans,
+            question_uuids=questions,
+            questions=Lists(offsets, questions),
+            truths=Lists(offsets, Codes(_TRUTHS, np.frombuffer(self._truths, dtype=np.int8)[taken])),
+            revisions=Lists(
+                offsets, array("i", np.frombuffer(self._revisions, dtype=np.int32)[taken].tobytes())
+            ),
+            names=Hashes(bytes(names)),
+            secret=secret,
+        )
+
+    def _sort(
+        self, disciplines: Sequence[str]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, tuple[int, int]]]:
+        """The rows that are drawn from, the start of each lineage, and the spans of lineages.
+
+        The rows are sorted by discipline, lineage and question.
+        """
+        lineages = np.frombuffer(self._lineages, dtype="S16")
+        questions = np.frombuffer(self._questions, dtype="S16")
+        _, lineage = np.unique(lineages, return_inverse=True)
+        _, question = np.unique(questions, return_inverse=True)
+        rows = np.lexsort((question, lineage))
+        # The first of several lineages that hold it, whatever the order of the rows: a draw must be repeatable.
+        _, first = np.unique(question[rows], return_index=True)
+        rows = rows[np.sort(first)]
+        of, codes = lineage[rows], np.frombuffer(self._disciplines, dtype=np.int16)[rows]
+        # A lineage belongs to the first of its questions that says to which.
+        named = np.flatnonzero(codes >= 0)
+        owner, at = np.unique(of[named], return_index=True)
+        places = np.full(int(lineage.max()) + 1, -1, dtype=np.int64)
+        order = {name: place for place, name in enumerate(disciplines)}
+        by_code = np.array([order.get(name, -1) for name in self._known], dtype=np.int64)
+        if len(owner):
+            places[owner] = by_code[codes[named[at]]]
+        kept = np.flatnonzero(places[of] >= 0)
+        kept = kept[np.argsort(places[of[kept]], kind="stable")]
+        rows, of = rows[kept], of[kept]
+        starts = np.flatnonzero(np.append(True, of[1:] != of[:-1])) if len(of) else np.empty(0, np.int64)
+        counts = np.bincount(places[of[starts]], minlength=len(disciplines))
+        ends = np.cumsum(counts)
+        spans = {
+            name: (int(ends[place] - counts[place]), int(ends[place]))
+            for place, name in enumerate(disciplines)
+        }
+        return rows, starts, spans
+
+
+def _find_truth(method: str, answer: Sequence[str] | None) -> int:
+    """The place in `_TRUTHS` of a question's truth.
+
+    Only a statement that was made from a choice has one.
+    """
+    if method not in _MADE_FROM_CHOICES or not answer or answer[0] not in ("true", "false"):
+        return 0
+    return 1 if answer[0] == "true" else 2

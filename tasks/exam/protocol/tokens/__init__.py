@@ -1,0 +1,5 @@
+"""Tokens of candidates and examiners, and the keys that sign them."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

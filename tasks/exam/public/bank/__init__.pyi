@@ -1,0 +1,58 @@
+# (lineage, question) → the question's commitment, from rows of the bank.
+from .bank_file import commit_rows as commit_rows
+
+# The leaves of a lineage's slots, from (lineage, question) → the question's commitment.
+from .bank_file import make_slot_leaves as make_slot_leaves
+
+# The file `banks/<root>.jsonl` of the bank version, written unless it is there.
+from .bank_file import seal_bank as seal_bank
+
+# A bank version as it is published.
+from .bank_file import SealedBank as SealedBank
+
+# Where a bank version is read.
+from .bank_rows import BankRows as BankRows
+
+# A bank version that is in memory.
+from .bank_rows import FrameRows as FrameRows
+
+# The latest bank version in the lake.
+from .bank_rows import LakeRows as LakeRows
+
+# The version that stands where a run has no bank.
+from .bank_rows import NO_BANK as NO_BANK
+
+# The file of the blinding key.
+from .blinding import FILE as FILE
+
+# Why the secret is not the one that the ledger's sets were sealed with; null where it is, or nothing was sealed.
+from .blinding import find_blinding_fault as find_blinding_fault
+
+# What stands for a lineage in everything that is published: 32 bytes, the same in every bank version.
+from .blinding import lineage_name as lineage_name
+
+# The secret that names and salts are made with; made on first use, for its owner alone. Raises StoreError.
+from .blinding import read_blinding_secret as read_blinding_secret
+
+# The salt of a slot of a lineage in a bank version: 32 bytes.
+from .blinding import slot_salt as slot_salt
+
+# Publish a question (its row of `bank_entries`) with its proofs; doing it twice changes nothing.
+from .questions import disclose_question as disclose_question
+
+__all__ = [
+    "FILE",
+    "NO_BANK",
+    "BankRows",
+    "FrameRows",
+    "LakeRows",
+    "SealedBank",
+    "commit_rows",
+    "disclose_question",
+    "find_blinding_fault",
+    "lineage_name",
+    "make_slot_leaves",
+    "read_blinding_secret",
+    "seal_bank",
+    "slot_salt",
+]

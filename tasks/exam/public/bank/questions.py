@@ -1,0 +1,196 @@
+"""Disclosing one question: what it asked and what was right, with proofs.
+
+They prove that it was in a sealed bank and in the sets that put it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from schemas.errors import GateError, StoreError, UsageError
+from schemas.settings import Settings
+from tasks.exam.log import note_keys
+from tasks.exam.log.signing import open_signer
+from tasks.exam.plan.bank import index_bank
+from tasks.exam.public.bank.bank_file import SealedLineage, commit_rows, make_lineage_leaf, make_slot_leaves
+from tasks.exam.public.bank.blinding import question_salt, read_blinding_secret, slot_salt
+from tasks.exam.public.bank.content import write_content
+from tasks.exam.public.files import encode_line, iter_lines, write_whole
+from tasks.exam.public.hashing import compute_root, follow_path, make_path
+from tasks.exam.public.log import keep_public_log, name_public_folder
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.engine.logs.public_log import add_public_entry, list_public_entries
+from warehouse.ledger.exam import exposure
+
+if TYPE_CHECKING:
+    from warehouse.lake import Lake
+    from warehouse.ledger.engine.ledger import Ledger
+
+KIND: Final = "question"
+# The entry of the audit log.
+DISCLOSE: Final = "disclose_question"
+
+
+class DisclosedQuestion(NamedTuple):
+    """A question that everybody can read.
+
+    Attributes:
+        commitment: what it is known by in banks and sets.
+        file: under `public/questions/`.
+        set_ids: disclosed sets that have it.
+        is_new: whether this call disclosed it.
+        refusal: why the log's file was not brought up to the ledger; null where it was.
+    """
+
+    commitment: str
+    file: str
+    set_ids: tuple[str, ...]
+    is_new: bool
+    refusal: str | None
+
+
+def disclose_question(
+    ledger: Ledger,
+    lake: Lake,
+    settings: Settings,
+    entry: Mapping[str, Any],
+    reason: str,
+    *,
+    is_leaked: bool = False,
+) -> DisclosedQuestion:
+    """Publish a question (its row of `bank_entries`) with its proofs.
+
+    Doing it twice changes nothing.
+
+    Raises GateError for one that is neither retired nor leaked, or whose lineage a session still has before it, and UsageError for one that was
+    in no bank that a run was committed to, StoreError for a bank's file that is not what was published.
+    """
+    if not reason.strip():
+        raise UsageError("Say why the question is disclosed: --reason TEXT. It is kept in the audit log.")
+    question = str(entry["question_uuid"])
+    _check_allowed(ledger, lake, question, str(entry["lineage_uuid"]), is_leaked=is_leaked)
+    public = name_public_folder(settings)
+    body = _prove(lake, settings, public, entry, _list_banks(ledger))
+    file = f"{body['commitment']}.json"
+    note_keys(ledger, settings, open_signer(settings))
+    with ledger.read() as connection:
+        known = {step.body["commitment"] for step in list_public_entries(connection, (KIND,))}
+    is_new = body["commitment"] not in known
+    if is_new:
+        # What an entry names stays as it is; until there is one, a killed process may have left anything.
+        sha256 = write_whole(public / "questions" / file, [encode_line(body)])
+        with ledger.write() as connection:
+            found = list_public_entries(connection, (KIND,))
+            if all(step.body["commitment"] != body["commitment"] for step in found):
+                names = {"commitment": body["commitment"], "file": file, "sha256": sha256}
+                add_public_entry(connection, KIND, names)
+                add_entry(connection, Entry(DISCLOSE, target=f"{body['commitment']} {reason.strip()}"[:240]))
+    refusal = keep_public_log(ledger, settings)
+    return DisclosedQuestion(body["commitment"], file, tuple(body["sets"]), is_new, refusal)
+
+
+def _check_allowed(ledger: Ledger, lake: Lake, question: str, lineage: str, *, is_leaked: bool) -> None:
+    retirements = lake.read("retirements_of", {"question_uuid": question})
+    is_retired = not retirements.is_empty() and bool(retirements["is_retired"][-1])
+    if not is_retired and not is_leaked:
+        raise GateError(
+            f"{question} is not retired: whoever reads it could be asked it. Retire it first "
+            f"(`proctor bank retire {question[:8]} --reason TEXT`), or say that it is known outside already (--leaked)."
+        )
+    with ledger.read() as connection:
+        session = exposure.find_open_session(connection, lineage)
+    if session is not None:
+        raise GateError(
+            f"A question of the lineage of {question} stands in session {session}, which is not closed: whoever sits it would know "
+            "the answer. Wait for its end, or close it as it is (`proctor exam close`)."
+        )
+
+
+def _list_banks(ledger: Ledger) -> dict[int, str]:
+    """Bank version → its root, of every commitment in the public log."""
+    with ledger.read() as connection:
+        commits = list_public_entries(connection, ("commit",))
+    return {int(step.body["bank"]["version"]): str(step.body["bank"]["root"]) for step in commits}
+
+
+def _prove(
+    lake: Lake, settings: Settings, public: Path, entry: Mapping[str, Any], banks: Mapping[int, str]
+) -> dict[str, Any]:
+    """The file of a question, from the latest sealed bank that had it."""
+    secret = read_blinding_secret(settings)
+    question, lineage = str(entry["question_uuid"]), str(entry["lineage_uuid"])
+    until = entry["until_version"]
+    for version in sorted(banks, reverse=True):
+        if version < entry["from_version"] or (until is not None and version >= until):
+            continue
+        rows = lake.read("lineage_at_version", {"lineage_uuid": lineage, "bank_version": version})
+        index = index_bank(rows, settings.disciplines, secret)
+        slots = index.list_slots(0) if index.lineage_uuids else []
+        if question not in slots:
+            continue
+        row = next(one for one in rows.iter_rows(named=True) if one["question_uuid"] == question)
+        commitments = commit_rows(secret, rows)
+        leaves = make_slot_leaves(index, 0, commitments)
+        slot = slots.index(question)
+        commitment = commitments[lineage, question].hex()
+        discipline, path = _find_lineage(
+            public / "banks" / f"{banks[version]}.jsonl",
+            index.names[0],
+            SealedLineage(len(leaves), compute_root(leaves)),
+        )
+        return {
+            "commitment": commitment,
+            "salt": question_salt(secret, question, int(row["revision"])).hex(),
+            "content": write_content(row),
+            "bank_root": banks[version],
+            "lineage": index.names[0].hex(),
+            "discipline": discipline,
+            "slot": slot,
+            "slot_salt": slot_salt(secret, version, lineage, slot).hex(),
+            "slots": len(leaves),
+            "path": [node.hex() for node in make_path(leaves, slot)],
+            "lineage_path": [node.hex() for node in path],
+            "sets": sorted(_iter_sets(public, commitment)),
+        }
+    raise UsageError(
+        f"{question} was in no bank that a run was committed to, so that there is nothing to prove. Only questions of sealed runs are disclosed."
+    )
+
+
+def _find_lineage(path: Path, name: bytes, sealed: SealedLineage) -> tuple[str, list[bytes]]:
+    """Where a lineage stands in the public file of a bank.
+
+    Also returned are its discipline there, and its path to the bank's root.
+    """
+    leaves: list[bytes] = []
+    found: tuple[int, str] | None = None
+    lines = iter_lines(path)
+    next(lines)
+    for place, (of, discipline, slots, root) in enumerate(lines):
+        known = SealedLineage(slots, bytes.fromhex(root))
+        if bytes.fromhex(of) == name and known == sealed:
+            found = (place, discipline)
+        leaves.append(make_lineage_leaf(bytes.fromhex(of), discipline, known))
+    if found is None:
+        raise UsageError(
+            f"{path} does not have the question's lineage as the bank has it now. Restore file, lake and secrets of one backup."
+        )
+    place, discipline = found
+    proof = make_path(leaves, place)
+    if follow_path(leaves[place], place, len(leaves), proof).hex() != path.stem:
+        raise StoreError(
+            f"{path} is not what was published: its lines do not lead to the root in its name. Restore it from a backup."
+        )
+    return discipline, proof
+
+
+def _iter_sets(public: Path, commitment: str) -> Iterator[str]:
+    """The sets of disclosed runs that have the question, each once."""
+    seen: set[str] = set()
+    for path in sorted((public / "runs").glob("*/sets.jsonl")):
+        for line in iter_lines(path):
+            if line["set"] not in seen and any(item[2] == commitment for item in line["items"]):
+                seen.add(line["set"])
+                yield line["set"]

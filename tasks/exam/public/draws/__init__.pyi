@@ -1,0 +1,26 @@
+# Add what a candidate gives to the seed of a run that is committed to and not drawn; the number of the entry.
+from .committing import add_share as add_share
+
+# Commit to a run that is drawn once the value of `source` is known; the plan and the number of the entry.
+from .committing import commit_run as commit_run
+
+# Draw a run that is committed to with the value of its beacon, and publish it; its plan.
+from .committing import draw_run as draw_run
+
+# Disclose every closed run that is not yet, and bring the public log's file up to the ledger; returns the runs.
+from .disclosing import disclose_closed_runs as disclose_closed_runs
+
+# Why closed runs cannot be disclosed: a sentence for each, with its name and the way out; nothing is written.
+from .disclosing import find_refused_runs as find_refused_runs
+
+# Add the entries of a run that is planned now: its commitment, unless it is public already, and its draw.
+from .sealing import write_draw as write_draw
+
+__all__ = [
+    "add_share",
+    "commit_run",
+    "disclose_closed_runs",
+    "draw_run",
+    "find_refused_runs",
+    "write_draw",
+]

@@ -1,0 +1,32 @@
+"""Questions that left the bank, or came back, in the public log.
+
+It records how many and why, never which.
+"""
+
+from __future__ import annotations
+
+from schemas.settings import Settings
+from tasks.exam.log import note_keys
+from tasks.exam.log.signing import open_signer
+from tasks.exam.public.log.log_file import keep_public_log
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.public_log import add_public_entry
+
+RETIRE = "retire"
+RESTORE = "restore"
+
+
+def publish_retirement(
+    ledger: Ledger, settings: Settings, *, count: int, bank_version: int, reason: str, is_retired: bool = True
+) -> str | None:
+    """Note that so many questions left, or came back, with a bank version.
+
+    Everybody can read it.
+
+    Returns why the file was refused, null where it was not.
+    """
+    note_keys(ledger, settings, open_signer(settings))
+    with ledger.write() as connection:
+        body = {"count": count, "bank_version": bank_version, "reason": reason}
+        add_public_entry(connection, RETIRE if is_retired else RESTORE, body)
+    return keep_public_log(ledger, settings)

@@ -1,0 +1,44 @@
+"""The public log as Prefect sees it: sealed, and given to its witnesses.
+
+It has names and numbers alone.
+"""
+
+from __future__ import annotations
+
+from prefect import task
+
+from schemas.errors import FlowError
+from schemas.settings import load_settings
+from tasks.exam.public.log.witnesses import Seal, read_witnesses, seal_public_log
+from tasks.running import hide_content
+from tasks.running.flow_runs import RETRIED
+from warehouse.ledger.engine.opening import open_ledger
+
+
+@task(name="seal_public_log", **RETRIED)
+@hide_content
+def seal_log() -> dict[str, object]:
+    """Sign the head of the public log and give it to the witnesses of the settings.
+
+    Raises FlowError when one could not be told; the others have it.
+    """
+    settings = load_settings()
+    witnesses = read_witnesses(settings.witnesses, settings)
+    with open_ledger(settings.ledger_address) as ledger:
+        seal = seal_public_log(ledger, settings, witnesses)
+    result = _describe(seal)
+    if seal.failures:
+        named = "; ".join(f"{told.witness}: {told.reason}" for told in seal.failures)
+        raise FlowError(
+            f"{len(seal.failures)} of {len(seal.told)} witnesses have no head of entry {result['number']}: {named}.",
+            result,
+        )
+    return result
+
+
+def _describe(seal: Seal) -> dict[str, object]:
+    return {
+        "number": 0 if seal.head is None else seal.head.number,
+        "given": sum(told.outcome == "given" for told in seal.told),
+        "known": sum(told.outcome == "known" for told in seal.told),
+    }

@@ -1,0 +1,233 @@
+"""Witnesses of the public log.
+
+A witness keeps its signed heads where nobody of this installation can change them.
+
+A witness is a file elsewhere (another machine's disk, a share that can only be added to), which gets each head as a line, or a
+command, which gets it on its standard input and says with exit code 0 that it was kept. What was given to whom is a line of
+`PROCTOR_HOME/public/witnesses.jsonl`, in which a witness appears by a short name: a path or a command may say too much.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from schemas.errors import StoreError, UsageError
+from schemas.settings import Settings
+from tasks.exam.public.log.folder import WITNESSES, name_public_folder, open_locked, write_durably
+from tasks.exam.public.log.heads import sign_public_head
+from tasks.exam.public.log.signed_heads import TAIL_BYTES, PublicSignedHead, iter_heads
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
+
+COMMAND: Final = "command:"
+FILE: Final = "file:"
+TIME_LIMIT_S: Final = 30.0
+# Every witness has a line within the last of these, however many there are.
+_KNOWN_BYTES: Final = 1 << 16
+# What a command may need of the environment; no key of a model, and no address of ours.
+_VARIABLES: Final = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Who keeps heads.
+
+    Attributes:
+        name: what it is called in what is published.
+        path: the file; null for a command.
+        command: the program and its arguments; empty for a file.
+    """
+
+    name: str
+    path: Path | None = None
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class WitnessedHead:
+    """What became of a head with a witness: given now, known to it already, or failed.
+
+    A failure has its reason.
+    """
+
+    witness: str
+    outcome: Literal["given", "known", "failed"]
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Seal:
+    """The head of the public log and who has it; null where the log has no entry."""
+
+    head: PublicSignedHead | None
+    told: tuple[WitnessedHead, ...] = ()
+
+    @property
+    def failures(self) -> tuple[WitnessedHead, ...]:
+        """The witnesses that could not be told."""
+        return tuple(told for told in self.told if told.outcome == "failed")
+
+
+def read_witnesses(texts: Sequence[str], settings: Settings) -> tuple[Witness, ...]:
+    """Witnesses as they are named: `PATH`, `file:PATH` or `command:PROGRAM ARGUMENT …`.
+
+    Raises UsageError for one that names nothing, and for a file within the home: who can change the log could change that too.
+    """
+    return tuple(_read_witness(text.strip(), settings) for text in texts)
+
+
+def seal_public_log(
+    ledger: Ledger,
+    settings: Settings,
+    witnesses: Iterable[Witness],
+    *,
+    time_limit_s: float = TIME_LIMIT_S,
+    variables: Mapping[str, str] | None = None,
+) -> Seal:
+    """Bring the files up to the ledger, sign the head, and give it to every witness.
+
+    A witness that fails does not keep the head from any other.
+
+    `variables` are those of the environment. Raises StoreError for a log that is not what the ledger has: no head of it is signed.
+    """
+    head = sign_public_head(ledger, settings)
+    if head is None:
+        return Seal(None)
+    found = os.environ if variables is None else variables
+    given = {name: found[name] for name in _VARIABLES if name in found}
+    return Seal(head, tuple(_tell(witness, head, settings, time_limit_s, given) for witness in witnesses))
+
+
+def name_witnesses_file(settings: Settings) -> Path:
+    """Where it is written down what was given to whom."""
+    return name_public_folder(settings) / WITNESSES
+
+
+def _read_witness(text: str, settings: Settings) -> Witness:
+    short = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    if text.startswith(COMMAND):
+        try:
+            command = shlex.split(text.removeprefix(COMMAND))
+        except ValueError:
+            command = []
+        if not command:
+            raise UsageError(
+                f"A witness {COMMAND!r} needs a program: command:PROGRAM ARGUMENT …, quoted as in a shell."
+            )
+        return Witness(f"{Path(command[0]).name} {short}", command=tuple(command))
+    named = text.removeprefix(FILE)
+    path = Path(named).expanduser()
+    if not named or path.is_dir():
+        raise UsageError(f"The witness {text!r} is no file: name one, or command:PROGRAM for a program.")
+    if path.resolve().is_relative_to(settings.home.resolve()):
+        raise UsageError(
+            f"The witness {path} lies in PROCTOR_HOME: whoever can change the log could change it too. Name a file elsewhere."
+        )
+    return Witness(f"{path.name} {short}", path=path)
+
+
+def _tell(
+    witness: Witness,
+    head: PublicSignedHead,
+    settings: Settings,
+    time_limit_s: float,
+    variables: Mapping[str, str],
+) -> WitnessedHead:
+    if witness.path is None:
+        if _is_known(witness, head, settings):
+            return WitnessedHead(witness.name, "known")
+        reason = _run(witness.command, head, time_limit_s, variables)
+    else:
+        is_new, reason = _add_line(witness.path, head)
+        if not is_new and reason is None:
+            return WitnessedHead(witness.name, "known")
+    if reason is not None:
+        return WitnessedHead(witness.name, "failed", reason)
+    _note(witness, head, settings)
+    return WitnessedHead(witness.name, "given")
+
+
+def _run(
+    command: Sequence[str], head: PublicSignedHead, time_limit_s: float, variables: Mapping[str, str]
+) -> str | None:
+    """Give a head to a program; returns why it failed, or None when it did not.
+
+    What the program prints is not shown to anybody.
+    """
+    try:
+        done = subprocess.run(
+            list(command),
+            input=f"{head.write_line()}\n".encode(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=time_limit_s,
+            check=False,
+            env=dict(variables),
+        )
+    except subprocess.TimeoutExpired:
+        return f"it took longer than {time_limit_s:g} s"
+    except OSError as error:
+        return f"it cannot be started ({error.strerror})"
+    return f"it ended with {done.returncode}" if done.returncode else None
+
+
+def _add_line(path: Path, head: PublicSignedHead) -> tuple[bool, str | None]:
+    """Add a head to a witness's file; whether it was added, and why it could not be."""
+    try:
+        with path.open("ab+") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - TAIL_BYTES, 0))
+            tail = file.read()
+            last = next(iter_heads(tail.split(b"\n")[-2:-1]), None)
+            if last == head:
+                return False, None
+            # Half a line of a writer that was killed is ended, and stays for whoever looks.
+            lead = b"" if not tail or tail.endswith(b"\n") else b"\n"
+            file.write(lead + head.write_line().encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        return False, f"it cannot be written ({error.strerror})"
+    return True, None
+
+
+def _is_known(witness: Witness, head: PublicSignedHead, settings: Settings) -> bool:
+    path = name_witnesses_file(settings)
+    if not path.exists():
+        return False
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - _KNOWN_BYTES, 0))
+        for line in file.read().split(b"\n"):
+            try:
+                values = json.loads(line)
+            except ValueError:
+                continue
+            if (values.get("witness"), values.get("number"), values.get("hash")) == (
+                witness.name,
+                head.number,
+                head.hash,
+            ):
+                return True
+    return False
+
+
+def _note(witness: Witness, head: PublicSignedHead, settings: Settings) -> None:
+    path = name_witnesses_file(settings)
+    row = {"witness": witness.name, "number": head.number, "hash": head.hash, "given_at": now_text()}
+    line = json.dumps(row, separators=(",", ":")).encode() + b"\n"
+    try:
+        with open_locked(path) as descriptor:
+            size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                line = b"\n" + line
+            write_durably(descriptor, line, path.parent)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written ({error.strerror}).") from None

@@ -1,0 +1,134 @@
+"""How sure a reading is, and whether its paper is held whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tasks.ingest.confidence.evidence import Evidence, gather_paper, gather_questions
+from tasks.ingest.confidence.fit import Fit, read_fit
+from tasks.ingest.contracts import Breach, Checked
+
+# Sentences of broken contracts that the reason for holding a paper names.
+_MOST_NAMED = 3
+# What no question of a held paper exceeds: its neighbours are wrong, and nobody has looked yet.
+_MOST_SURE_HELD = 0.6
+
+
+@dataclass(frozen=True)
+class Terms:
+    """When a question needs special care, and when a paper is held.
+
+    `threshold`: questions of less confidence get the status `low_confidence`. `least_right`: a paper of which a smaller
+    share is expected to be right is held. `most_broken`: so is one of whose questions a larger share is concerned by
+    contracts that the reading breaks. `fit` is the JSON of the fit to use, None for the one that comes with the program.
+    """
+
+    threshold: float = 0.6
+    least_right: float = 0.5
+    most_broken: float = 0.5
+    fit: str | None = None
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Terms:
+        """The terms in the options of a reading."""
+        return cls(
+            float(options["confidence_threshold"]),
+            float(options.get("hold_least_right", cls.least_right)),
+            float(options.get("hold_most_broken", cls.most_broken)),
+            options.get("confidence_fit"),
+        )
+
+
+def judge_reading(
+    document: dict[str, Any],
+    questions: list[dict[str, Any]],
+    text: str,
+    checked: Checked,
+    terms: Terms,
+) -> None:
+    """Give a paper and its questions their confidence, and hold a paper that was read badly.
+
+    `document` and `questions` are rows on their way to be landed, and are changed. A paper without questions is neither.
+    """
+    if not questions:
+        return
+    fit = read_fit(terms.fit)
+    evidence = gather_paper(document, questions, text, checked)
+    document["confidence_version"] = fit.version
+    document["reading"] = write_reading(evidence, checked)
+    share = compute_confidences(fit, evidence, questions, checked.breaches)
+    document["expected_right_rate"] = share
+    reason = _find_reason(share, checked, terms)
+    document["status"], document["error"] = ("held", reason) if reason else ("parsed", None)
+    for row in questions:
+        if reason:
+            row["parse_confidence"] = min(row["parse_confidence"], _MOST_SURE_HELD)
+        row["status"] = name_status(row, terms.threshold)
+
+
+def compute_confidences(
+    fit: Fit, evidence: Evidence, questions: Sequence[dict[str, Any]], breaches: Sequence[Breach]
+) -> float:
+    """Set the confidence of a paper's questions.
+
+    Returns the share of the paper that is expected to be right.
+    """
+    for row, own in zip(questions, gather_questions(evidence, questions, breaches), strict=True):
+        row["parse_confidence"] = round(fit.expect_right(own), 2)
+    return round(fit.expect_share(summarise(evidence, questions)), 2)
+
+
+def summarise(evidence: Evidence, questions: Sequence[Mapping[str, Any]]) -> Evidence:
+    """The evidence for the share of a paper that is right, how sure its questions are with it."""
+    sure = sum(float(row["parse_confidence"]) for row in questions) / max(1, len(questions))
+    return {**evidence, "sure_mean": sure}
+
+
+def name_status(row: Mapping[str, Any], threshold: float) -> str:
+    """Whether a question needs special care in review."""
+    if row["parse_confidence"] < threshold:
+        return "low_confidence"
+    return "parsed" if row["answer"] else "no_answer"
+
+
+def write_reading(evidence: Evidence, checked: Checked) -> str:
+    """What was seen of a reading as a whole, as it is landed with its document."""
+    value = {
+        "breaches": [asdict(breach) for breach in checked.breaches],
+        "kept": checked.kept,
+        "score": round(checked.score, 4),
+        "margin": round(checked.margin, 4),
+        "evidence": {name: round(number, 4) for name, number in evidence.items()},
+    }
+    return json.dumps(value, ensure_ascii=False)
+
+
+def parse_reading(text: str | None) -> tuple[Evidence, Checked]:
+    """The evidence of a landed paper, and what its contracts said.
+
+    Of one that was landed before they were kept both are empty.
+    """
+    if not text:
+        return {}, Checked()
+    value = json.loads(text)
+    breaches = tuple(Breach(**breach) for breach in value["breaches"])
+    return value["evidence"], Checked(breaches, value["kept"], value["score"], value["margin"])
+
+
+def _find_reason(share: float, checked: Checked, terms: Terms) -> str | None:
+    """Why a paper is held, in the words that a person reads; None where it is not."""
+    broken = 1 - checked.score
+    if share >= terms.least_right and broken <= terms.most_broken:
+        return None
+    largest = sorted(checked.breaches, key=lambda breach: -breach.size)[:_MOST_NAMED]
+    found = " ".join(breach.words for breach in largest)
+    more = len(checked.breaches) - len(largest)
+    said = f"{found}{f' And {more} more.' if more > 0 else ''} " if found else ""
+    if broken > terms.most_broken:
+        why = f"What the paper says of itself does not hold for {broken:.0%} of its questions."
+    else:
+        why = f"Only {share:.0%} of it is expected to be read right."
+    return f"Held: {why} {said}Correct how it is divided on the web desk, or release it as it is: `proctor documents release`."

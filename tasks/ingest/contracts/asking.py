@@ -1,0 +1,115 @@
+"""Whether what was found asks anything, looked at as a whole.
+
+Rules for candidates, plans of a course, notes and statistics are numbered like questions. One line that does not ask may
+still be a question; a list of which hardly any line asks or offers anything is none.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.contracts import Breach
+from tasks.ingest.contracts.readings import Reading
+from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.layout.headings import read_heading
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.grammar import asking
+
+NOTHING_ASKS = "nothing_asks"
+# At most so large a share of a list that is none asks by chance.
+_CHANCE = 0.25
+_LEAST_LIST = 3
+# As far as a text is searched for what asks.
+_SHOWN = 1_500
+
+
+def asks(draft: Draft) -> bool:
+    """Whether a question asks, offers, leaves a blank, or has marks, an answer or a type."""
+    return bool(
+        len(draft.options) > 1
+        or draft.answer
+        or draft.marks is not None
+        or draft.fine is not None
+        or draft.material
+        or asking().search(draft.stem[:_SHOWN])
+    )
+
+
+def is_no_paper(drafts: Sequence[Draft]) -> bool:
+    """Whether hardly any of what was found asks."""
+    return bool(drafts) and sum(map(asks, drafts)) <= _CHANCE * len(drafts)
+
+
+def list_silent(reading: Reading) -> frozenset[int]:
+    """The first lines of what was numbered and asks nothing, list by list."""
+    starts = sorted(draft.start for draft in _find_silent(reading))
+    return frozenset(
+        piece.start
+        for piece in reading.pieces
+        if (at := bisect_left(starts, piece.start)) < len(starts) and starts[at] < piece.end
+    )
+
+
+def keep_asking(reading: Reading) -> ContractCheck:
+    """What was found asks: no list of it is one of rules, notes or subjects."""
+    found = ContractCheck(checked=bool(reading.drafts))
+    silent = _find_silent(reading)
+    whole = is_no_paper(reading.drafts)
+    for draft in reading.drafts if whole else silent:
+        found.doubt(draft)
+    if found.doubted:
+        count, asking_count = len(found.doubted), sum(map(asks, found.doubted))
+        found.breaches.append(
+            Breach(
+                NOTHING_ASKS if whole else "asking",
+                found.doubted[0].start,
+                count,
+                f"{count} numbered passages were found, of which {asking_count} ask or offer anything: "
+                + (
+                    "this is no paper, or its questions stand elsewhere."
+                    if whole
+                    else "they are rather rules."
+                ),
+            )
+        )
+    return found
+
+
+def _find_silent(reading: Reading) -> list[Draft]:
+    """The questions of lists that stand first, hardly ask, and have no title with marks.
+
+    A list ends where its section does or its numbers start again. Statements to judge and terms to explain do not ask
+    either; they stand below a title, or between questions that do.
+    """
+    silent: list[Draft] = []
+    rest = list(reading.drafts)
+    while rest:
+        size = 1
+        while size < len(rest) and _goes_on(rest[size - 1], rest[size]):
+            size += 1
+        one, rest = rest[:size], rest[size:]
+        if len(one) < _LEAST_LIST or not is_no_paper(one) or has_title(reading.pieces, one[0].start):
+            break
+        silent += one
+    return silent
+
+
+def _goes_on(before: Draft, draft: Draft) -> bool:
+    return before.section == draft.section and (before.value or 0) < (draft.value or 0)
+
+
+_TITLE = re.compile(r"[（(\[][^()（）]{0,12}\d{1,3}\s*(?:分|(?i:marks?|points?|pts?))[^()（）]{0,24}[)）\]]")
+_LINES_ABOVE = 4
+
+
+def has_title(pieces: Sequence[Piece], place: int) -> bool:
+    """Whether a title with marks, or the name of a type, stands on the lines above a place."""
+    index = bisect_left(pieces, place, key=lambda piece: piece.start)
+    return any(
+        _TITLE.search(piece.text) is not None or read_heading(piece.text) is not None
+        for piece in pieces[max(index - _LINES_ABOVE, 0) : index]
+        if len(piece.text) < 90
+    )

@@ -1,0 +1,366 @@
+"""Contracts on what questions hold: options, keys, and nothing of another question."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.contracts import Breach
+from tasks.ingest.contracts.readings import Reading
+from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.layout.headings import may_open_title, read_heading
+from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
+from tasks.ingest.words.labels import parse_label
+
+# From how many questions on a section shows what is usual in it, and how many of them must do so.
+_MIN_ALIKE, _MOST = 4, 0.8
+_KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
+
+
+def keep_option_counts(reading: Reading) -> ContractCheck:
+    """The choice questions of a section offer as many options each as nearly all of them do."""
+    found = ContractCheck()
+    for section, drafts in reading.by_section.items():
+        choices = [draft for draft in drafts if draft.question_type == "multiple_choice"]
+        if len(choices) < _MIN_ALIKE:
+            continue
+        usual, count = Counter(len(draft.options) for draft in choices).most_common(1)[0]
+        if count < _MOST * len(choices):
+            continue
+        found.checked = True
+        odd = [draft for draft in choices if len(draft.options) != usual]
+        for draft in odd:
+            if len(draft.options) < usual and len(choices) > _MIN_ALIKE:
+                found.doubt(draft, "fewer_options_than_others")
+            elif len(draft.options) > usual + 1:
+                found.doubt(draft)
+        if found.doubted and odd:
+            found.breaches.append(
+                Breach(
+                    "option_counts",
+                    odd[0].start,
+                    len(odd),
+                    f"{len(odd)} of {len(choices)} choice questions do not have the {usual} options of the others "
+                    f"({_name(odd)}).",
+                    section,
+                )
+            )
+    return found
+
+
+def keep_option_labels(reading: Reading) -> ContractCheck:
+    """Options run A, B, C … without a gap, and no list of them is left in a text."""
+    found = ContractCheck()
+    for draft in reading.drafts:
+        labels = [label for label, _ in draft.options]
+        if not labels:
+            held = reading.inside.get(id(draft), [])
+            if (
+                draft.question_type != "true_false"
+                and len({m[1] for one in held if (m := _LISTED.match(one.text))}) > 1
+            ):
+                found.checked = True
+                found.doubt(draft)
+            continue
+        found.checked = True
+        wanted = [chr(ord("A") + place) for place in range(len(labels))]
+        if len(labels) == 1 or (labels != wanted and len(labels[0]) == 1 and labels[0].isalpha()):
+            found.doubt(draft)
+    if found.doubted:
+        found.breaches.append(
+            Breach(
+                "option_labels",
+                found.doubted[0].start,
+                len(found.doubted),
+                f"The options of {len(found.doubted)} questions do not run A, B, C ({_name(found.doubted)}).",
+            )
+        )
+    return found
+
+
+_LISTED = re.compile(r"\s*[（(\[]?([A-F])\s*[)）\].．、]\s*\S")
+
+
+def keep_section_types(reading: Reading) -> ContractCheck:
+    """What questions show is what their heading names: options below `选择题`."""
+    found = ContractCheck()
+    for stretch in reading.stretches:
+        drafts = reading.by_section.get(stretch.index, [])
+        if stretch.fine is None or not drafts:
+            continue
+        kinds = (stretch.fine.question_type, *stretch.fine.accepts)
+        found.checked = True
+        if "multiple_choice" in kinds[:1] and "short_answer" not in kinds:
+            odd = [draft for draft in drafts if len(draft.options) < 2]
+            what = "without options below a heading of choice questions"
+        elif kinds[0] == "true_false":
+            odd = [draft for draft in drafts if len(draft.options) > 2]
+            what = "with a list of options below a heading of judgements"
+        elif kinds[0] in ("short_answer", "essay", "calculation", "term_explanation") and len(kinds) == 1:
+            odd = [draft for draft in drafts if len(draft.options) > 2]
+            what = "with a list of options below a heading of free questions"
+        else:
+            odd = []
+            what = ""
+        if not odd:
+            continue
+        for draft in odd:
+            found.doubt(draft)
+        found.breaches.append(
+            Breach(
+                "section_types",
+                odd[0].start,
+                len(odd),
+                f"Section {stretch.name!r} holds {len(odd)} questions {what} ({_name(odd)}).",
+                stretch.index,
+            )
+        )
+    return found
+
+
+def keep_keys(reading: Reading) -> ContractCheck:
+    """Once questions of a section and type have keys, each of them has one."""
+    found = ContractCheck()
+    for section, drafts in reading.by_section.items():
+        for kind in dict.fromkeys(draft.question_type for draft in drafts):
+            alike = [draft for draft in drafts if draft.question_type == kind]
+            bare = [draft for draft in alike if not draft.answer]
+            if len(alike) < _MIN_ALIKE or len(bare) > 0.4 * len(alike):
+                continue
+            found.checked = True
+            for draft in bare:
+                found.doubt(draft, "only_one_without_answer")
+            if bare:
+                found.breaches.append(
+                    Breach(
+                        "keys",
+                        bare[0].start,
+                        len(bare),
+                        f"{len(bare)} of {len(alike)} questions have no answer where the others have one ({_name(bare)}).",
+                        section,
+                    )
+                )
+    return found
+
+
+def keep_key_length(reading: Reading) -> ContractCheck:
+    """The printed answers are as many as the questions: none is left over."""
+    left = sum(len(section.entries) for section in reading.keys)
+    found = ContractCheck(checked=bool(left) or any(draft.answer for draft in reading.drafts))
+    if left and reading.drafts:
+        found.missing = left
+        found.breaches.append(
+            Breach("key_length", reading.drafts[0].start, left, f"{left} printed answers match no question.")
+        )
+    return found
+
+
+_OPTION = re.compile(r"\s*[（(\[]?([ABab])\s*[)）\].．、]\s*\S")
+_NO_LETTERS = re.compile(r"[\W\d_]+")
+_TOLD = {
+    "stem_holds_next_question": "the number of the next one",
+    "holds_number_of_its_kind": "another number in the form of its own",
+    "holds_second_answer": "a second answer",
+    "holds_second_options": "a second list of options",
+    "stem_holds_heading": "a heading",
+}
+
+
+def keep_own(reading: Reading) -> ContractCheck:
+    """A question holds no further number, answer, list of options, and no heading."""
+    found = ContractCheck(checked=bool(reading.drafts))
+    for draft in reading.drafts:
+        held = reading.inside.get(id(draft), [])
+        notes = [*_held_numbers(draft, held), *_held_contents(draft, held)]
+        for note in notes:
+            found.doubt(draft, note)
+        if notes:
+            found.breaches.append(
+                Breach(
+                    "own",
+                    draft.start,
+                    1,
+                    f"Question {draft.number_label or draft.stem[:20]!r} holds {', '.join(_TOLD[note] for note in notes)}.",
+                    draft.section,
+                )
+            )
+    return found
+
+
+def _held_numbers(draft: Draft, held: Sequence[Piece]) -> list[str]:
+    own = parse_label(f"{draft.number_label} x") if draft.number_label else None
+    if own is None or draft.value is None or (draft.fine is not None and draft.fine.name == "matching"):
+        return []
+    labels = [piece.label for piece in held if piece.kind != "table" and piece.label is not None]
+    values = [label.value for label in labels if label.style == own.style and not label.is_weak]
+    alike = [label for label in labels if label.style == own.style and label.text[-1:] == own.text[-1:]]
+    if draft.value + 1 in values and values != list(range(1, len(values) + 1)):
+        return ["stem_holds_next_question"]
+    if alike and own.style in ("num", "word", "bracket") and alike[0].value != 1:
+        return ["holds_number_of_its_kind"]
+    return []
+
+
+def _held_contents(draft: Draft, held: Sequence[Piece]) -> list[str]:
+    notes: list[str] = []
+    if len(held) > 1 and draft.question_type in ("multiple_choice", "true_false"):
+        # `Answer: B` and `Solution: …` are one answer and its reasons
+        answers = [name for piece in held if (name := _name_answer(piece.text))]
+        if len(set(answers)) < len(answers):
+            notes.append("holds_second_answer")
+    letters = [match[1].upper() for piece in held if (match := _OPTION.match(piece.text))]
+    if min(letters.count("A"), letters.count("B")) > 1 and draft.question_type in (
+        "multiple_choice",
+        "true_false",
+    ):
+        notes.append("holds_second_options")
+    if any(_heads_section(piece) for piece in held):
+        notes.append("stem_holds_heading")
+    return notes
+
+
+def _name_answer(text: str) -> str:
+    """The word that opens an answer on this line, empty where none does or no key follows it."""
+    match = ANSWER_MARK.match(text) if text.lstrip()[:1] in ANSWER_STARTS else None
+    if match is None or _KEY_AHEAD.match(text, match.end()) is None:
+        return ""
+    word = _NO_LETTERS.sub("", match.group(0)).casefold()
+    return word if len(word) > 1 and word not in ("解答", "参考解答") else ""
+
+
+_KEY_AHEAD = re.compile(r"\s*[（(\[]?\s*(?:[A-Ha-h]{1,5}(?![A-Za-z])|[√×✓✗对错TF正]|(?i:true|false))")
+
+
+def _heads_section(piece: Piece) -> bool:
+    if len(piece.text) > 60 or piece.kind == "table":
+        return False
+    label = piece.label
+    if label.style not in ("cn", "part") if label is not None else not may_open_title(piece.text):
+        return False
+    heading = read_heading(piece.text)
+    return heading is not None and heading.label is not None and heading.label.style in ("cn", "part")
+
+
+# So many numbered lines below `Section A` are questions, not the parts of one.
+_MANY_PARTS, _MANY_SPELLED = 5, 2
+
+
+def keep_parts_few(reading: Reading) -> ContractCheck:
+    """What a heading such as `Section A` holds is no question with a long run of numbered lines."""
+    found = ContractCheck()
+    for stretch in reading.stretches:
+        drafts = reading.by_section.get(stretch.index, [])
+        if stretch.style != "part" or not stretch.is_question or len(drafts) != 1 or drafts[0].options:
+            continue
+        found.checked = True
+        count, is_spelled = _count_run(reading.inside.get(id(drafts[0]), ()))
+        if count < (_MANY_SPELLED if is_spelled else _MANY_PARTS):
+            continue
+        found.doubt(drafts[0])
+        found.missing += count - 1
+        found.breaches.append(
+            Breach(
+                "parts_few",
+                stretch.place,
+                count,
+                f"Section {stretch.name!r} was read as one question; it holds {count} numbered lines.",
+                stretch.index,
+            )
+        )
+    return found
+
+
+def _count_run(pieces: Sequence[Piece]) -> tuple[int, bool]:
+    """How far numbers of lines run on from 1 at most, and whether they are `Question 1`."""
+    last: dict[str, int] = {}
+    for piece in pieces:
+        label = piece.label
+        if label is not None and not label.is_weak and label.value == last.get(label.style, 0) + 1:
+            last[label.style] = label.value
+    counted = {style: value for style, value in last.items() if style in _COUNTED}
+    return max(counted.values(), default=0), counted.get("word", 0) >= _MANY_SPELLED
+
+
+_COUNTED = ("num", "paren", "nump", "word", "bracket")
+_DIGIT = re.compile(r"\d")
+_MIN_KEYS = 3
+_KEY_LEAD = re.compile(r"^[^\d:：]{0,12}[:：、.．]\s*")
+
+
+def keep_keys_out(reading: Reading) -> ContractCheck:
+    """No question holds the key line of others."""
+    found = ContractCheck()
+    if not reading.drafts or all(one.answer for one in reading.drafts):
+        return found
+    bare = {one.value for one in reading.drafts if not one.answer}
+    holding: list[tuple[Draft, int]] = []
+    for piece in reading.pieces:
+        if piece.start in reading.answer_parts or piece.kind == "table" or _DIGIT.search(piece.text) is None:
+            continue
+        draft = reading.find_last(piece.start)
+        if draft is None or piece.start <= draft.start:
+            continue
+        if draft.question_type == "multiple_choice" and not draft.answer:
+            continue
+        keys = read_key_line(_KEY_LEAD.sub("", piece.text))
+        if len(keys) >= _MIN_KEYS and any(entry.number in bare for entry in keys):
+            holding.append((draft, piece.start))
+    for draft, place in holding:
+        found.doubt(draft, "text_holds_answer")
+        found.breaches.append(
+            Breach(
+                "keys_out",
+                place,
+                1,
+                f"Question {draft.number_label} holds a line of keys of other questions.",
+                draft.section,
+            )
+        )
+    if holding:
+        for draft in reading.drafts:
+            if not draft.answer and draft.question_type in _KEYED:
+                found.doubt(draft, "answer_part_without_it")
+    return found
+
+
+# A question this much longer than its like has swallowed others, where it is long at all.
+_TIMES_LONGER, _LONG = 8, 700
+
+
+def keep_lengths(reading: Reading) -> ContractCheck:
+    """No question is many times as long as the others of its section and type."""
+    found = ContractCheck()
+    for section, drafts in reading.by_section.items():
+        if len(drafts) < _MIN_ALIKE:
+            continue
+        lengths = [draft.end - draft.start for draft in drafts]
+        usual = median(lengths)
+        found.checked = True
+        for draft, length in zip(drafts, lengths, strict=True):
+            if (
+                length > _LONG
+                and length > _TIMES_LONGER * usual
+                and not draft.material
+                and not draft.explanation
+            ):
+                found.doubt(draft)
+                found.breaches.append(
+                    Breach(
+                        "lengths",
+                        draft.start,
+                        1,
+                        f"Question {draft.number_label} has {length} characters, the others of its section about {usual:.0f}.",
+                        section,
+                    )
+                )
+    return found
+
+
+def _name(drafts: Sequence[Draft]) -> str:
+    labels = [draft.number_label or f"{draft.stem[:12]}…" for draft in drafts[:6]]
+    return ", ".join(labels) + (" …" if len(drafts) > 6 else "")

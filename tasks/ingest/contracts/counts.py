@@ -1,0 +1,286 @@
+"""Contracts on how many: announced counts, ranges, the score table, runs of numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.contracts import Breach
+from tasks.ingest.contracts.readings import Reading, Stretch
+from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.layout.announcements import Announcement, read_announcement, read_range
+from tasks.ingest.layout.numbers import last_number
+from tasks.ingest.words.labels import read_number
+from tasks.questions import count_blanks
+
+# What a paper says of all its questions stands on its first lines.
+_COVER_LINES = 30
+
+
+def keep_announced_count(reading: Reading) -> ContractCheck:
+    """As many questions stand below a heading as it announces."""
+    found = ContractCheck()
+    for stretch, announced in _announced(reading):
+        drafts = _below(reading, stretch)
+        counted = _measures(drafts)
+        found.checked = True
+        if announced.is_minimum:
+            holds = max(counted) >= announced.counts[0]
+        else:
+            holds = any(count in counted for count in announced.counts)
+        if holds:
+            continue
+        expected = min(announced.counts, key=lambda count: abs(count - len(drafts)))
+        size = max(abs(expected - len(drafts)), 1)
+        if len(drafts) < expected:
+            found.missing += size
+        else:
+            for draft in drafts[:size]:
+                found.doubt(draft)
+        found.breaches.append(
+            Breach(
+                "announced_count",
+                stretch.place,
+                size,
+                f"Section {stretch.name!r} announces {expected} questions ({announced.words[:40]}), "
+                f"{len(drafts)} were found.",
+                stretch.index,
+            )
+        )
+    return found
+
+
+_LONGEST_TITLE = 120
+
+
+def keep_announced_here(reading: Reading) -> ContractCheck:
+    """No question holds a line that announces others: `得分  三、判断题（共 20 分，每小题 2 分）`."""
+    found = ContractCheck(checked=bool(reading.drafts))
+    heads = {line for one in reading.stretches for line in (one.heading, *one.lead.split("\n"))}
+    for draft in reading.drafts:
+        for piece in reading.inside.get(id(draft), ()):
+            text = piece.text
+            announced = read_announcement(text) if len(text) < _LONGEST_TITLE and text not in heads else None
+            if announced is None or announced.is_minimum or max(announced.counts) < 2:
+                continue
+            if _parts(draft) in announced.counts:
+                continue
+            found.missing += announced.counts[0]
+            found.doubt(draft)
+            found.breaches.append(
+                Breach(
+                    "announced_here",
+                    piece.start,
+                    announced.counts[0],
+                    f"Question {draft.number_label or draft.stem[:20]!r} holds a line that announces "
+                    f"{announced.counts[0]} questions ({announced.words[:40]}).",
+                    draft.section,
+                )
+            )
+    return found
+
+
+def keep_announced_total(reading: Reading) -> ContractCheck:
+    """The paper holds as many questions as its first lines announce."""
+    found = ContractCheck()
+    first = min((draft.start for draft in reading.drafts), default=None)
+    stretches = [stretch for stretch in reading.stretches if stretch.heading]
+    for piece in reading.pieces[:_COVER_LINES]:
+        if (first is not None and piece.start >= first) or any(piece.start >= one.place for one in stretches):
+            break
+        text = piece.text
+        announced = read_announcement(text) if len(text) < 300 else None
+        if announced is None or "大题" in announced.words or max(announced.counts) < 3:
+            continue
+        found.checked = True
+        counted = _measures(reading.drafts)
+        expected = announced.counts[0]
+        sections = len(_numbered_sections(reading))
+        if any(count in (*counted, sections) for count in announced.counts) or (
+            announced.is_minimum and len(reading.drafts) >= expected
+        ):
+            continue
+        size = max(abs(expected - len(reading.drafts)), 1)
+        found.missing = max(found.missing, expected - len(reading.drafts))
+        found.breaches.append(
+            Breach(
+                "announced_total",
+                piece.start,
+                size,
+                f"The paper announces {expected} questions ({announced.words[:40]}), {len(reading.drafts)} were found.",
+            )
+        )
+    return found
+
+
+def keep_announced_range(reading: Reading) -> ContractCheck:
+    """The numbers that an instruction names are those of questions."""
+    found = ContractCheck()
+    values = {draft.value for draft in reading.drafts if draft.value is not None}
+    highest = max((last_number(draft.number_label) for draft in reading.drafts), default=0)
+    for stretch in reading.stretches:
+        for text in (stretch.heading, stretch.lead):
+            named = read_range(text)
+            if named is None or not reading.drafts:
+                continue
+            first, last = named
+            found.checked = True
+            lost = [value for value in range(first, last + 1) if value not in values and value > highest]
+            if not lost or _measures(_below(reading, stretch))[-1] >= last - first + 1:
+                continue
+            found.missing += len(lost)
+            found.breaches.append(
+                Breach(
+                    "announced_range",
+                    stretch.place,
+                    len(lost),
+                    f"Section {stretch.name!r} speaks of the questions {first} to {last}, "
+                    f"{len(lost)} of which were not found.",
+                    stretch.index,
+                )
+            )
+    return found
+
+
+_TABLE = re.compile(r"\s*(?:题\s*[号序型次]|大\s*题)\s*(?:[|\t]|\s)\s*(?=[一1ⅠI第])")
+_TABLE_NUMERAL = re.compile(
+    r"第?\s*([一二三四五六七八九十]{1,3}|[ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩ]|\d{1,2}|[IVX]{1,4})\s*(?:大?题)?"
+)
+
+
+def keep_score_table(reading: Reading) -> ContractCheck:
+    """As many sections hold questions as the score table (题号 一 二 三 四 总分) has columns."""
+    found = ContractCheck()
+    for piece in reading.pieces[:_COVER_LINES]:
+        head = piece.text.split("\n", 1)[0]
+        if len(head) > 200 or _TABLE.match(head) is None:
+            continue
+        cells = [cell for cell in re.split(r"[|\t]|\s+", head) if cell.strip()][1:]
+        numerals = [match for cell in cells if (match := _TABLE_NUMERAL.fullmatch(cell.strip()))]
+        values = [read_number(match.group(1)) for match in numerals]
+        if len(values) < 2 or values != list(range(1, len(values) + 1)):
+            continue
+        found.checked = True
+        sections = _numbered_sections(reading)
+        if len(values) in (len(sections), len(reading.drafts)) or not reading.drafts:
+            continue
+        lost = len(values) - len(sections)
+        size = abs(lost)
+        found.missing += max(lost, 0)
+        found.breaches.append(
+            Breach(
+                "score_table",
+                piece.start,
+                size,
+                f"The score table has {len(values)} sections, {len(sections)} with questions were found.",
+            )
+        )
+        break
+    return found
+
+
+def keep_number_runs(reading: Reading) -> ContractCheck:
+    """The numbers of questions rise by one, and start again only below a heading."""
+    found = ContractCheck(checked=len(reading.drafts) > 1)
+    gaps: list[tuple[Draft, int]] = []
+    turned: list[Draft] = []
+    for before, draft in pairwise(reading.drafts):
+        if before.section != draft.section or before.value is None or draft.value is None:
+            continue
+        last = last_number(before.number_label) or before.value
+        if draft.value > last + 1:
+            gaps.append((draft, draft.value - last - 1))
+            found.doubt(before, "number_gap_after")
+            found.notes.append((draft, "number_gap_before"))
+        elif draft.value <= before.value and draft.value != 1:
+            turned.append(draft)
+            found.doubt(draft, "number_not_increasing")
+    for draft, lost in gaps:
+        found.missing += min(lost, 20)
+        found.breaches.append(
+            Breach(
+                "number_runs",
+                draft.start,
+                lost,
+                f"{lost} numbers are missing before question {draft.number_label}.",
+                draft.section,
+            )
+        )
+    found.breaches += [
+        Breach(
+            "number_runs",
+            draft.start,
+            1,
+            f"Question {draft.number_label} stands after one with the same or a higher number.",
+            draft.section,
+        )
+        for draft in turned
+    ]
+    return found
+
+
+def _announced(reading: Reading) -> Iterator[tuple[Stretch, Announcement]]:
+    for stretch in reading.stretches:
+        for text in (stretch.heading, stretch.lead):
+            announced = read_announcement(text[:400]) if text else None
+            if announced is not None:
+                yield stretch, announced
+                break
+
+
+def _below(reading: Reading, stretch: Stretch) -> list[Draft]:
+    """The questions of a section, those of its parts included."""
+    inner = [
+        one.index
+        for one in reading.stretches
+        if one.index != stretch.index and one.parent is not None and one.parent == stretch.number
+    ]
+    own = reading.by_section.get(stretch.index, [])
+    if own or stretch.style == "cnp":
+        inner = [] if stretch.style == "cnp" else inner
+        return [*own, *(draft for index in inner for draft in reading.by_section.get(index, []))]
+    if inner:
+        return [draft for index in inner for draft in reading.by_section.get(index, [])]
+    # `第一部分 选择题（共40分）` stands above sections of its own
+    later = sorted((one for one in reading.stretches if one.place > stretch.place), key=lambda one: one.place)
+    if stretch.style != "part":
+        return []
+    found: list[Draft] = []
+    for one in later:
+        if one.style == "part":
+            break
+        found += reading.by_section.get(one.index, [])
+    return found
+
+
+def _measures(drafts: Sequence[Draft]) -> tuple[int, ...]:
+    """In how many ways the questions of a section may be counted.
+
+    As questions, with the parts of materials one by one, and by the last of their numbers.
+    """
+    parts = sum(_parts(draft) for draft in drafts)
+    spread = sum(max(1, last_number(draft.number_label) - (draft.value or 0) + 1) for draft in drafts)
+    return len(drafts), spread, parts
+
+
+_PART = re.compile(r"(?m)^\s*[（(]?(\d{1,2})[)）.．、]")
+
+
+def _parts(draft: Draft) -> int:
+    if draft.options:
+        return 1
+    numbers = [int(match) for match in _PART.findall(draft.stem)]
+    if len(numbers) > 1 and all(right == left + 1 for left, right in pairwise(numbers)):
+        return len(numbers)
+    return max(1, count_blanks(draft.stem)) if draft.question_type == "fill_in_the_blank" else 1
+
+
+def _numbered_sections(reading: Reading) -> set[tuple[int | None, int]]:
+    """The sections that hold questions; parts of one section are one."""
+    found: set[tuple[int | None, int]] = set()
+    for stretch in reading.stretches:
+        if stretch.index in reading.by_section and stretch.heading:
+            found.add((stretch.parent, 0) if stretch.parent is not None else (stretch.number, stretch.index))
+    return found

@@ -1,0 +1,163 @@
+"""Contracts on the text: something claims every line, a paper that asks gives questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tasks.ingest.contracts import Breach
+from tasks.ingest.contracts.asking import has_title
+from tasks.ingest.contracts.readings import Reading
+from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.layout.headings import is_chapter, read_heading
+from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.labels import Label
+
+_COUNTING = ("num", "paren", "nump", "word", "bracket", "sub", "capnum")
+# Below this share of claimed text a paper was hardly understood; a cover, a form and instructions stay within it.
+MIN_COVERAGE = 0.6
+MIN_TEXT = 1_000
+# Without any question, so much text must have a reason to be none.
+_MIN_NOTHING = 120
+NOTHING_FOUND = "nothing_found"
+_SHOWN = 8
+_USUAL_LENGTH = 150
+
+
+def keep_claimed(reading: Reading) -> ContractCheck:
+    """Every numbered line and most of the text belong to a question, a heading or a key."""
+    found = ContractCheck(checked=bool(reading.drafts))
+    unclaimed, lost, total = _unclaimed(reading)
+    if not reading.drafts:
+        return found
+    if unclaimed:
+        places = ", ".join(str(piece.start) for piece in unclaimed[:_SHOWN])
+        more = " …" if len(unclaimed) > _SHOWN else ""
+        found.missing = len(unclaimed)
+        found.breaches.append(
+            Breach(
+                "numbered_lines",
+                unclaimed[0].start,
+                len(unclaimed),
+                f"{len(unclaimed)} numbered lines belong to no question, heading or key "
+                f"(at characters {places}{more} of the text).",
+            )
+        )
+    if total > MIN_TEXT and lost > (1 - MIN_COVERAGE) * total:
+        length = sum(draft.end - draft.start for draft in reading.drafts) / len(reading.drafts)
+        found.missing = max(found.missing, int(lost / max(length, _USUAL_LENGTH)))
+        found.breaches.append(
+            Breach(
+                "claimed_text",
+                0,
+                lost,
+                f"{lost} of {total} characters belong to no question, heading or key.",
+            )
+        )
+        for draft in reading.drafts:
+            found.notes.append((draft, "paper_hardly_covered"))
+    return found
+
+
+def keep_found(reading: Reading) -> ContractCheck:
+    """A text that is long enough, and no key of another paper, holds questions."""
+    found = ContractCheck(checked=True)
+    total = sum(len(piece.text) for piece in reading.pieces)
+    if reading.drafts or reading.keys or total < _MIN_NOTHING:
+        return found
+    unclaimed, _, _ = _unclaimed(reading)
+    found.missing = max(1, len(unclaimed))
+    found.breaches.append(
+        Breach(
+            NOTHING_FOUND,
+            reading.pieces[0].start,
+            total,
+            f"No question was found in {total} characters, of whose lines {len(unclaimed)} are numbered"
+            f"{_asking(reading.pieces)}.",
+        )
+    )
+    return found
+
+
+_ASKS = re.compile(r"[？?]\s*$|_{3,}|[（(]\s{2,}[)）]")
+
+
+def _asking(pieces: Sequence[Piece]) -> str:
+    asking = sum(1 for piece in pieces if _ASKS.search(piece.text))
+    return f" and {asking} ask or leave a blank" if asking else ""
+
+
+def _unclaimed(reading: Reading) -> tuple[list[Piece], int, int]:
+    """The numbered lines and the characters that nothing claims, and all characters."""
+    first = min((draft.start for draft in reading.drafts), default=0)
+    heads = {stretch.place for stretch in reading.stretches if stretch.heading}
+    unclaimed: list[Piece] = []
+    lost = total = 0
+    told: str | None = None
+    for place, piece in enumerate(reading.pieces):
+        total += len(piece.text)
+        start = piece.start
+        if reading.touches(piece) or start in reading.answer_parts or start in heads or _is_known(piece):
+            continue
+        told = told if told is not None else _tell(reading)
+        body = piece.text if piece.label is None else piece.text[piece.label.end :]
+        if _fold(body)[:24] in told:
+            continue  # in a passage, a list of options or an answer that stands elsewhere than its question
+        lost += len(piece.text)
+        is_rule = start < first and not _asks(reading.pieces, place)
+        if _counts(piece.label) and not is_rule:
+            unclaimed.append(piece)
+    return unclaimed, lost, total
+
+
+def _tell(reading: Reading) -> str:
+    """All that questions hold besides their stems, folded."""
+    return "\n".join(
+        _fold(line)[:24]
+        for draft in reading.drafts
+        for text in (
+            draft.material,
+            draft.explanation,
+            *draft.answer,
+            *(f"{label}{text}" for label, text in draft.options),
+            *(text for _, text in draft.options),
+        )
+        if text
+        for line in text.split("\n")
+    )
+
+
+def _asks(pieces: Sequence[Piece], place: int) -> bool:
+    """Whether a numbered line asks, offers or stands in a list below a title with marks."""
+    if any(_ASKS.search(piece.text) or _OFFERS.match(piece.text) for piece in pieces[place : place + 2]):
+        return True
+    first = place
+    while first and _counts(pieces[first].label) and pieces[first].label.value > 1:  # type: ignore[union-attr]
+        first -= 1
+        while first and not _counts(pieces[first].label):
+            first -= 1
+    return has_title(pieces, pieces[first].start)
+
+
+_OFFERS = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
+
+
+def _fold(text: str) -> str:
+    return "".join(character for character in text[:60] if character.isalnum())
+
+
+def _is_known(piece: Piece) -> bool:
+    """A heading, a chapter or a key line: read, though part of no question."""
+    text = piece.text
+    return (
+        piece.kind in ("table", "questions")
+        or len(text.strip()) < 2
+        or is_chapter(text)
+        or len(read_key_line(text)) > 0
+        or (len(text) < 200 and read_heading(text) is not None)
+    )
+
+
+def _counts(label: Label | None) -> bool:
+    return label is not None and not label.is_weak and label.style in _COUNTING

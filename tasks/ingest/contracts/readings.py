@@ -1,0 +1,104 @@
+"""A reading of a paper as its contracts see it: what was found, and where."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.keys import KeySection
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.lexicon import FineType
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The lines below one heading, as far as contracts ask for them.
+
+    `index` is what the drafts of the section carry; `place` the heading's offset in the raw text. `heading` is its line,
+    `lead` what stands between it and the first question. `is_question`: the heading is itself one question.
+    """
+
+    index: int
+    place: int
+    number: int | None = None
+    style: str = ""
+    fine: FineType | None = None
+    heading: str = ""
+    lead: str = ""
+    parent: int | None = None
+    is_question: bool = False
+
+    @property
+    def name(self) -> str:
+        """What a sentence calls the section."""
+        return " ".join(self.heading.split())[:40] or "the beginning"
+
+
+@dataclass
+class Reading:
+    """What one reading of a paper came to.
+
+    `pieces` are all its lines, `keys` the printed answers that match no question, `answer_parts` the starts of the lines
+    that answers were read from.
+    """
+
+    drafts: Sequence[Draft]
+    pieces: Sequence[Piece]
+    stretches: Sequence[Stretch] = ()
+    keys: Sequence[KeySection] = ()
+    answer_parts: Collection[int] = field(default_factory=frozenset)
+
+    @cached_property
+    def by_section(self) -> dict[int, list[Draft]]:
+        """The questions of each section, in order."""
+        found: dict[int, list[Draft]] = defaultdict(list)
+        for draft in self.drafts:
+            found[draft.section].append(draft)
+        return dict(found)
+
+    @cached_property
+    def _spans(self) -> tuple[list[Draft], list[int]]:
+        drafts = sorted(
+            (draft for draft in self.drafts if draft.end > draft.start), key=lambda draft: draft.start
+        )
+        return drafts, [draft.start for draft in drafts]
+
+    def find(self, place: int) -> Draft | None:
+        """The question that holds a place of the text; of those that share a list, any."""
+        drafts, starts = self._spans
+        at = bisect_right(starts, place) - 1
+        # questions that share options or a passage overlap: look back a little
+        for index in range(at, max(-1, at - 12), -1):
+            if drafts[index].end > place:
+                return drafts[index]
+        return None
+
+    def touches(self, piece: Piece) -> bool:
+        """Whether a question begins on a line or holds its beginning."""
+        _, starts = self._spans
+        at = bisect_right(starts, piece.start)
+        return (at < len(starts) and starts[at] < piece.end) or self.find(piece.start) is not None
+
+    def find_last(self, place: int) -> Draft | None:
+        """The question that began last before a place, where the place is still in it."""
+        drafts, starts = self._spans
+        at = bisect_right(starts, place) - 1
+        draft = drafts[at] if at >= 0 else None
+        return draft if draft is not None and draft.end > place else None
+
+    @cached_property
+    def inside(self) -> dict[int, list[Piece]]:
+        """The lines of each question below its first, by the identity of its draft."""
+        found: dict[int, list[Piece]] = defaultdict(list)
+        drafts, _ = self._spans
+        at = -1
+        for piece in sorted(self.pieces, key=lambda piece: piece.start):
+            while at + 1 < len(drafts) and drafts[at + 1].start <= piece.start:
+                at += 1
+            if at >= 0 and drafts[at].start < piece.start < drafts[at].end:
+                found[id(drafts[at])].append(piece)
+        return dict(found)

@@ -1,0 +1,101 @@
+"""What headings and instructions announce: how many questions stand below them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib import resources
+from typing import NamedTuple
+
+import yaml
+
+from tasks.ingest.words.labels import read_number
+
+_ENGLISH = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "fifteen": 15, "sixteen": 16, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+    "sixty": 60, "eighty": 80, "hundred": 100,
+}  # fmt: skip
+_NUM = rf"((?<!\d)\d{{1,3}}(?:\.5)?(?!\d)|[一二两三四五六七八九十]{{1,3}}|(?i:{'|'.join(_ENGLISH)})\b)"
+# What a line must hold to announce anything: most lines are not looked at any further.
+_MAY = re.compile(
+    r"分|题|选|(?i:any|choose|select)\s|[x×X*✕]\s*[\d一-十]|(?i:points?|pts|marks?|questions?|problems|items)\b"
+)
+
+
+class Announcement(NamedTuple):
+    """What a text announces of its questions.
+
+    `counts` are the numbers of questions that would keep it, the first the likeliest; `is_minimum`: more may be offered,
+    of which some are chosen. `words` is the text that announces it.
+    """
+
+    counts: tuple[int, ...]
+    is_minimum: bool
+    words: str
+
+
+def read_announcement(text: str) -> Announcement | None:
+    """Read how many questions a heading or an instruction announces; None where it does not."""
+    if _MAY.search(text) is None:
+        return None
+    at_least = _find(text, "at_least")
+    counts = [value for match in _all(text, "count") for value in _values(match)]
+    if at_least is not None:
+        chosen = max(_values(at_least), default=0)
+        return Announcement((max([chosen, *counts]),), True, at_least.group(0).strip()) if chosen else None
+    found = _find(text, "count")
+    if found is not None and counts:
+        # `本大题共4小题` beside `共28分`: where it names two numbers, either would keep it
+        return Announcement(tuple(dict.fromkeys(counts)), False, found.group(0).strip())
+    if _find(text, "blanks") is not None:
+        return None  # the marks count gaps, of which a question may have several
+    product = _find(text, "product")
+    if product is not None:
+        values = _values(product)
+        return Announcement(tuple(dict.fromkeys(values)), False, product.group(0).strip())
+    total, each = _find(text, "sum"), _find(text, "each")
+    if total is None or each is None:
+        return None
+    whole, part = _number(total.group(1)), _number(each.group(1))
+    if not whole or not part or whole < part or whole % part:
+        return None
+    said = text[min(total.start(), each.start()) : max(total.end(), each.end())]
+    return Announcement((int(whole // part),), False, said.strip())
+
+
+def read_range(text: str) -> tuple[int, int] | None:
+    """The first and last number that an instruction names: `Questions 1-15`, `第1~10题`."""
+    match = _find(text, "range") if _MAY.search(text) is not None else None
+    if match is None:
+        return None
+    first, last = int(match.group(1)), int(match.group(2))
+    return (first, last) if 0 < first < last < first + 200 else None
+
+
+def _values(match: re.Match[str]) -> list[int]:
+    numbers = [_number(group) for group in match.groups() if group]
+    return [int(number) for number in numbers if number and number == int(number) and 0 < number <= 300]
+
+
+def _number(token: str) -> float | None:
+    if token[:1].isdigit():
+        return float(token)
+    return _ENGLISH.get(token.casefold()) or read_number(token.replace("两", "二"))
+
+
+def _find(text: str, name: str) -> re.Match[str] | None:
+    return next(iter(_all(text, name)), None)
+
+
+def _all(text: str, name: str) -> list[re.Match[str]]:
+    return [match for pattern in _patterns()[name] for match in pattern.finditer(text)]
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> dict[str, list[re.Pattern[str]]]:
+    source = resources.files("tasks.ingest.words").joinpath("announcements.yaml").read_text(encoding="utf-8")
+    return {
+        name: [re.compile(pattern.replace("NUM", _NUM)) for pattern in patterns]
+        for name, patterns in yaml.safe_load(source).items()
+    }

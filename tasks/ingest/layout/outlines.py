@@ -1,0 +1,311 @@
+"""Further readings of a paper: which of its marks head sections, and which count questions.
+
+Marks are found by their own repetition. The beginning of every line is read as a mark: a word or a sign before it, a
+numeral, what closes it. Marks of one family that run on are a series. A series may head sections where the numbers of
+another start again below its lines, or its lines name types or announce counts; a series may count questions where it
+runs through the paper. No title and no type needs to be known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from tasks.ingest.layout.announcements import read_announcement
+from tasks.ingest.layout.headings import Heading, read_heading, read_marks
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.grammar import not_counting
+from tasks.ingest.words.labels import Label, read_number
+from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title
+
+# A word or a few signs, a numeral, and what closes it; a lead such as `得分` may stand before it.
+_MARK = re.compile(
+    r"\s*+(?:(?P<lead>[^\W\d_]{2,6})\s++(?=[^\W\d_]*\s*[一二三四五六七八九十]{1,3}\s*[、.．。,，:：]))?"
+    r"(?P<tag>[\[【(（][^\])】）\d]{1,8}[\])】）]\s*+(?=\d))?"
+    r"(?P<open>[（(\[【<《]?)\s*+(?P<word>(?:[A-Za-z]{2,10}|[Qq])\s*[.:#]?\s*+(?=[\dIVXA-H一二三四五六七八九十])|第\s*|问题|题目?|试题|习题|例题?|部分)?+"
+    r"(?P<numeral>\d{1,3}(?!\d)|[一二三四五六七八九十]{1,3}|[①-⑳]|[Ⅰ-Ⅻ]|[IVX]{1,5}(?![A-Za-z])|[A-H](?![A-Za-z])|"
+    r"(?:One|Two|Three|Four|Five|Six|Seven|Eight|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|EIGHT)\b)"
+    r"(?P<unit>\s*(?:大题|小题|部分|题|卷|篇)?)(?P<close>\s?[）)\]】>》]?\s?[.．、。,，:：;；—–-]{0,2})(?P<gap>\s*)"
+)
+_MAY_MARK = re.compile(r"\s*[（(\[【<《\dA-Z一-十第问题试习例部①-⑳Ⅰ-Ⅻ二三四五六七八九得]")
+_STOP, _BRACKET = re.compile(r"[.．、。,，:：;；—–-]"), re.compile(r"[）)\]】>》]")
+_MIN_RUN, _LONGEST_GAP = 3, 30
+_LONGEST_TITLE = 90
+
+
+class SeriesMark(NamedTuple):
+    """The mark at the beginning of a line: which line, where it ends, its value and family."""
+
+    place: int
+    end: int
+    value: int
+    family: str
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What marks sections and questions in one reading, by the offsets of lines in the raw text.
+
+    `headings` are lines that head sections, `titles` those that only continue them; `alone` says that no others do. `numbers` are the marks of questions: the
+    index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
+    """
+
+    headings: Mapping[int, Heading] = field(default_factory=dict)
+    titles: frozenset[int] = frozenset()
+    numbers: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    hidden: frozenset[int] = frozenset()
+    alone: bool = False
+    family: str = ""
+
+    def label(self, pieces: Sequence[Piece]) -> list[Piece]:
+        """The lines with the labels that they have in this reading; their text stays as it is."""
+        return [self._label(piece) for piece in pieces]
+
+    def _label(self, piece: Piece) -> Piece:
+        if piece.start in self.headings:
+            return replace(piece, kind="body")
+        if piece.start in self.hidden:
+            return piece.with_label(None)
+        mark = self.numbers.get(piece.start)
+        label = piece.label
+        if mark is not None:
+            is_known = (
+                label is not None and (label.style, label.value) == ("num", mark[1]) and not label.is_weak
+            )
+            return (
+                piece
+                if is_known
+                else piece.with_label(Label("num", mark[1], mark[0], piece.text[: mark[0]].strip()))
+            )
+        if self.numbers and label is not None and label.style in ("word", "wordp"):
+            return piece.with_label(None)  # else it would be taken for the number of a question
+        return piece
+
+
+def propose_outlines(
+    pieces: Sequence[Piece],
+    starts: Collection[int],
+    heads: Mapping[int, bool],
+    silent: frozenset[int] = frozenset(),
+    has_others: bool = True,
+) -> Iterator[Outline]:
+    """Other readings that the marks of a paper allow, the likeliest first.
+
+    `starts` are the places of the questions that the first reading found, `heads` those of its headings.
+    """
+    marks = read_marks_of(pieces)
+    numberings = _list_numberings(marks, pieces, starts)
+    outlines: list[Outline] = []
+    sections = _list_sections(marks, pieces, heads)
+    for headings, titles in sections:
+        outlines.append(Outline(headings, titles))
+        if has_others:
+            outlines.append(Outline(headings, titles, alone=True))
+    for family, numbers in numberings:
+        outlines.append(Outline(numbers=numbers, family=family))
+        outlines.extend(Outline(headings, titles, numbers, family=family) for headings, titles in sections)
+        if has_others:
+            outlines.append(Outline(numbers=numbers, alone=True, family=family))
+    if silent:
+        # what is numbered before the questions, and asks nothing, is first left out of every other reading
+        outlines = [Outline(hidden=silent), *(replace(one, hidden=silent) for one in outlines)]
+    yield from outlines
+
+
+def read_marks_of(pieces: Sequence[Piece]) -> list[SeriesMark]:
+    """The marks at the beginning of lines, and in the cells of a row that holds one title."""
+    found: list[SeriesMark] = []
+    for place, piece in enumerate(pieces):
+        if _MAY_MARK.match(piece.text) is None:
+            continue
+        mark = _read_mark(place, piece.text)
+        if mark is not None:
+            found.append(mark)
+    return found
+
+
+def _read_mark(place: int, text: str) -> SeriesMark | None:
+    match = _MARK.match(text)
+    if match is None:
+        return None
+    value = read_number(match["numeral"])
+    if value is None or not 0 < value < 400:
+        return None
+    word = "".join(match["word"].split()).casefold().rstrip(".:#") if match["word"] else ""
+    kind = _kind(match["numeral"])
+    if word and not word.isascii() and not match["unit"].strip() and kind == "1" and word == "第":
+        return None  # `第3个` counts no question
+    close = match["close"]
+    is_bracketed = bool(match["open"]) or _BRACKET.search(close) is not None
+    has_stop = _STOP.search(close) is not None
+    rest = text[match.end() :]
+    if kind in ("A", "I") and not word and not has_stop and not is_bracketed:
+        return None
+    if not (word or is_bracketed or has_stop or match["unit"].strip() or len(match["gap"]) > 1):
+        return None
+    if kind == "1" and rest[:1].isdigit() and not match["gap"] and not word and "、" not in close:
+        return None
+    if word in not_counting():
+        return None
+    shape = "()" if match["open"] and is_bracketed else ")" if is_bracketed else "." if has_stop else " "
+    family = f"{word}{kind}{match['unit'].strip()}{'' if word or match['unit'].strip() else shape}"
+    return SeriesMark(place, match.end(), value, family)
+
+
+def _kind(numeral: str) -> str:
+    first = numeral[0]
+    if first.isascii() and first.isdigit():
+        return "1"
+    if "①" <= first <= "⑳":
+        return "①"
+    if "Ⅰ" <= first <= "Ⅻ" or (numeral.isascii() and set(numeral) <= set("IVX")):
+        return "I"
+    return "A" if len(numeral) == 1 and first.isascii() else "one" if first.isascii() else "一"
+
+
+def _by_family(marks: Sequence[SeriesMark]) -> dict[str, list[SeriesMark]]:
+    found: dict[str, list[SeriesMark]] = defaultdict(list)
+    for mark in marks:
+        found[mark.family].append(mark)
+    return dict(found)
+
+
+def _count_steps(marks: Sequence[SeriesMark]) -> int:
+    return sum(1 for left, right in pairwise(marks) if right.value == left.value + 1)
+
+
+def _list_numberings(
+    marks: Sequence[SeriesMark], pieces: Sequence[Piece], starts: Collection[int]
+) -> list[tuple[str, dict[int, tuple[int, int]]]]:
+    """The families of marks that may count questions and did not, those that run furthest first."""
+    found: list[tuple[int, str, dict[int, tuple[int, int]]]] = []
+    for family, own in _by_family(marks).items():
+        if not any(sign in family for sign in "1①") and not (family.startswith("一") and "(" in family):
+            continue
+        steps = _count_steps(own)
+        if len(own) < 2 or steps < 0.5 * (len(own) - 1):
+            continue
+        numbers = {pieces[mark.place].start: (mark.end, mark.value) for mark in own}
+        numbers |= _fill_gaps(own, pieces)
+        fresh = sum(1 for start in numbers if start not in starts)
+        if len(numbers) >= _MIN_RUN and (fresh >= 2 or (fresh and len(numbers) > len(own))):
+            found.append((steps, family, numbers))
+    found.sort(key=lambda one: -one[0])
+    return [(family, numbers) for _, family, numbers in found[:2]]
+
+
+_TAG = re.compile(r"\s*[\[【(（][^\])】）\d]{1,8}[\])】）]\s*(?=\d)")
+_LOOSE = re.compile(
+    r"\s*(?:[\[【(（][^\])】）\d]{1,8}[\])】）])?\s*[^\w\s]?\s*(\d{1,3})(?!\d)\s*[^\w\s]{0,2}\s*(?=\S)"
+)
+
+
+def _fill_gaps(own: Sequence[SeriesMark], pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
+    """Lines between two numbers of a series that begin with the missing ones in any form."""
+    filled: dict[int, tuple[int, int]] = {}
+    for at, left in enumerate(own):
+        right = own[at + 1] if at + 1 < len(own) else None
+        wanted = left.value + 1
+        if right is not None and not wanted < right.value <= left.value + _LONGEST_GAP:
+            continue
+        for place in range(left.place + 1, right.place if right is not None else len(pieces)):
+            match = _LOOSE.match(pieces[place].text)
+            if match is not None and int(match[1]) == wanted and (right is None or wanted < right.value):
+                filled[pieces[place].start] = (match.end(), wanted)
+                wanted += 1
+    return filled
+
+
+_Sections = tuple[dict[int, Heading], frozenset[int]]
+
+
+def _list_sections(
+    marks: Sequence[SeriesMark], pieces: Sequence[Piece], heads: Mapping[int, bool]
+) -> list[_Sections]:
+    """The series whose lines may head sections and do not: headings, rests of titles."""
+    found: list[tuple[int, _Sections]] = []
+    for family, own in _by_family(marks).items():
+        first = 2 if any(place < pieces[own[0].place].start for place in heads) and own[0].value == 2 else 1
+        run = _run_up(own, first)
+        if len(run) < 2 or family.strip("().") in ("1", "①", "A"):
+            continue
+        support = 0
+        headings: dict[int, Heading] = {}
+        titles: set[int] = set()
+        for at, mark in enumerate(run):
+            last = run[at + 1].place if at + 1 < len(run) else len(pieces)
+            heading, is_named = _make_heading(mark, pieces, last, marks)
+            support += is_named
+            headings[pieces[mark.place].start] = heading
+            if mark.end == len(pieces[mark.place].text) and heading.title:
+                titles.add(pieces[mark.place + 1].start)
+        is_new = any(heads.get(place) != heading.is_question for place, heading in headings.items())
+        if is_new and support >= 0.5 * len(run):
+            found.append((support, (headings, frozenset(titles))))
+    found.sort(key=lambda one: -one[0])
+    return [sections for _, sections in found[:2]]
+
+
+def _run_up(own: Sequence[SeriesMark], first: int) -> list[SeriesMark]:
+    """The marks that rise one by one from the first, and may begin again at 1.
+
+    The first is 2 where the one before it was read as a heading in another form.
+    """
+    run: list[SeriesMark] = []
+    for mark in own:
+        if mark.value == (run[-1].value + 1 if run else first) or (mark.value == 1 and len(run) > 1):
+            run.append(mark)
+    return run
+
+
+def _make_heading(
+    mark: SeriesMark, pieces: Sequence[Piece], last: int, marks: Sequence[SeriesMark]
+) -> tuple[Heading, bool]:
+    """The heading on a line of a series, and whether its text or what follows shows it."""
+    piece = pieces[mark.place]
+    title = piece.text[mark.end :].strip() or _continue_title(mark, pieces, last)
+    known = read_heading(f"一、{title}") if title else None
+    below = [one for one in marks if mark.place < one.place < last and one.family != mark.family]
+    counting = [one for one in below if any(sign in one.family for sign in "1①")]
+    lists = len(counting) > 1 and counting[0].value == 1 and counting[1].value in (1, 2)
+    if counting and not lists:
+        # numbers that run on from the section above
+        above = [one for one in marks if one.place < mark.place and one.family == counting[0].family]
+        lists = bool(above) and counting[0].value == above[-1].value + 1
+    announced = read_announcement(title) is not None
+    is_list = lists or announced or (known is not None and known.fine is not None)
+    fine = (
+        known.fine
+        if known is not None
+        else find_type_in_title(title)
+        if len(title) <= _LONGEST_TITLE
+        else None
+    )
+    if is_list and fine is None:
+        lead = [one.text for one in pieces[mark.place + 1 : min(mark.place + 4, last)] if one.label is None]
+        fine = next((found for text in lead if (found := find_type_by_pattern(text[:160]))), None)
+    is_long = len(title) > _LONGEST_TITLE
+    rest = mark.end if piece.text[mark.end :].strip() and (is_long or not is_list) else len(piece.text)
+    style = "part" if mark.family[:1].isalpha() else "cn"
+    label = Label(style, mark.value, mark.end, piece.text[: mark.end].strip())
+    heading = Heading(
+        label, title, fine if is_list else None, read_marks(title), rest, is_question=not is_list
+    )
+    return heading, is_list or bool(re.search(r"分|points?|marks?", title))
+
+
+def _continue_title(mark: SeriesMark, pieces: Sequence[Piece], last: int) -> str:
+    """The line below a mark that stands alone, where that line is its title."""
+    below = pieces[mark.place + 1] if mark.place + 1 < last else None
+    if (
+        below is None
+        or len(below.text) > _LONGEST_TITLE
+        or below.label is not None
+        or below.text.rstrip()[-1:] in "?？"
+    ):
+        return ""
+    return below.text.strip()

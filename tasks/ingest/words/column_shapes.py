@@ -1,0 +1,254 @@
+"""What the columns of a table hold, whatever they are called.
+
+The key is the column whose cells are labels of the options beside it; what asks has blanks or question marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tasks.ingest.words.columns import Header, fold_header, is_a_students
+from tasks.ingest.words.lexicon import match_exactly
+from tasks.questions import has_blank
+
+_SAMPLE = 200
+_MIN_ASKING = 6  # letters that a column of stems has in the mean
+_KEY = re.compile(
+    r"[（(\[]?\s*(?:[A-Ha-h]{1,8}|[A-H](?:[,，、;；\s]+[A-H])+|对|错|√|×|正确|错误|T|F|true|false)\s*[)）\]]?",
+    re.IGNORECASE,
+)
+_OFFER = re.compile(
+    r"\s*[（(]?A\s*[)）.．、:：;；][\s\S]*[^A-Za-z0-9][（(]?B\s*[)）.．、:：;；]|\s*[\[{][\s\S]*[,:][\s\S]*[\]}]\s*$"
+)
+_ASK = re.compile(r"[？?]\s*[)）\"”]?\s*$|[（(]\s*[)）]\s*[。.]?|[:：]\s*$|_{2,}")
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The filled cells of a column, and what share of them is what."""
+
+    place: int
+    cells: list[str]
+    length: float
+
+    def share(self, holds: Callable[[str], object]) -> float:
+        return sum(1 for cell in self.cells if holds(cell)) / max(len(self.cells), 1)
+
+
+def complete_header(header: Header, rows: Sequence[Sequence[str]]) -> Header | None:
+    """Give the columns that no name explains the roles that their cells show.
+
+    None where no column asks anything. A column that is named for the answer of a student is no key.
+    """
+    columns = _read_columns(rows)
+    _take_offers(header, columns)
+    taken = {*header.columns.values(), *header.options.values(), *(header.judged or ())}
+    free = [column for column in columns if column.place not in taken]
+    if "type" not in header.columns:
+        types = [column for column in free if column.share(_is_type) >= 0.8 and len(column.cells) >= 2]
+        if types:
+            header.columns["type"] = types[0].place
+            free.remove(types[0])
+    if "answer" not in header.columns and header.judged is None:
+        keys = [
+            column
+            for column in free
+            if column.share(_KEY.fullmatch) > 0.8
+            and not is_a_students(header.names[column.place] if column.place < len(header.names) else "")
+        ]
+        if keys:
+            header.columns["answer"] = keys[-1].place
+            free.remove(keys[-1])
+    if "stem" not in header.columns and not _take_stem(header, free):
+        return None
+    taken = {*header.columns.values(), *header.options.values()}
+    free = [column for column in free if column.place not in taken]
+    if not header.names:
+        _share_rest(header, free)
+    return header
+
+
+def guess_columns(rows: Sequence[Sequence[str]]) -> Header | None:
+    """Find the columns of a sheet without a header by what they hold.
+
+    None where neither a key nor questions are found. The columns between what asks and its key are the options.
+    """
+    filled = [row for row in rows if sum(1 for cell in row if cell.strip()) >= 2]
+    header = complete_header(Header(-1, {}), filled) if len(filled) > 1 else None
+    if header is None or filled[0] is not rows[0] or not _is_names(filled[0], header):
+        return header
+    if len(filled) <= _LEAST_ASKING:
+        return None  # one or two rows below names that nobody knows
+    header.row, header.names = 0, [cell.strip() for cell in rows[0]]
+    if "answer" in header.columns and is_a_students(header.names[header.columns["answer"]]):
+        del header.columns["answer"]
+    return header
+
+
+_LEAST_ASKING = 3
+
+
+def _is_names(row: Sequence[str], header: Header) -> bool:
+    """Whether the first row names its columns: it asks nothing, and its key is none."""
+    stem, key = header.columns["stem"], header.columns.get("answer")
+    is_keyed = key is not None and key < len(row) and _KEY.fullmatch(row[key].strip()) is not None
+    return len(row[stem].strip()) <= 12 and not _asks(row[stem].strip()) and not is_keyed
+
+
+def _read_columns(rows: Sequence[Sequence[str]]) -> list[_Column]:
+    width = max((len(row) for row in rows), default=0)
+    columns: list[_Column] = []
+    for place in range(width):
+        cells = [row[place].strip() for row in rows if place < len(row) and row[place].strip()]
+        columns.append(_Column(place, cells[:_SAMPLE], sum(map(len, cells)) / max(len(rows), 1)))
+    return columns
+
+
+def _take_offers(header: Header, columns: Sequence[_Column]) -> None:
+    """Read a column of packed options as such, though it be called the answer or nothing."""
+    if header.options or "options" in header.columns:
+        return
+    named = {place: role for role, place in header.columns.items()}
+    for column in columns:
+        if named.get(column.place) in (None, "answer") and column.share(_OFFER.match) >= 0.7:
+            header.columns = {role: place for role, place in header.columns.items() if place != column.place}
+            header.columns["options"] = column.place
+            return
+
+
+def _is_type(cell: str) -> bool:
+    return len(cell) <= 12 and match_exactly(cell.strip("[]【】()（） ")) is not None
+
+
+def _take_stem(header: Header, free: Sequence[_Column]) -> bool:
+    """Find the column that asks; beside a key or options the longest text before them will do."""
+    key = header.columns.get("answer")
+    texts = [column for column in free if column.length >= _MIN_ASKING and column.share(str.isdigit) < 0.5]
+    asking = [column for column in texts if column.share(_asks) >= 0.5 and len(column.cells) >= 2]
+    is_offered = len(header.options) > 1 or "options" in header.columns
+    if key is not None or is_offered:
+        before = [column for column in texts if key is None or column.place < key] or texts
+        longest = max((column.length for column in before), default=0.0)
+        asking = asking or [column for column in before if column.length >= 0.5 * longest]
+    distinct = [column for column in asking if len(set(column.cells)) >= 0.5 * len(column.cells)]
+    if not distinct:
+        return False
+    header.columns["stem"] = distinct[0].place
+    return True
+
+
+def _asks(cell: str) -> bool:
+    return _ASK.search(cell) is not None or has_blank(cell)
+
+
+def _share_rest(header: Header, free: Sequence[_Column]) -> None:
+    """Share out the columns without names: numbers, options before the key, explanations after."""
+    stem, key = header.columns["stem"], header.columns.get("answer")
+    if free and free[0].place == 0 < stem and all(cell.isdigit() for cell in free[0].cells):
+        header.columns["number"] = 0
+        free = free[1:]
+    after = [column for column in free if column.place > stem and column.length > 0]
+    if key is None:
+        if len(after) == 1 and "options" not in header.columns:
+            header.columns["answer"] = after[0].place
+        elif len(after) > 2:
+            header.options = {chr(ord("A") + place): one.place for place, one in enumerate(after[:8])}
+        return
+    between = [column for column in after if column.place < key]
+    beyond = [column for column in after if column.place > key and column.length > _MIN_ASKING]
+    offered = between or ([] if "options" in header.columns else after)
+    if between and beyond:
+        header.columns["explanation"] = max(beyond, key=lambda column: column.length).place
+    if len(offered) > 1 and "options" not in header.columns:
+        header.options = {chr(ord("A") + place): column.place for place, column in enumerate(offered[:8])}
+
+
+_WRAPPED = re.compile(
+    r"<(p|div)\b[^<>]*>[^<>]+(?:<[^<>]+>[^<>]*)*</\1>\s*$|^\s*<(span|h\d|ul|ol|b|strong)\b[^<>]*>[\s\S]*</\2>\s*$",
+    re.IGNORECASE,
+)
+_UNNAMED = re.compile(r"Unnamed: \d+")  # what a program writes where a header has no name
+_NUMBERED = re.compile(r"\s*(\d{1,4})\s*(?:[（(][^（()）]{1,12}[)）]\s*)?[.．、)）]\s*(?=\D)")
+_NAMED = re.compile(r"\s*([^\s:：]{2,8})\s*[:：]\s*(?=\S)")
+_SOURCE = re.compile(r"\s*[【\[（(]\s*([^【】\[\]（()）:：]{1,8})[:：][^【】\[\]（()）]{1,30}[】\])）]\s*$")
+_PARTED = re.compile(r"([^\sA-Za-z0-9.．、:：)）;；,，|])(?=[B-J]\s*[.．、:：])")
+
+
+def tidy_columns(rows: Sequence[list[str]], header: Header) -> list[list[str]]:
+    """Return the rows without what a whole column has around its texts.
+
+    That is HTML around every cell, numbers and names (`题目：`) before every question, its source after it, and a sign
+    of its own between options that share a cell.
+    """
+    body = [["" if _UNNAMED.fullmatch(cell) else cell for cell in row] for row in rows[header.row + 1 :]]
+    stem = header.columns["stem"]
+    texts = {stem, *header.options.values()}
+    texts |= {header.columns[role] for role in ("options", "answer", "explanation") if role in header.columns}
+    if _is_usual(body, stem, _WRAPPED.search, 0.5):
+        for place in texts:
+            _change(body, place, _read_markup)
+    if _is_usual(body, stem, _is_named, 0.05):
+        _change(body, stem, _cut_name)
+    if _is_usual(body, stem, _NUMBERED.match, 0.7) and "number" not in header.columns:
+        header.columns["number"] = max((len(row) for row in body), default=0)
+        for row in body:
+            row.extend([""] * (header.columns["number"] - len(row)))
+            number = _NUMBERED.match(row[stem])
+            row.append(number.group(1) if number is not None else "")
+            row[stem] = row[stem][number.end() :] if number is not None else row[stem]
+    sources = [_SOURCE.search(row[stem]) for row in body if stem < len(row)]
+    named = [source.group(1) for source in sources if source is not None]
+    if named and named.count(named[0]) >= 0.3 * len(body) and len(body) > 2:
+        _change(body, stem, lambda cell: _SOURCE.sub("", cell))
+    offers = header.columns.get("options")
+    if offers is not None:
+        signs = [sign for row in body if offers < len(row) for sign in _PARTED.findall(row[offers])]
+        if signs and signs.count(signs[0]) >= 0.9 * len(signs) and len(signs) >= 0.7 * len(body):
+            parted = re.compile(re.escape(signs[0]) + r"(?=[B-J]\s*[.．、:：])")
+            _change(body, offers, lambda cell: parted.sub("\n", cell))
+    return [*(list(row) for row in rows[: header.row + 1]), *body]
+
+
+def _is_usual(
+    body: Sequence[Sequence[str]], place: int, holds: Callable[[str], object], share: float
+) -> bool:
+    filled = [row[place] for row in body if place < len(row) and row[place].strip()]
+    found = sum(1 for cell in filled if holds(cell))
+    return found >= 2 and found >= share * len(filled)
+
+
+def _change(body: Sequence[list[str]], place: int, write: Callable[[str], str]) -> None:
+    for row in body:
+        if place < len(row):
+            row[place] = write(row[place])
+
+
+def _is_named(cell: str) -> bool:
+    """Whether a question begins with the name of its column, `题目内容：`."""
+    named = _NAMED.match(cell)
+    return named is not None and fold_header(named.group(1)) in STEM_NAMES
+
+
+STEM_NAMES = frozenset(("题目内容", "题干", "题目", "试题内容", "question", "stem", "问题", "试题"))
+
+
+def _cut_name(cell: str) -> str:
+    named = _NAMED.match(cell)
+    return cell[named.end() :] if named is not None and _is_named(cell) else cell
+
+
+def _read_markup(cell: str) -> str:
+    """The text of a cell written in HTML, one line for each of its blocks."""
+    from lxml import etree, html
+
+    if "<" not in cell and "&" not in cell:
+        return cell
+    try:
+        root = html.fragment_fromstring(cell, create_parent="div")
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        return cell
+    for element in root.iter("br", "p", "div", "li", "tr"):
+        element.tail = "\n" + (element.tail or "")
+    return re.sub(r"\n{2,}", "\n", str(root.text_content())).strip()

@@ -1,0 +1,5 @@
+"""People give verdicts on a league's questions."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,5 @@
+"""Calls that a provider answers in batches."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

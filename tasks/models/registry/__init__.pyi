@@ -1,0 +1,42 @@
+# Pass when every model that is about to be used has its key and its address; raises RegistryError for the first without.
+from .models import check_callable as check_callable
+
+# Where the model is reached.
+from .models import read_address as read_address
+
+# The API key from the environment; a word without meaning where the endpoint needs none.
+from .models import read_api_key as read_api_key
+
+# Read and check the registry; raises RegistryError naming file, model, field and what to do.
+from .models import read_registry as read_registry
+
+# One model as it is registered.
+from .models import RegisteredModel as RegisteredModel
+
+# The models by name, in the order of the file, and the organisations that own them.
+from .models import Registry as Registry
+
+# The literal that stands for the simulated model server, whose address is known only when it runs.
+from .models import SIMULATED_URL as SIMULATED_URL
+
+# Key → name of every organisation with models of this kind (real or simulated), and key of another name → key meant.
+from .owners import collect_owners as collect_owners
+
+# One record per organisation and kind: names, models, the name in the ledger (null before it is registered), its limit.
+from .owners import list_owners as list_owners
+
+# Give every organisation of the registry, and every other name of one, its row in the ledger.
+from .owners import register_owners as register_owners
+
+__all__ = [
+    "SIMULATED_URL",
+    "RegisteredModel",
+    "Registry",
+    "check_callable",
+    "collect_owners",
+    "list_owners",
+    "read_address",
+    "read_api_key",
+    "read_registry",
+    "register_owners",
+]

@@ -1,0 +1,374 @@
+"""The model registry: one YAML file with every endpoint and model that Proctor may call.
+
+It holds the *names* of the environment variables with API keys, never keys.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import RegistryError
+from tasks.models.providers import PROVIDERS
+from tasks.models.registry.batch_terms import BatchTerms, parse_batch_terms
+from tasks.models.registry.file import (
+    EntryPlace,
+    check_names,
+    read_day,
+    read_flag,
+    read_number,
+    read_section,
+    read_text,
+    read_yaml,
+)
+from tasks.models.registry.organisations import Organisations, parse_organisations
+
+MODES = ("standard", "thinking", "search")
+ROLES = ("candidate", "judge", "reference", "generator")
+
+# The literal that stands for the simulated model server, whose address is known only when it runs.
+SIMULATED_URL = "simulated"
+DEFAULT_API = "openai"
+# Our own kind of judge (tasks/judging/kinds).
+DEFAULT_JUDGE_KIND = "stars"
+
+PROVIDER_FIELDS = (
+    "base_url",
+    "api",
+    "key_variable",
+    "requests_per_minute",
+    "max_concurrency",
+    "is_simulated",
+)
+MODEL_FIELDS = (
+    "provider",
+    "organisation",
+    "family",
+    "release_date",
+    "is_open",
+    "mode",
+    "base_model",
+    "endpoint_model",
+    "parameters",
+    "input_price_usd",
+    "output_price_usd",
+    "requests_per_minute",
+    "max_concurrency",
+    "reexamine_every",
+    "offers_schema",
+    "judge_kind",
+    "batch",
+    "roles",
+)
+SECTIONS = ("providers", "organisations", "models")
+
+
+@dataclass(frozen=True)
+class RegisteredModel:
+    """One model as it is registered.
+
+    Attributes:
+        name: the name used everywhere in Proctor.
+        organisation: who owns it, as the registry first writes the name; a question is put to an organisation once.
+        family: its series, or null.
+        release_date: the day it was released, or null.
+        is_open: whether its weights are public.
+        mode: `standard`, `thinking` or `search`.
+        base_model: the registered model that a thinking or search variant is a variant of.
+        endpoint_model: the name that is sent to the endpoint.
+        base_url: address of the endpoint, up to and including `/v1`; `simulated` for the local model server.
+        key_variable: environment variable with the API key; null where none is needed.
+        parameters: sent with every request (`temperature`, `max_tokens`, `stream`, …).
+        input_price_usd: price of a million input tokens; null when unknown.
+        output_price_usd: price of a million output tokens; null when unknown.
+        requests_per_minute: limit on requests sent; null for none.
+        max_concurrency: limit on requests in flight; null for the setting `call_concurrency`.
+        is_simulated: whether it is a simulation; its runs never enter a leaderboard.
+        provider: name of the endpoint, part of the key of every call.
+        roles: what it may be used for: `candidate`, `judge`, `reference`, `generator`.
+        has_own_limits: whether the limits are its own, not shared with the provider's other models.
+        reexamine_every: months after which it is examined again; null for the settings' default.
+        offers_schema: whether its endpoint holds replies to a JSON schema (`response_format`); judges are then asked so.
+        batch: how it takes batches; null where it takes none.
+        api: the words that its endpoint speaks: the name of one of `proctor.providers`.
+        judge_kind: how it is asked for verdicts: the name of one of `proctor.judges`, looked for when it is to judge.
+    """
+
+    name: str
+    organisation: str
+    family: str | None
+    release_date: date | None
+    is_open: bool
+    mode: str
+    base_model: str | None
+    endpoint_model: str
+    base_url: str
+    key_variable: str | None
+    parameters: dict[str, Any]
+    input_price_usd: float | None
+    output_price_usd: float | None
+    requests_per_minute: float | None
+    max_concurrency: int | None
+    is_simulated: bool
+    provider: str
+    roles: tuple[str, ...]
+    has_own_limits: bool = False
+    reexamine_every: int | None = None
+    offers_schema: bool = False
+    batch: BatchTerms | None = None
+    api: str = DEFAULT_API
+    judge_kind: str = DEFAULT_JUDGE_KIND
+
+
+@dataclass(frozen=True)
+class Registry:
+    """The models by name, in the order of the file, and the organisations that own them."""
+
+    models: dict[str, RegisteredModel]
+    path: Path = field(default_factory=lambda: Path("models.yaml"))
+    organisations: Organisations = field(default_factory=Organisations)
+
+    def get(self, name: str) -> RegisteredModel:
+        """The model of that name; raises RegistryError naming those that exist."""
+        try:
+            return self.models[name]
+        except KeyError:
+            known = ", ".join(self.models)
+            raise RegistryError(
+                f"{self.path}: there is no model {name!r}; registered are {known}. "
+                "Correct the name, or add the model to the registry."
+            ) from None
+
+    def candidates(self) -> list[RegisteredModel]:
+        """The models under evaluation."""
+        return self._with_role("candidate")
+
+    def judges(self, names: Sequence[str] = ()) -> list[RegisteredModel]:
+        """The judges, the primary one first.
+
+        They are those named (whatever their roles), else all that have the role.
+        """
+        if names:
+            return [self.get(name) for name in names]
+        judges = self._with_role("judge")
+        if not judges:
+            raise RegistryError(f"{self.path}: no model has the role `judge`. Give it to at least one.")
+        return judges
+
+    def reference(self, name: str | None = None) -> RegisteredModel:
+        """The reference candidate: the one named, else the only one with the role."""
+        if name is not None:
+            return self.get(name)
+        return self._only("reference", "or set PROCTOR_REFERENCE_MODEL")
+
+    def generator(self, name: str | None = None) -> RegisteredModel:
+        """The model that writes variants: the one named, else the only one with the role."""
+        if name is not None:
+            return self.get(name)
+        return self._only("generator", "or name one")
+
+    def _with_role(self, role: str) -> list[RegisteredModel]:
+        return [model for model in self.models.values() if role in model.roles]
+
+    def _only(self, role: str, otherwise: str) -> RegisteredModel:
+        models = self._with_role(role)
+        if len(models) != 1:
+            found = ", ".join(model.name for model in models) or "none"
+            raise RegistryError(
+                f"{self.path}: exactly one model must have the role `{role}`; found: {found}. "
+                f"Give it to one, {otherwise}."
+            )
+        return models[0]
+
+
+def read_registry(path: Path) -> Registry:
+    """Read and check the registry.
+
+    Raises RegistryError naming file, model, field and what to do.
+    """
+    content = read_yaml(path)
+    if unknown := [str(name) for name in content if name not in SECTIONS]:
+        raise RegistryError(
+            f"{path}: unknown section {unknown[0]!r}; the sections are {', '.join(f'`{name}`' for name in SECTIONS)}."
+        )
+    providers = read_section(path, content, "providers")
+    entries = read_section(path, content, "models")
+    for name, provider in providers.items():
+        _check_provider(EntryPlace(path, "provider", name), provider)
+    models: dict[str, RegisteredModel] = {}
+    for name, entry in entries.items():
+        models[name] = _parse_model(EntryPlace(path, "model", name), entry, providers)
+    for model in models.values():
+        if model.base_model is not None and model.base_model not in models:
+            raise EntryPlace(path, "model", model.name).error(
+                "base_model", f"{model.base_model!r} is not registered", "Register it, or leave the field out"
+            )
+    owners = {model.name: model.organisation for model in models.values()}
+    organisations = parse_organisations(path, content, owners)
+    owned = {
+        name: replace(model, organisation=organisations.find(model.organisation) or model.organisation)
+        for name, model in models.items()
+    }
+    return Registry(owned, path, organisations)
+
+
+def check_callable(models: Iterable[RegisteredModel]) -> None:
+    """Pass when every model that is about to be used has its key and its address.
+
+    Raises RegistryError for the first model without.
+    """
+    for model in models:
+        read_api_key(model)
+        read_address(model)
+
+
+def read_address(model: RegisteredModel, simulated_url: str | None = None) -> str:
+    """Where the model is reached.
+
+    A simulated model is reached at the simulated model server: at `simulated_url`, or else where
+    PROCTOR_SIMULATED_URL says.
+    """
+    if model.base_url != SIMULATED_URL:
+        return model.base_url
+    url = simulated_url or os.environ.get("PROCTOR_SIMULATED_URL")
+    if url is None:
+        raise RegistryError(
+            f"Model {model.name!r} is simulated, but no simulated model server is known. Start one with "
+            "`python -m deployments.model_server` and set PROCTOR_SIMULATED_URL to its address."
+        )
+    return url
+
+
+def read_api_key(model: RegisteredModel) -> str:
+    """The API key from the environment; a word without meaning where the endpoint needs none."""
+    if model.key_variable is None:
+        return "none"
+    key = os.environ.get(model.key_variable, "").strip()
+    if not key:
+        raise RegistryError(
+            f"Model {model.name!r} needs the API key of {model.provider!r}, but the environment variable "
+            f"{model.key_variable} is not set. Set it and run again."
+        )
+    return key
+
+
+def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
+    check_names(place, entry, PROVIDER_FIELDS)
+    url = read_text(place, entry, "base_url", required=True)
+    if url != SIMULATED_URL and not str(url).startswith(("http://", "https://")):
+        raise place.error(
+            "base_url",
+            f"{url!r} is not an address",
+            "Give one that starts with https:// (or http://), or the word `simulated`",
+        )
+    api = read_text(place, entry, "api")
+    if api is not None and not PROVIDERS.has(api):
+        raise place.error(
+            "api",
+            f"{api!r} is unknown",
+            f"Use one of {', '.join(PROVIDERS.own)}, or install the package that brings it (docs/extending.md)",
+        )
+    variable = read_text(place, entry, "key_variable")
+    if variable is not None and not variable.replace("_", "a").isalnum():
+        raise place.error(
+            "key_variable",
+            "this is not the name of an environment variable",
+            "Give the variable's name; never put the key itself in the registry",
+        )
+    _limits(place, entry)
+    read_flag(place, entry, "is_simulated", default=False)
+
+
+def _parse_model(
+    place: EntryPlace, entry: Mapping[str, Any], providers: Mapping[str, Mapping[str, Any]]
+) -> RegisteredModel:
+    check_names(place, entry, MODEL_FIELDS)
+    provider_name = read_text(place, entry, "provider", required=True) or ""
+    if provider_name not in providers:
+        raise place.error(
+            "provider",
+            f"{provider_name!r} is not among the providers ({', '.join(providers)})",
+            "Correct the name, or add the provider",
+        )
+    provider = providers[provider_name]
+    mode = read_text(place, entry, "mode") or "standard"
+    if mode not in MODES:
+        raise place.error("mode", f"{mode!r} is unknown", f"Use one of {', '.join(MODES)}")
+    has_own_limits = "requests_per_minute" in entry or "max_concurrency" in entry
+    requests_per_minute, max_concurrency = _limits(place, entry if has_own_limits else provider)
+    url = str(provider["base_url"])
+    return RegisteredModel(
+        name=place.name,
+        organisation=read_text(place, entry, "organisation", required=True) or "",
+        family=read_text(place, entry, "family"),
+        release_date=read_day(place, entry, "release_date"),
+        is_open=read_flag(place, entry, "is_open", default=False),
+        mode=mode,
+        base_model=read_text(place, entry, "base_model"),
+        endpoint_model=read_text(place, entry, "endpoint_model") or place.name,
+        base_url=url,
+        key_variable=read_text(place, provider, "key_variable"),
+        parameters=_parameters(place, entry),
+        input_price_usd=read_number(place, entry, "input_price_usd"),
+        output_price_usd=read_number(place, entry, "output_price_usd"),
+        requests_per_minute=requests_per_minute,
+        max_concurrency=max_concurrency,
+        is_simulated=url == SIMULATED_URL or bool(provider.get("is_simulated", False)),
+        provider=provider_name,
+        roles=_roles(place, entry),
+        has_own_limits=has_own_limits,
+        reexamine_every=_months(place, entry),
+        offers_schema=read_flag(place, entry, "offers_schema", default=False),
+        batch=parse_batch_terms(place, entry),
+        api=_read_api(provider, url),
+        judge_kind=read_text(place, entry, "judge_kind") or DEFAULT_JUDGE_KIND,
+    )
+
+
+def _read_api(provider: Mapping[str, Any], url: str) -> str:
+    return str(provider.get("api") or (SIMULATED_URL if url == SIMULATED_URL else DEFAULT_API))
+
+
+def _months(place: EntryPlace, entry: Mapping[str, Any]) -> int | None:
+    months = read_number(place, entry, "reexamine_every", least=1)
+    if months is not None and months != int(months):
+        raise place.error("reexamine_every", f"{months!r} is not a whole number of months", "Correct it")
+    return None if months is None else int(months)
+
+
+def _limits(place: EntryPlace, entry: Mapping[str, Any]) -> tuple[float | None, int | None]:
+    rate = read_number(place, entry, "requests_per_minute")
+    if rate == 0:
+        raise place.error("requests_per_minute", "0 would send nothing", "Leave it out for no limit")
+    concurrency = read_number(place, entry, "max_concurrency", least=1)
+    if concurrency is not None and concurrency != int(concurrency):
+        raise place.error("max_concurrency", f"{concurrency!r} is not a whole number", "Correct it")
+    return rate, None if concurrency is None else int(concurrency)
+
+
+def _parameters(place: EntryPlace, entry: Mapping[str, Any]) -> dict[str, Any]:
+    value = entry.get("parameters") or {}
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise place.error("parameters", "expected names with values", "Write them below it, one per line")
+    for name in ("model", "messages", "n"):
+        if name in value:
+            raise place.error(f"parameters.{name}", "Proctor sets this itself", "Leave it out")
+    for name in ("max_tokens", "max_completion_tokens"):
+        limit = value.get(name)
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+            raise place.error(f"parameters.{name}", f"{limit!r} is not a positive whole number", "Correct it")
+    return dict(value)
+
+
+def _roles(place: EntryPlace, entry: Mapping[str, Any]) -> tuple[str, ...]:
+    value = entry.get("roles", ["candidate"])
+    if not isinstance(value, list) or not value:
+        raise place.error("roles", "expected a list", f"Use some of {', '.join(ROLES)}")
+    for role in value:
+        if role not in ROLES:
+            raise place.error("roles", f"{role!r} is unknown", f"Use some of {', '.join(ROLES)}")
+    return tuple(value)

@@ -1,0 +1,71 @@
+"""The organisations of the registry, and what the ledger knows of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tasks.models.registry.models import Registry
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.trust import organisations as ledger_organisations
+from warehouse.ledger.trust.organisations import make_key
+
+
+def collect_owners(registry: Registry, *, is_simulated: bool) -> tuple[dict[str, str], dict[str, str]]:
+    """The organisations with models of this kind (real or simulated), and their other names.
+
+    The first dict is key → name of every organisation; the second is key of another name → key that is meant.
+    """
+    aliases: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for model in registry.models.values():
+        if model.is_simulated is not is_simulated:
+            continue
+        owner = registry.organisations.find(model.organisation) or model.organisation
+        key = make_key(owner, is_simulated=is_simulated)
+        names.setdefault(key, owner)
+        for other in registry.organisations.names.get(owner, ()):
+            alias = make_key(other, is_simulated=is_simulated)
+            if alias != key:
+                aliases[alias] = key
+    return names, aliases
+
+
+def register_owners(ledger: Ledger, registry: Registry) -> None:
+    """Give every organisation of the registry its row in the ledger.
+
+    Every other name of an organisation gets a row, too.
+    """
+    with ledger.write() as connection:
+        for is_simulated in (False, True):
+            names, aliases = collect_owners(registry, is_simulated=is_simulated)
+            every = {**{alias: names[key] for alias, key in aliases.items()}, **names}
+            ledger_organisations.register_organisations(connection, every, aliases)
+
+
+def list_owners(ledger: Ledger, registry: Registry) -> list[dict[str, Any]]:
+    """One record per organisation and kind.
+
+    It holds names, models, the name in the ledger (None before the organisation is registered), and its limit.
+    """
+    with ledger.read() as connection:
+        known = {found.organisation: found for found in ledger_organisations.list_organisations(connection)}
+    rows = []
+    for is_simulated in (False, True):
+        for key, name in collect_owners(registry, is_simulated=is_simulated)[0].items():
+            found = known.get(key)
+            meant = known.get(found.same_as) if found is not None and found.same_as else found
+            rows.append(
+                {
+                    "organisation": name,
+                    "other_names": ", ".join(registry.organisations.names.get(name, ())) or None,
+                    "models": " ".join(
+                        model.name
+                        for model in registry.models.values()
+                        if model.is_simulated is is_simulated and model.organisation == name
+                    ),
+                    "is_simulated": is_simulated,
+                    "registered_as": None if meant is None else meant.name,
+                    "question_limit": None if meant is None else meant.question_limit,
+                }
+            )
+    return rows

@@ -1,0 +1,5 @@
+"""One call as it is sent: endpoint, pace, attempts."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

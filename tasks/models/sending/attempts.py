@@ -1,0 +1,191 @@
+"""One call's attempts, until there is a reply or a permanent failure.
+
+They are sent within limits and budget, with jittered pauses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from schemas.errors import BudgetError
+from tasks.models.budget import Budget, compute_cost, compute_worst_cost
+from tasks.models.providers import Endpoint
+from tasks.models.registry import RegisteredModel
+from tasks.models.replies import Failure, ParsedReply, compute_status, cut_reply
+from tasks.models.sending.limits import OwnPace
+from tasks.models.sending.paces import Pace
+from warehouse.ledger.money.calls import FinishedCall
+
+MOST_ATTEMPTS = 6
+BACKOFF_S = 0.5
+MOST_BACKOFF_S = 60.0
+# A provider that asks for a longer pause than this is given up for now; the next command tries again.
+MOST_RETRY_AFTER_S = 600.0
+
+
+class Sent(NamedTuple):
+    """What came of a call, the attempts that were made, and the wall time of the last one."""
+
+    outcome: ParsedReply | Failure
+    attempts: int
+    latency_ms: float
+
+
+def _book_nothing(_usd: float) -> None:
+    pass
+
+
+@dataclass
+class Flight:
+    """Whether a request is on its way at this moment.
+
+    `book` is given the most that each attempt without a bill may have cost.
+    """
+
+    is_sent: bool = False
+    book: Callable[[float], None] = field(default=_book_nothing)
+
+
+class Sender:
+    """Sends calls, each as often as it takes.
+
+    `counts` records what was `sent` and what was `retried`.
+    """
+
+    def __init__(
+        self,
+        counts: Counter[str],
+        *,
+        timeout_s: float,
+        budget: Budget | None,
+        most_attempts: int = MOST_ATTEMPTS,
+        backoff_s: float = BACKOFF_S,
+    ) -> None:
+        self._counts = counts
+        self._timeout_s = timeout_s
+        self._budget = budget
+        self._most_attempts = most_attempts
+        self._backoff_s = backoff_s
+
+    async def send(
+        self,
+        endpoint: Endpoint,
+        pace: Pace | OwnPace,
+        model: RegisteredModel,
+        body: dict[str, Any],
+        flight: Flight,
+        longest_reply: int,
+    ) -> Sent:
+        """Send until there is a reply, of which so many characters are kept, or a failure for good.
+
+        Raises BudgetError before an attempt that the budget may not bear.
+        """
+        budget = self._budget
+        worst = 0.0 if budget is None else compute_worst_cost(model, body["messages"], body)
+        self._counts["sent"] += 1
+        attempt = 0
+        while True:
+            attempt += 1
+            if budget is not None:
+                await budget.reserve(worst)
+            spent = 0.0
+            try:
+                await pace.acquire()
+                spent = worst  # until the bill is known
+                begun = time.perf_counter()
+                flight.is_sent = True
+                outcome = await self._send_once(endpoint, body, longest_reply)
+                flight.is_sent = False
+                latency_ms = (time.perf_counter() - begun) * 1000
+                spent = _compute_spent(model, outcome, worst)
+                if _is_bill_unknown(model, outcome):
+                    flight.book(estimate_worst_cost(model, body))
+            finally:
+                if budget is not None:
+                    budget.settle(worst, spent)
+            if isinstance(outcome, ParsedReply):
+                return Sent(outcome, attempt, latency_ms)
+            delay = self._compute_delay(outcome, attempt)
+            if outcome.status_code == 429 and outcome.retry_after_s is not None:
+                await pace.pause(min(outcome.retry_after_s, MOST_RETRY_AFTER_S))
+            if delay is None:
+                return Sent(outcome, attempt, latency_ms)
+            self._counts["retried"] += 1
+            await asyncio.sleep(delay)
+
+    async def _send_once(
+        self, endpoint: Endpoint, body: dict[str, Any], longest_reply: int
+    ) -> ParsedReply | Failure:
+        """One attempt within the time limit, its text and reasoning each cut to what is kept."""
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                outcome = await endpoint.send(body)
+        except TimeoutError:
+            return Failure("timeout", True, is_bill_unknown=True)
+        return cut_reply(outcome, longest_reply) if isinstance(outcome, ParsedReply) else outcome
+
+    def _compute_delay(self, failure: Failure, attempt: int) -> float | None:
+        """Seconds before the next attempt; null when there is to be none."""
+        if not failure.is_retryable or attempt >= self._most_attempts:
+            return None
+        wished = failure.retry_after_s or 0.0
+        if wished > MOST_RETRY_AFTER_S:
+            return None
+        backoff = min(MOST_BACKOFF_S, self._backoff_s * 2.0 ** (attempt - 1)) * random.uniform(0.5, 1.5)
+        # Jitter above the wish as well: all who were refused together must not come back together.
+        return max(backoff, wished * random.uniform(1.0, 1.1))
+
+
+def estimate_worst_cost(model: RegisteredModel, body: Mapping[str, Any]) -> float:
+    """The most that one attempt can cost, in USD.
+
+    It is 0 where that cannot be known (no price, or no limit of tokens).
+    """
+    try:
+        return compute_worst_cost(model, body["messages"], body)
+    except BudgetError:
+        return 0.0
+
+
+def describe_done(
+    key: str, model: RegisteredModel, outcome: ParsedReply, attempts: int, latency_ms: float | None
+) -> FinishedCall:
+    """What the ledger keeps of a reply, at the model's prices."""
+    stored: dict[str, Any] = {
+        "text": outcome.text,
+        "reasoning": outcome.reasoning,
+        "finish_reason": outcome.finish_reason,
+        "status": compute_status(outcome),
+        "fingerprint": outcome.fingerprint,
+    }
+    if outcome.whole is not None:
+        stored["whole"] = outcome.whole
+    return FinishedCall(
+        key,
+        "done",
+        attempts,
+        stored,
+        outcome.input_tokens,
+        outcome.output_tokens,
+        compute_cost(model, outcome.input_tokens, outcome.output_tokens),
+        latency_ms,
+    )
+
+
+def _compute_spent(model: RegisteredModel, outcome: ParsedReply | Failure, worst: float) -> float:
+    if isinstance(outcome, Failure):
+        return worst if outcome.is_bill_unknown else 0.0
+    cost = compute_cost(model, outcome.input_tokens, outcome.output_tokens)
+    return worst if cost is None else cost
+
+
+def _is_bill_unknown(model: RegisteredModel, outcome: ParsedReply | Failure) -> bool:
+    if isinstance(outcome, Failure):
+        return outcome.is_bill_unknown
+    return compute_cost(model, outcome.input_tokens, outcome.output_tokens) is None

@@ -1,0 +1,89 @@
+"""When a call may be sent.
+
+The limits of this process come first, then those that all processes of the installation keep together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+
+from tasks.models.registry import RegisteredModel
+from tasks.models.sending.limits import BURST_S, Limiter
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.writer import name_pace_row
+from warehouse.ledger.money.paces import pause_provider, read_pauses, take_moment
+
+# How old may be what a process knows of pauses that another was asked for.
+FRESH_S = 0.5
+# No provider is believed that asks for a longer pause; a clock that was set back makes none either.
+LONGEST_PAUSE_S = 660.0
+
+
+class Pauses:
+    """The pauses that providers have asked any process for.
+
+    They are as they were at most half a second ago.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._looked_at = float("-inf")
+        self._until: dict[str, float] = {}
+
+    async def read_left(self, name: str) -> float:
+        """Seconds that a provider's pause still lasts; 0 or less for none."""
+        if time.monotonic() - self._looked_at > FRESH_S:
+            self._looked_at = time.monotonic()  # one looks, the others of this process use what was known
+            self._note(await self._ledger.writer.run_async(read_pauses))
+        return self._until.get(name, 0.0) - time.monotonic()
+
+    async def begin(self, name: str, seconds: float) -> None:
+        """Let nobody ask a provider for so long, in this process and in all others."""
+        self._note({name: seconds})
+        await self._ledger.writer.run_async(
+            lambda connection: pause_provider(connection, name, seconds), name_pace_row(name)
+        )
+
+    def _note(self, left: Mapping[str, float]) -> None:
+        now = time.monotonic()
+        for name, seconds in left.items():
+            self._until[name] = max(self._until.get(name, 0.0), now + min(seconds, LONGEST_PAUSE_S))
+
+
+class Pace:
+    """The moments of one provider, or of one model with limits of its own."""
+
+    def __init__(self, ledger: Ledger, limiter: Limiter, pauses: Pauses, model: RegisteredModel) -> None:
+        self._ledger = ledger
+        self._limiter = limiter
+        self._pauses = pauses
+        self._name = f"{model.provider}/{model.name}" if model.has_own_limits else model.provider
+        rate = model.requests_per_minute
+        self._interval_s = 0.0 if rate is None else 60.0 / rate
+
+    async def acquire(self) -> None:
+        """Wait for this caller's moment.
+
+        A pause that begins meanwhile, in any process, is waited for too.
+        """
+        await self._limiter.bucket.acquire()
+        if self._interval_s:
+            slack_s = max(0.0, BURST_S - self._interval_s)
+            delay = await self._ledger.writer.run_async(
+                lambda connection: take_moment(
+                    connection, self._name, interval_s=self._interval_s, slack_s=slack_s
+                ),
+                name_pace_row(self._name),
+            )
+            await asyncio.sleep(max(0.0, delay))
+        left = await self._pauses.read_left(self._name)
+        while left > 0:
+            await asyncio.sleep(left)
+            left = await self._pauses.read_left(self._name)
+
+    async def pause(self, seconds: float) -> None:
+        """Let nobody send for so long: the provider said so (Retry-After)."""
+        self._limiter.bucket.pause(seconds)
+        await self._pauses.begin(self._name, seconds)

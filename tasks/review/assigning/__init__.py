@@ -1,0 +1,5 @@
+"""Who reviews what: annotators, their shares, gold questions, and work handed on."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,320 @@
+"""Giving questions to annotators (SPEC: expert review gate).
+
+They are given by discipline, in equal shares, within the capacity of the annotators.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from schemas.errors import GateError, UsageError
+from schemas.ledger.review import ReviewBatch
+from schemas.settings import Settings
+from tasks.review.assigning.annotators import Annotator, find_annotators
+from tasks.review.assigning.gold import NO_GOLD, GoldSupply, Planted, plant
+from tasks.review.assigning.plan import LeftOut, Waiting, plan_assignments
+from tasks.review.batch import Assignment, read_assignments, read_batch
+from tasks.review.decisions import encode_items
+from tasks.running import without_collecting
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.rows import insert_rows
+from warehouse.ledger.review import assigning
+from warehouse.ledger.review import gold as review_gold
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+# Rows that are in memory at once on their way into the ledger.
+CHUNK = 20_000
+
+
+@dataclass(frozen=True)
+class AssignmentSummary:
+    """What was assigned, and what was left out and waits.
+
+    `batch_id` is None when every question is in several batches already.
+    """
+
+    batch_id: str | None
+    is_new: bool
+    question_count: int
+    assignment_count: int
+    already_assigned_count: int
+    due_at: str | None
+    loads: Mapping[str, int] = field(default_factory=dict)
+    left_out: Sequence[LeftOut] = ()
+    gold_count: int = 0
+
+
+@dataclass(frozen=True)
+class AssignmentTerms:
+    """What else holds of a batch that is assigned.
+
+    Attributes:
+        again: take questions of closed batches as well (those left undecided, or doubted since); who decided on one before is
+            not given it again.
+        all_or_nothing: refuse a batch of which something would be left out.
+        gold: questions with a known decision, of which some are put among everybody's work.
+    """
+
+    again: bool = False
+    all_or_nothing: bool = False
+    gold: GoldSupply = NO_GOLD
+
+
+def assign_batch(
+    ledger: Ledger,
+    batch_id: str | None,
+    questions: pl.DataFrame,
+    annotators: Sequence[Annotator] | None,
+    settings: Settings,
+    now: str,
+    terms: AssignmentTerms | None = None,
+) -> AssignmentSummary:
+    """Open a review batch with those of `questions` that are in no batch yet.
+
+    Running it again changes nothing.
+
+    What the annotators cannot take is left out and named; it waits for the next batch.
+
+    Args:
+        ledger: the ledger.
+        batch_id: name of the batch; null derives it from the month of `now` and the questions.
+        questions: rows of the lake table `questions` or `variants`; of a question found twice the first counts.
+        annotators: who reviews; null takes the active annotators of the ledger.
+        settings: reviews per question; daily quota and days of the window, for whom nothing else is registered.
+        now: the present moment as ISO text in UTC.
+        terms: what else holds of the batch.
+
+    Raises:
+        GateError: nothing can be assigned, or something is left out and `all_or_nothing` is set.
+        UsageError: an annotator is unknown, or the batch exists with other questions.
+    """
+    terms = terms or AssignmentTerms()
+    gold, all_or_nothing = terms.gold, terms.all_or_nothing
+    # Only what identifies a question is held for all of them; their texts are taken from the frame part by part.
+    first = (
+        questions.lazy()
+        .select("question_uuid", "revision", "discipline")
+        .with_row_index("place")
+        .unique("question_uuid", keep="first", maintain_order=True)
+        .collect()
+    )
+    with ledger.write() as connection, without_collecting():
+        assigning.lock_assigning(connection)
+        people = find_annotators(connection, annotators)
+        if not people:
+            raise GateError(
+                "There are no annotators to assign questions to. Add them with "
+                "`proctor exam user add NAME --role annotator --discipline History`."
+            )
+        taken = _read_taken(connection, first["question_uuid"].to_list(), again=terms.again)
+        fresh = first.filter(~pl.col("question_uuid").is_in(list(taken))) if taken else first
+        if fresh.is_empty():
+            return _summarise_existing(connection, set(taken.values()), first.height)
+        if batch_id is not None and assigning.read_batch(connection, batch_id) is not None:
+            raise UsageError(
+                f"Review batch {batch_id!r} exists already and does not hold {fresh.height} of the {first.height} "
+                "questions. Give the new ones a batch of their own."
+            )
+        waiting = [Waiting(*row) for row in fresh.select("question_uuid", "discipline").iter_rows()]
+        capacities = {one.user_id: one.compute_capacity(settings) for one in people}
+        plan = plan_assignments(
+            waiting,
+            people,
+            settings.review_count,
+            # Room is kept for what is put among the work.
+            {name: int(most / (1 + gold.share)) for name, most in capacities.items()},
+            loads=assigning.count_open_work(connection),
+            past=assigning.read_past_decisions(connection, [one.question_uuid for one in waiting]),
+            salt=batch_id or now[:7],
+        )
+        if not plan.annotators or (plan.left_out and all_or_nothing):
+            raise GateError(_explain_left_out(plan.left_out, settings))
+        chosen = fresh.filter(pl.col("question_uuid").is_in(list(plan.annotators))).sort("question_uuid")
+        name = batch_id or _find_free_name(connection, compute_batch_id(chosen, now))
+        kinds = {}
+        if gold.rows:
+            kinds = {
+                uuid: (discipline, language)
+                for uuid, discipline, language in questions.select(
+                    "question_uuid", "discipline", "language"
+                ).iter_rows()
+            }
+        planted = plant(connection, gold, name, plan.annotators, people, kinds)
+        due = {one.user_id: compute_due(now, one.count_days(settings)) for one in people}
+        loads = Counter(one for names in plan.annotators.values() for one in names)
+        loads.update(one for item in planted for one in item.annotators)
+        batch = ReviewBatch(
+            batch_id=name,
+            status="open",
+            review_count=settings.review_count,
+            created_at=now,
+            due_at=max(due[one] for one in loads),
+            closed_at=None,
+        )
+        insert_rows(connection, [batch])
+        for part in chosen["place"].rechunk().to_frame().iter_slices(CHUNK):
+            assigning.insert_question_tuples(connection, encode_items(questions[part["place"]], name))
+        assigning.insert_questions(connection, [one.gold.item.as_row(name) for one in planted])
+        review_gold.insert_gold(connection, [one.as_row(name) for one in planted])
+        places = _place(questions, chosen, planted)
+        _write_assignments(connection, name, plan.annotators, planted, places, now, due)
+    return AssignmentSummary(
+        batch_id=name,
+        is_new=True,
+        question_count=chosen.height,
+        assignment_count=loads.total(),
+        already_assigned_count=first.height - fresh.height,
+        due_at=batch.due_at,
+        loads=dict(sorted(loads.items())),
+        left_out=plan.left_out,
+        gold_count=len(planted),
+    )
+
+
+def compute_batch_id(questions: pl.DataFrame, now: str) -> str:
+    """The id of a batch: `YYYY-MM-` and eight hexadecimal digits.
+
+    The digits are of a hash over the questions, so that the same questions give the same name.
+    """
+    names = sorted(
+        f"{uuid}#{revision}" for uuid, revision in questions.select("question_uuid", "revision").iter_rows()
+    )
+    return f"{now[:7]}-{hashlib.sha256(chr(10).join(names).encode()).hexdigest()[:8]}"
+
+
+def compute_due(now: str, days: int) -> str:
+    """The moment `days` after `now`, as the ledger writes moments."""
+    return (datetime.fromisoformat(now) + timedelta(days=days)).isoformat(timespec="microseconds")
+
+
+def _explain_left_out(left_out: Sequence[LeftOut], settings: Settings) -> str:
+    reasons = "; ".join(
+        f"{one.discipline}: {one.question_count:,} questions, {one.reason}" for one in left_out
+    )
+    return (
+        f"Questions without a place, with {settings.review_count} reviews per question: {reasons}. Add annotators or "
+        "disciplines, wait for decisions, or raise PROCTOR_REVIEW_DAILY_QUOTA or PROCTOR_REVIEW_DUE_DAYS. "
+        "Nothing was assigned."
+    )
+
+
+def _write_assignments(
+    connection: Connection,
+    batch_id: str,
+    annotators: Mapping[str, Sequence[str]],
+    planted: Sequence[Planted],
+    places: Mapping[str, tuple[int, bool]],
+    now: str,
+    due: Mapping[str, str],
+) -> None:
+    """Write the assignments in the order of their key, with the planted among the others.
+
+    Their place in a table then reveals nothing.
+    """
+    everybody = dict(annotators) | {one.gold.item.question_uuid: one.annotators for one in planted}
+    rows: list[tuple[Any, ...]] = []
+    for uuid in sorted(everybody):
+        place, has_answer = places[uuid]
+        for name in everybody[uuid]:
+            # In the order of ASSIGNMENT_COLUMNS.
+            rows.append((batch_id, uuid, name, "reviewer", now, due[name], place, has_answer))
+        if len(rows) >= CHUNK:
+            assigning.insert_assignment_tuples(connection, rows)
+            rows.clear()
+    assigning.insert_assignment_tuples(connection, rows)
+
+
+def _place(
+    questions: pl.DataFrame, chosen: pl.DataFrame, planted: Sequence[Planted]
+) -> dict[str, tuple[int, bool]]:
+    """The place of every question in the batch, and whether it came with an answer.
+
+    The place is by paper and position.
+
+    What is planted stands where its own paper and position put it, like the rest.
+    """
+    schema = {
+        "question_uuid": pl.String,
+        "document_id": pl.String,
+        "position": pl.Int64,
+        "has_answer": pl.Boolean,
+    }
+    known = [name for name in ("document_id", "position") if name in questions.columns]
+    given = {"question_uuid", "has_answer", *known}
+    listed = (
+        # Places alone: the texts are not copied for it.
+        questions.select("question_uuid", *known, has_answer=pl.col("answer").list.len() > 0)[chosen["place"]]
+        .with_columns(pl.lit(None, dtype=schema[name]).alias(name) for name in schema if name not in given)
+        .select(pl.col(name).cast(kind) for name, kind in schema.items())
+    )
+    items = [one.gold.item for one in planted]
+    extra = pl.DataFrame(
+        [
+            (
+                item.question_uuid,
+                item.document_id,
+                item.source and item.source.position,
+                bool(item.content.answer),
+            )
+            for item in items
+        ],
+        schema=schema,
+        orient="row",
+    )
+    ordered = pl.concat([listed, extra]).sort(
+        pl.col("document_id").fill_null(""), pl.col("position").fill_null(0), "question_uuid"
+    )
+    rows = ordered.select("question_uuid", pl.col("has_answer").fill_null(value=False)).iter_rows()
+    return {uuid: (place, has_answer) for place, (uuid, has_answer) in enumerate(rows, start=1)}
+
+
+def _read_taken(connection: Connection, question_uuids: Sequence[str], *, again: bool) -> dict[str, str]:
+    """Those of the questions that are not to be assigned, with their batch.
+
+    `again` leaves out those of closed batches.
+    """
+    taken = assigning.read_batched_questions(connection, question_uuids)
+    if not again or not taken:
+        return taken
+    closed = {batch.batch_id for batch in assigning.read_batches(connection) if batch.is_closed}
+    return {uuid: name for uuid, name in taken.items() if name not in closed}
+
+
+def _find_free_name(connection: Connection, name: str) -> str:
+    """The name, with a number added where a closed batch of the same questions has it already."""
+    taken = {batch.batch_id for batch in assigning.read_batches(connection)}
+    return next(
+        one
+        for number in range(1, len(taken) + 2)
+        if (one := name if number == 1 else f"{name}-{number}") not in taken
+    )
+
+
+def _summarise_existing(
+    connection: Connection, batch_ids: set[str], question_count: int
+) -> AssignmentSummary:
+    name = next(iter(batch_ids)) if len(batch_ids) == 1 else None
+    assignments = [] if name is None else read_assignments(connection, name, role="reviewer")
+    return AssignmentSummary(
+        batch_id=name,
+        is_new=False,
+        question_count=len({assignment.question_uuid for assignment in assignments}),
+        assignment_count=len(assignments),
+        already_assigned_count=question_count,
+        due_at=None if name is None else read_batch(connection, name).due_at,
+        loads=_count_loads(assignments),
+    )
+
+
+def _count_loads(assignments: Iterable[Assignment]) -> dict[str, int]:
+    """Questions per annotator."""
+    return dict(sorted(Counter(assignment.annotator for assignment in assignments).items()))

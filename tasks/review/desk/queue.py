@@ -1,0 +1,202 @@
+"""An annotator's own queue.
+
+It shows what waits for them, one question of it with all they need, and what comes next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from schemas.ledger.review import ReviewBatch
+from tasks.review.batch import Assignment, read_batch, read_decisions, read_given_items
+from tasks.review.desk.work import WorkItem
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import desk
+from warehouse.ledger.review.desk import Queue as Queue
+
+QUEUES: tuple[Queue, ...] = get_args(Queue)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchWork:
+    """What somebody has to do in a batch.
+
+    Attributes:
+        batch_id: the batch.
+        due_at: when the first of it is due, ISO text in UTC.
+        assigned_count: questions given to them.
+        decided_count: those they have decided.
+        waiting: undecided ones by queue.
+    """
+
+    batch_id: str
+    due_at: str
+    assigned_count: int
+    decided_count: int
+    waiting: Mapping[Queue, int]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """One question as it is put before its annotator.
+
+    Attributes:
+        batch: its batch.
+        assignment: to whom it was given, as what, and until when.
+        queue: the queue it stands in.
+        work: the question, what they decided, and for an adjudicator what others did.
+        draft: what they began and did not give as a decision, with `saved_at`; null when nothing.
+        next_uuid: the next undecided question of the queue; null when there is none.
+    """
+
+    batch: ReviewBatch
+    assignment: Assignment
+    queue: Queue
+    work: WorkItem
+    draft: Mapping[str, Any] | None
+    next_uuid: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedQuestion:
+    """A line of a queue's list; `decision` is null while there is none."""
+
+    item_uuid: str
+    due_at: str
+    stem: str
+    source_name: str | None
+    number_label: str | None
+    decision: str | None
+
+
+def list_work(ledger: Ledger, annotator: str) -> list[BatchWork]:
+    """What somebody has to do, by batch; what is due first comes first."""
+    with ledger.read() as connection:
+        rows = desk.count_work(connection, annotator)
+    return [
+        BatchWork(
+            row["batch_id"],
+            row["due_at"],
+            row["assigned_count"],
+            row["decided_count"],
+            {name: row[name] for name in QUEUES},
+        )
+        for row in rows
+    ]
+
+
+def count_batch_work(ledger: Ledger, batch_id: str, annotator: str) -> tuple[int, int]:
+    """How many questions of an open batch were given to somebody, and how many are decided.
+
+    0 and 0 where none was given.
+    """
+    with ledger.read() as connection:
+        assigned, decided = desk.count_batch_work(connection, batch_id, annotator)
+    return assigned, min(assigned, decided)
+
+
+def count_decided_since(ledger: Ledger, annotator: str, moment: str) -> int:
+    """How many decisions somebody gave since a moment (ISO text in UTC), in any batch."""
+    with ledger.read() as connection:
+        return desk.count_decided_since(connection, annotator, moment)
+
+
+def read_first(ledger: Ledger, batch_id: str, annotator: str, queue: Queue) -> str | None:
+    """The UUID of the first question of a queue that waits for a decision; null when none does."""
+    with ledger.read() as connection:
+        return desk.read_next(connection, batch_id, annotator, queue)
+
+
+def read_last_decided(ledger: Ledger, batch_id: str, annotator: str, before: str | None = None) -> str | None:
+    """The UUID of the question that somebody decided last in the batch.
+
+    Where a moment is given, it is the last one before that moment.
+    """
+    with ledger.read() as connection:
+        return desk.read_last_decided(connection, batch_id, annotator, before)
+
+
+def open_question(ledger: Ledger, batch_id: str, question_uuid: str, annotator: str) -> OpenQuestion | None:
+    """The question, if it was given to this annotator in this batch; null otherwise."""
+    with ledger.read() as connection:
+        row = desk.read_assignment(connection, batch_id, question_uuid, annotator)
+        if row is None:
+            return None
+        queue = find_queue(row["role"], has_answer=row["has_answer"])
+        batch = read_batch(connection, batch_id)
+        item = read_given_items(connection, batch_id, annotator, [question_uuid])[question_uuid]
+        decisions = read_decisions(connection, batch_id, question_uuids=[question_uuid])
+        own = next((one for one in decisions if one.annotator == annotator), None)
+        is_adjudicator = row["role"] == "adjudicator"
+        return OpenQuestion(
+            batch=batch,
+            assignment=Assignment.from_row(row | {"discipline": item.content.discipline}),
+            queue=queue,
+            work=WorkItem(
+                item,
+                own,
+                # A reviewer judges without knowing what the others decided.
+                [one for one in decisions if one.annotator != annotator] if is_adjudicator else (),
+            ),
+            draft=desk.read_draft(connection, batch_id, question_uuid, annotator),
+            next_uuid=desk.read_next(connection, batch_id, annotator, queue, row),
+        )
+
+
+def find_queue(role: str, *, has_answer: bool) -> Queue:
+    """The queue that an assignment stands in.
+
+    It is for disputes, for questions without an answer, or for questions that can be read as they are.
+    """
+    if role == "adjudicator":
+        return "disputes"
+    return "questions" if has_answer else "unanswered"
+
+
+def count_listed(ledger: Ledger, batch_id: str, annotator: str) -> Mapping[Queue, int]:
+    """How many questions of an open batch stand in each of somebody's queues, decided or not."""
+    with ledger.read() as connection:
+        return desk.count_listed(connection, batch_id, annotator)
+
+
+def list_queue(
+    ledger: Ledger, batch_id: str, annotator: str, queue: Queue, start: int, count: int
+) -> Sequence[ListedQuestion]:
+    """At most `count` lines of a queue from `start` (0 the first)."""
+    with ledger.read() as connection:
+        return [
+            _read_line(row) for row in desk.list_queue(connection, batch_id, annotator, queue, start, count)
+        ]
+
+
+def save_draft(
+    ledger: Ledger,
+    batch_id: str,
+    question_uuid: str,
+    annotator: str,
+    draft: Mapping[str, Any] | None,
+    now: str,
+) -> bool:
+    """Keep what an annotator has begun (None: there is nothing any more).
+
+    Returns False when the question was not given to this annotator.
+    """
+    with ledger.write() as connection:
+        if desk.read_assignment(connection, batch_id, question_uuid, annotator) is None:
+            return False
+        desk.replace_draft(connection, batch_id, question_uuid, annotator, draft, now)
+    return True
+
+
+def _read_line(row: Mapping[str, Any]) -> ListedQuestion:
+    content = row["content"]
+    return ListedQuestion(
+        row["question_uuid"],
+        row["due_at"],
+        content["stem"] or "",
+        content.get("document_name"),
+        content.get("number_label"),
+        row["decision"],
+    )

@@ -1,0 +1,26 @@
+# Open a workbook that came from outside.
+from .opening import open_workbook as open_workbook
+
+# A sheet of rows with one column of marks to fill in.
+from .sheets import MarkSheet as MarkSheet
+
+# The key of a row: it does not tell whose it is.
+from .sheets import compute_key as compute_key
+
+# The rows of a sheet that are not empty; raises WorkbookError for a foreign file.
+from .sheets import read_sheet as read_sheet
+
+# The error of a row whose key an earlier one has.
+from .sheets import refuse_repeated as refuse_repeated
+
+# Write a page that explains and sheets with their rows, whole or not at all.
+from .sheets import write_sheets as write_sheets
+
+__all__ = [
+    "MarkSheet",
+    "compute_key",
+    "open_workbook",
+    "read_sheet",
+    "refuse_repeated",
+    "write_sheets",
+]

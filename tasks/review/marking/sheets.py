@@ -1,0 +1,132 @@
+"""Sheets in which a person marks what is shown, and what is read back of them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from schemas.errors import WorkbookError
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
+    from openpyxl.worksheet.worksheet import Worksheet
+
+_CELL_LIMIT = 32_767
+_CUT_MARK = " […]"
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class MarkSheet:
+    """A sheet of rows with one column of marks to fill in.
+
+    Attributes:
+        name: as its tab shows it.
+        command: the command that writes it, for errors.
+        headers: of all columns; the first is the key, which tells nothing of what the row is of.
+        widths: of the columns, in characters.
+        mark: the place of the column of marks, from 0.
+        marks: what may stand there, offered as a list.
+    """
+
+    name: str
+    command: str
+    headers: tuple[str, ...]
+    widths: tuple[int, ...]
+    mark: int
+    marks: Sequence[str]
+
+
+class SheetRow(NamedTuple):
+    """A row as it was filled in: its number, its place for errors, and a text for every header."""
+
+    number: int
+    place: str
+    cells: list[str]
+
+
+def compute_key(*parts: object) -> str:
+    """The key of a row: it does not tell whose it is."""
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:16]
+
+
+def write_sheets(
+    path: Path,
+    introduction: Sequence[str],
+    sheets: Mapping[MarkSheet, Sequence[Sequence[str | None]]],
+    *,
+    keywords: str | None = None,
+) -> None:
+    """Write a page that explains and sheets with their rows, whole or not at all.
+
+    A text beyond what a cell holds is cut, and marked. `keywords` stand among its properties, which spreadsheet programs keep.
+    """
+    from openpyxl import Workbook
+
+    workbook = Workbook()
+    page = workbook.create_sheet("how to")
+    for line in introduction:
+        page.append([line])
+    for sheet, rows in sheets.items():
+        _fill_sheet(workbook.create_sheet(sheet.name), sheet, rows)
+    del workbook["Sheet"]
+    workbook.active = 1
+    workbook.properties.keywords = keywords
+    draft = path.with_name(path.name + ".draft")
+    workbook.save(draft)
+    draft.replace(path)
+
+
+def read_sheet(workbook: Workbook, file: str, sheet: MarkSheet) -> Iterator[SheetRow]:
+    """The rows of a sheet that are not empty; raises WorkbookError for a foreign file."""
+    if sheet.name not in workbook.sheetnames:
+        raise WorkbookError(
+            f"{file} has no sheet {sheet.name!r}: it is not a workbook of `{sheet.command}`. Export it again."
+        )
+    lines = list(workbook[sheet.name].iter_rows(values_only=True))
+    header = tuple(str(cell or "").strip() for cell in lines[0]) if lines else ()
+    if header[: len(sheet.headers)] != sheet.headers:
+        raise WorkbookError(
+            f"{file}, sheet {sheet.name!r}, row 1: the headers are not {', '.join(sheet.headers)}. Put them back."
+        )
+    for number, cells in enumerate(lines[1:], start=2):
+        texts = ["" if cell is None else str(cell).strip() for cell in cells]
+        if any(texts):
+            padded = texts + [""] * (len(sheet.headers) - len(texts))
+            yield SheetRow(number, f"{file}, sheet {sheet.name!r}, row {number}", padded)
+
+
+def refuse_repeated(place: str) -> WorkbookError:
+    """The error of a row whose key an earlier one has."""
+    return WorkbookError(f"{place}: its key stands in an earlier row already. Remove one of the two rows.")
+
+
+def _fill_sheet(page: Worksheet, sheet: MarkSheet, rows: Sequence[Sequence[str | None]]) -> None:
+    from openpyxl.styles import Alignment, Font
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    page.append(sheet.headers)
+    for number, texts in enumerate(rows, start=2):
+        for column, text in enumerate(texts, start=1):
+            cell = page.cell(number, column)
+            cell.value = _fit_cell(text or "")
+            cell.data_type = "s"  # a text that begins with "=" is a text, not a formula
+            cell.alignment = Alignment(wrap_text=True, vertical="top")
+    letters = [chr(ord("A") + place) for place in range(len(sheet.headers))]
+    for letter, width in zip(letters, sheet.widths, strict=True):
+        page.column_dimensions[letter].width = width
+    for cell in page[1]:
+        cell.font = Font(bold=True)
+    page.freeze_panes = "B2"
+    check = DataValidation(type="list", formula1=f'"{",".join(sheet.marks)}"', allow_blank=True)
+    page.add_data_validation(check)
+    check.add(f"{letters[sheet.mark]}2:{letters[sheet.mark]}{max(2, len(rows) + 1)}")
+
+
+def _fit_cell(text: str) -> str:
+    clean = _FORBIDDEN.sub("\ufffd", text)
+    return clean if len(clean) <= _CELL_LIMIT else clean[: _CELL_LIMIT - len(_CUT_MARK)] + _CUT_MARK

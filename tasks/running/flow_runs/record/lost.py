@@ -1,0 +1,63 @@
+"""Runs whose process is gone without a word are ended by whoever finds them."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from psutil import AccessDenied, NoSuchProcess, Process
+
+from schemas.ledger.engine import FlowRun
+from tasks.running.claiming import is_dead, name_host
+from warehouse.ledger.engine.leases.clock import TOLERANCE_S, is_lapsed
+from warehouse.ledger.engine.runs.flow_runs import end_lost_run, list_unended_runs
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from warehouse.ledger.engine.ledger import Ledger
+
+log = logging.getLogger("proctor.runs")
+
+
+def is_lost(connection: Connection, run: FlowRun) -> bool:
+    """Whether a run's process is gone.
+
+    On this host the process is looked for; on another host it is gone when it has not renewed in time.
+    """
+    if run.state != "running":
+        return False
+    if is_dead(run.host, run.process_id):
+        return True
+    if run.alive_until is None or not is_lapsed(connection, run.alive_until):
+        return False
+    # One on this host that did not renew may have been held up (a laptop asleep), unless its number is another's by now.
+    return run.host != name_host() or _began_after(run)
+
+
+def end_lost_runs(ledger: Ledger) -> list[FlowRun]:
+    """Note runs as crashed whose process is gone; returns those that nobody else had noted."""
+    with ledger.read() as connection:
+        lost = [run for run in list_unended_runs(connection) if is_lost(connection, run)]
+    ended = []
+    for run in lost:
+        with ledger.write() as connection:
+            if end_lost_run(connection, run):
+                ended.append(run)
+                log.error("%s crashed: its process %d on %s is gone", run.name, run.process_id, run.host)
+    return ended
+
+
+def _began_after(run: FlowRun) -> bool:
+    """Whether the process of that number on this host began after the run.
+
+    If so, it is not the run's process.
+    """
+    began_at = datetime.fromisoformat(run.started_at).timestamp()
+    try:
+        return Process(run.process_id).create_time() > began_at + TOLERANCE_S
+    except NoSuchProcess:
+        return True
+    except AccessDenied:
+        return False

@@ -1,0 +1,54 @@
+# Alpha of the ratings, a sequence per item, gaps left out; at most 1, null if undefined.
+from .alpha import compute_alpha as compute_alpha
+
+# An estimate with its 95% interval.
+from .bounds import Bounded as Bounded
+
+# Two judges on the same responses: the difference of their agreement with people.
+from .bounds import compute_agreement_difference as compute_agreement_difference
+
+# Cohen's kappa with its large-sample interval (Fleiss and others 1969); null if undefined.
+from .bounds import compute_kappa_interval as compute_kappa_interval
+
+# A mean with its interval by Student's t; null for fewer than two values.
+from .bounds import compute_mean as compute_mean
+
+# A share with Wilson's interval (Wilson 1927), 0 to 1; `total` is at least 1.
+from .bounds import compute_share as compute_share
+
+# Kappa of two raters over the same items, -1 to 1; null when it is undefined.
+from .kappa import compute_kappa as compute_kappa
+
+# Share of items that both raters put in the same category, 0 to 1; null without items.
+from .kappa import compute_percent_agreement as compute_percent_agreement
+
+# A weighting of Cohen's kappa.
+from .kappa import Weighting as Weighting
+
+# The weightings of Cohen's kappa, by name.
+from .kappa import WEIGHTINGS as WEIGHTINGS
+
+# Agreement over ratings by unit and rater.
+from .raters import compute_agreement as compute_agreement
+
+# Agreement of any number of raters, with gaps.
+from .raters import RaterAgreement as RaterAgreement
+
+# A value that a rater gave.
+from .raters import Value as Value
+
+__all__ = [
+    "WEIGHTINGS",
+    "Bounded",
+    "RaterAgreement",
+    "Value",
+    "Weighting",
+    "compute_agreement",
+    "compute_agreement_difference",
+    "compute_alpha",
+    "compute_kappa",
+    "compute_kappa_interval",
+    "compute_mean",
+    "compute_percent_agreement",
+    "compute_share",
+]

@@ -1,0 +1,54 @@
+# Who of each pair has more stars on how many common questions, and how many in all.
+from .comparisons import compare_stars as compare_stars
+
+# The change of S of each candidate between two editions, as a rule of different questions.
+from .comparisons import compute_changes as compute_changes
+
+# Every pair of candidates of one edition and style.
+from .comparisons import compute_pairs as compute_pairs
+
+# Differences of S with error, one for each pair or candidate; NaN where S is missing.
+from .comparisons import Differences as Differences
+
+# One element for each pair of candidates, in the order given.
+from .comparisons import HeadToHead as HeadToHead
+
+# All pairs of candidates of one edition and style: first < second, ordered by both.
+from .comparisons import Pairs as Pairs
+
+# S, discipline scores and (with a reference) R of all candidates of one edition and style.
+from .intervals import compute_scores as compute_scores
+
+# The confidence of every interval.
+from .intervals import CONFIDENCE as CONFIDENCE
+
+# A weighted mean over disciplines with its error; an element for each key, NaN for none.
+from .intervals import Estimate as Estimate
+
+# R of every candidate on the questions that it and the reference both have stars for.
+from .intervals import RelativeScores as RelativeScores
+
+# P-values corrected for their number by Holm's step-down rule (1979).
+from .ranks import compute_holm as compute_holm
+
+# Ranks, rank ranges and groups from all pairs of an edition.
+from .ranks import compute_ranks as compute_ranks
+
+# The error rate at which candidates count as different.
+from .ranks import ERROR_RATE as ERROR_RATE
+
+__all__ = [
+    "CONFIDENCE",
+    "ERROR_RATE",
+    "Differences",
+    "Estimate",
+    "HeadToHead",
+    "Pairs",
+    "RelativeScores",
+    "compare_stars",
+    "compute_changes",
+    "compute_holm",
+    "compute_pairs",
+    "compute_ranks",
+    "compute_scores",
+]

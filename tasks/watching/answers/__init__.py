@@ -1,0 +1,5 @@
+"""The answers of a run as they can be watched: listed, filtered, opened."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,68 @@
+"""Why a question has no rows.
+
+Each table has a command that fills it, and that command exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from deployments.command_line.printing import explain_empty
+from deployments.command_line.printing.empty_answers import name_command
+from schemas.settings import Settings
+from schemas.tables import TABLES
+from tests.deployments.test_cli import list_commands
+from tests.fresh import open_new_lake
+from tests.warehouse.test_sql_cases import fill_rows
+from warehouse.lake.reading import LakeReader, find_query
+from warehouse.lake.reading.queries import find_tables_read, list_queries, render_query
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LakeReader]:
+    """A lake into which a benchmark was imported, and nothing else was done."""
+    settings = Settings(home=tmp_path_factory.mktemp("empty") / "home")
+    with open_new_lake(settings) as lake:
+        rows = fill_rows(TABLES["external_scores"], [{}]).drop("landing_unit")
+        lake.land("external_scores", "case", rows)
+    with LakeReader(settings) as reader:
+        yield reader
+
+
+def test_every_table_names_a_command_that_exists() -> None:
+    known = {" ".join(("proctor", *path)) for path in list_commands()}
+    groups = {name.rpartition(" ")[0] for name in known}
+    for table in TABLES:
+        command = name_command(table)
+        everywhere = command == "every command that lands rows"
+        assert everywhere is (TABLES[table].stage == "all"), table
+        assert everywhere or command in known | groups, (table, command)
+
+
+def test_every_named_query_reads_tables_that_are_known(reader: LakeReader) -> None:
+    """Also those that DuckDB cannot look at without the types of what they read."""
+    for query in list_queries():
+        assert find_tables_read(reader.connection, render_query(query, {})), query.name
+
+
+def test_the_empty_tables_are_named_through_views_with_what_fills_them(reader: LakeReader) -> None:
+    assert {"edition_scores", "editions"} <= reader.find_empty_tables("SELECT * FROM leaderboards")
+    assert reader.find_empty_tables(render_query(find_query("gscore_ratings"), {})) >= {
+        "gscores",
+        "human_ratings",
+    }
+    told = explain_empty(reader, render_query(find_query("gscore_by_category"), {}))
+    assert told == "No rows: gscores has none yet. Filled by: proctor cgeval score."
+    told = explain_empty(reader, "SELECT * FROM leaderboards")
+    assert "edition_scores" in told
+    assert "proctor publish" in told
+
+
+def test_where_every_table_has_rows_the_choice_of_rows_is_named(reader: LakeReader) -> None:
+    sql = render_query(find_query("external_history"), {"benchmark": "another"})
+    told = explain_empty(reader, sql, ["benchmark", "model"])
+    assert told.startswith("No rows: every table that it reads has rows, but none that is asked for.")
+    assert told.endswith("--param benchmark=…, --param model=….")
+    assert "none of them is such a one" in explain_empty(reader, "SELECT 1 FROM external_scores WHERE false")

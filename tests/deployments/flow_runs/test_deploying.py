@@ -1,0 +1,143 @@
+"""The manifest of deployments and the templates of work pools.
+
+They are compared with Prefect's own rules without a server.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from deployments.cli import app
+from deployments.flow_runs import PAID, POOL_KINDS, check_budget, find_deployment
+from deployments.flow_runs.deploying import MANIFEST, POOLS, read_deployments
+from schemas.errors import UsageError
+from schemas.settings import Settings, load_settings
+from tasks.running.flow_runs.record.cron import find_last_due
+
+ROOT = Path(__file__).resolve().parents[3]
+FLOWS = sorted(path.stem for path in (ROOT / "flows").glob("*.py") if path.stem != "__init__")
+CALENDAR = {
+    "monthly": "0 2 1 * *",
+    "newcomers": "0 3 * * 1",
+    "league": "0 5 2 1,4,7,10 *",
+    "drift": "0 6 15 * *",
+    "validate": "15 1 * * *",
+    "checks": "45 1 * * *",
+    "sweep": "30 4 * * *",
+    "seal": "5 * * * *",
+    "erase": "0 4 3 * *",
+}
+# What calls models, whatever it is given.
+PAYING = {"monthly", "evaluate", "judge", "league", "drift", "contamination", "gscore", "helper"}
+
+
+def test_every_flow_is_deployed_and_its_parameters_fit_it() -> None:
+    # The manifest is held to what Prefect makes of the flows.
+    from prefect.utilities.callables import parameter_schema  # noqa: TID251
+
+    entries = yaml.safe_load(MANIFEST.read_text("utf-8"))["deployments"]
+    assert sorted({entry["entrypoint"] for entry in entries}) == [f"flows/{name}.py:{name}" for name in FLOWS]
+    assert all(entry["description"].endswith(".") for entry in entries)
+    for deployment in read_deployments():
+        flow = getattr(importlib.import_module(f"flows.{deployment.flow}"), deployment.flow)
+        schema = parameter_schema(flow).model_dump()["properties"]
+        assert set(deployment.parameters) <= set(schema), deployment.name
+        described = {name: one.get("description", "") for name, one in schema.items()}
+        assert all(text.endswith(".") for text in described.values()), (deployment.name, described)
+
+
+def test_the_calendar_is_what_the_pages_say_and_cron_can_read_it() -> None:
+    from datetime import UTC, datetime
+
+    found = {one.name: one.cron for one in read_deployments() if one.cron is not None}
+    assert found == CALENDAR
+    for cron in found.values():
+        assert find_last_due(cron, "UTC", datetime(2026, 12, 31, tzinfo=UTC)) is not None
+
+
+def test_every_flow_that_pays_asks_for_a_budget() -> None:
+    assert {one.flow for one in read_deployments() if PAID in one.tags} == PAYING
+    for name in PAYING:
+        text = (ROOT / "flows" / f"{name}.py").read_text("utf-8")
+        assert re.search(r'"""\n    require_budget\(', text), name
+
+
+def test_a_schedule_that_would_spend_without_a_limit_is_not_deployed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="monthly, newcomers, league, drift would spend without a limit"):
+        check_budget(Settings(home=tmp_path))
+    check_budget(Settings(home=tmp_path, budget_usd=5))
+    monkeypatch.delenv("PROCTOR_BUDGET_USD", raising=False)
+    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
+    load_settings.cache_clear()
+    assert CliRunner().invoke(app, ["init"]).exit_code == 0
+    for command in (["deploy"], ["runs", "start", "drift", "--no-server"]):
+        done = CliRunner().invoke(app, command)
+        assert (done.exit_code, "PROCTOR_BUDGET_USD" in done.stderr) == (2, True), done.output
+    assert CliRunner().invoke(app, ["deploy", "--pool", "cloud"]).exit_code == 2
+
+
+def test_an_unknown_deployment_is_named_with_those_that_there_are() -> None:
+    with pytest.raises(UsageError, match="monthly, newcomers"):
+        find_deployment("yearly")
+
+
+@pytest.mark.parametrize("kind", POOL_KINDS)
+def test_a_pools_template_is_one_that_prefects_server_takes(kind: str) -> None:
+    """What the server checks when a pool is made.
+
+    It also covers the job that a worker makes of the template when nothing is given.
+    """
+    from prefect.client.schemas.objects import WorkPool  # noqa: TID251
+    from prefect.server.schemas.actions import WorkPoolCreate  # noqa: TID251
+    from prefect.utilities.schema_tools import is_valid_schema, validate  # noqa: TID251
+    from prefect.utilities.templating import apply_values, find_placeholders  # noqa: TID251
+    from prefect.workers.base import BaseJobConfiguration  # noqa: TID251
+
+    template = json.loads((POOLS / f"{kind}.json").read_text("utf-8"))
+    WorkPoolCreate(name="proctor", type=kind, base_job_template=template)
+    WorkPool(name="proctor", type=kind, base_job_template=template, default_queue_id=uuid4())
+    variables = template["variables"]
+    is_valid_schema(variables)  # raises where it is none
+    named = {one.name for one in find_placeholders(json.dumps(template["job_configuration"]))}
+    assert named == set(variables["properties"]), "a variable that nothing uses, or one that nothing declares"
+    defaults = {name: one["default"] for name, one in variables["properties"].items() if "default" in one}
+    assert validate(defaults, variables) == []
+    assert validate({**defaults, "stream_output": "perhaps"}, variables) != []
+    filled = apply_values(template["job_configuration"], {**defaults, "name": "monthly-2026-12"})
+    job = BaseJobConfiguration.model_validate(filled)
+    assert (job.name, find_placeholders(json.dumps(filled))) == ("monthly-2026-12", set())
+
+
+@pytest.mark.parametrize("kind", ["docker", "kubernetes"])
+def test_a_template_sets_what_prefects_own_worker_of_the_kind_knows(kind: str) -> None:
+    known = read_known_settings(kind)
+    template = json.loads((POOLS / f"{kind}.json").read_text("utf-8"))
+    assert set(template["job_configuration"]) <= known
+    text = json.dumps(template)
+    image = template["variables"]["properties"]["image"]["default"]
+    assert image == {"docker": "proctor-runs:latest", "kubernetes": "proctor:latest"}[kind]
+    # The project's image begins with `proctor`, and a worker names the whole command.
+    dockerfile = (POOLS / "Dockerfile").read_text("utf-8")
+    assert "ENTRYPOINT []" in dockerfile if kind == "docker" else '"command": ["/usr/bin/env"]' in text
+    assert "/var/lib/proctor" in text
+
+
+def read_known_settings(kind: str) -> set[str]:
+    """The settings that Prefect's catalogue of workers has for a kind."""
+    import prefect  # noqa: TID251
+
+    folder = Path(str(prefect.__file__)).parent / "server" / "api" / "collections_data" / "views"
+    catalogue: dict[str, Any] = json.loads((folder / "aggregate-worker-metadata.json").read_text("utf-8"))
+    worker = catalogue[f"prefect-{kind}"][kind]
+    return set(worker["default_base_job_configuration"]["job_configuration"])

@@ -1,0 +1,104 @@
+"""What a paper says of itself is held against what was read of it (contracts.yaml)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.contracts import Breach, Checked
+from tasks.ingest.contracts.checking import check_reading, describe_breaches
+from tasks.ingest.contracts.readings import Reading, Stretch
+from tasks.ingest.layout.announcements import read_announcement, read_range
+from tasks.ingest.layout.pieces import make_pieces
+from tasks.ingest.readers.extraction import Line, join_lines
+from tasks.ingest.splitting import Split, split_lines
+
+CASES: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parent / "contracts.yaml").read_text(encoding="utf-8")
+)
+
+
+def split(paper: str) -> Split:
+    lines = [Line(line) for line in paper.rstrip("\n").split("\n")]
+    _, starts, _ = join_lines(lines)
+    return split_lines(lines, starts)
+
+
+def list_contracts(checked: Checked) -> list[str]:
+    return [breach.contract for breach in checked.breaches]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["contract"])
+def test_a_paper_that_is_as_it_says_keeps_the_contract(case: dict[str, Any]) -> None:
+    checked = split(case["keeps"]).checked
+    assert case["contract"] not in list_contracts(checked)
+    assert checked.score == 1.0 and checked.kept > 0
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["contract"])
+def test_a_reading_that_is_not_as_the_paper_says_breaks_it(case: dict[str, Any]) -> None:
+    checked = split(case["breaks"]).checked
+    breach = next(one for one in checked.breaches if one.contract == case["contract"])
+    assert breach.size == case["breach"]
+    assert case["words"] in breach.words
+    assert 0 <= breach.place < len(case["breaks"])
+    assert checked.score < 1.0
+
+
+@pytest.mark.parametrize(("count", "breaches"), [(2, []), (6, ["parts_few"])])
+def test_a_section_read_as_one_question_holds_no_long_list(count: int, breaches: list[str]) -> None:
+    texts = ["SECTION A", *(f"{number}. What is its span?" for number in range(1, count + 1))]
+    lines = [Line(text) for text in texts]
+    raw, starts, _ = join_lines(lines)
+    draft = Draft(number_label="SECTION A", value=1, section=1, marks=5, end=len(raw))
+    stretch = Stretch(1, 0, 1, "part", heading="SECTION A", is_question=True)
+    checked, _ = check_reading(Reading([draft], make_pieces(lines, starts), [stretch]))
+    assert list_contracts(checked) == breaches
+
+
+@pytest.mark.parametrize(
+    ("title", "breaches"),
+    [("三、判断题（共6分，每小题2分）", ["announced_here"]), ("三、判断题", [])],
+)
+def test_a_question_holds_no_line_that_announces_others(title: str, breaches: list[str]) -> None:
+    lines = [Line("2. 橡木为何能浮？"), Line(f"得分  {title}")]
+    raw, starts, _ = join_lines(lines)
+    draft = Draft(number_label="2.", value=2, stem="橡木为何能浮？", end=len(raw))
+    checked, _ = check_reading(Reading([draft], make_pieces(lines, starts)))
+    assert list_contracts(checked) == breaches
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("一、单项选择题（共20分，每小题2分）", (10,)),
+        ("二、填空题（每空1分，共20分）", None),
+        ("三、判断题（10×1分=10分）", (10, 1)),
+        ("本大题共4小题，共28分", (4,)),
+        ("Answer ALL ten questions", (10,)),
+        ("Section B: 5 points each, 25 points total", (5,)),
+        ("Choose any two of the following", (2,)),
+        ("四、简答题（30分）", None),
+        ("第三题 设有10个球", None),
+    ],
+)
+def test_announcements_are_read_in_marks_and_in_words(text: str, counts: tuple[int, ...] | None) -> None:
+    announced = read_announcement(text)
+    assert (announced.counts if announced else None) == counts
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [("Questions 1-15 carry one mark", (1, 15)), ("第1~10题，每题2分", (1, 10)), ("pages 3-9", None)],
+)
+def test_a_range_of_questions_is_read(text: str, named: tuple[int, int] | None) -> None:
+    assert read_range(text) == named
+
+
+def test_many_breaches_of_one_contract_are_one_sentence() -> None:
+    breaches = tuple(Breach("number_runs", place, 1, f"Gap {place}.") for place in range(5))
+    assert describe_breaches(Checked(breaches)) == ["Not read: Gap 0. So do 4 more."]

@@ -1,0 +1,259 @@
+"""Keys found by what repeats and by fit.
+
+They are lines of any words, marked options, blocks, and files beside a paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.ingest_accuracy import read_landed
+from tests.tasks.ingest.builders import make_xlsx, write
+
+QUESTIONS = (
+    (
+        "Which wind turns the mill in winter?",
+        ("the north wind", "the sea breeze", "the trade wind", "none"),
+        "A",
+    ),
+    ("Who keeps the lamp of the harbour?", ("the miller", "the keeper", "the mayor", "the smith"), "B"),
+    ("What is carried by the ferry?", ("salt", "grain", "stone", "wool"), "D"),
+    ("Where does the river rise?", ("in the marsh", "at the quay", "in the hills", "by the mill"), "C"),
+    ("When is the fair held?", ("in May", "in June", "in July", "in autumn"), "B"),
+)
+EXPECTED = [(stem, options, [key]) for stem, options, key in QUESTIONS]
+
+
+def write_paper(
+    answer: Callable[[int, str, str], str] = lambda *_: "",
+    mark: Callable[[str], str] = lambda text: text,
+    end: Callable[[str], str] = lambda _: "",
+    tail: str = "",
+) -> str:
+    """A paper of five questions, with `answer` below each, and marks on options and stems."""
+    lines = ["Harbour test", ""]
+    for number, (stem, options, key) in enumerate(QUESTIONS, start=1):
+        lines.append(f"{number}. {stem}{end(key)}")
+        lines += [
+            f"{label}. {mark(text) if label == key else text}"
+            for label, text in zip("ABCD", options, strict=True)
+        ]
+        lines += [answer(number, key, options["ABCD".index(key)]), ""]
+    return "\n".join(lines) + tail
+
+
+def read(path: Path) -> list[tuple[str, tuple[str, ...], list[str]]]:
+    return [
+        (question["stem"], tuple(option["text"] for option in question["options"]), question["answer"])
+        for question in read_landed(path)["questions"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "Ans: ({k})",
+        "The correct option is {k}",
+        "Answer to Question {n}\n({K}) is correct.",
+        "Answer to Question {n}\n({K}) is correct. The miller said so to everybody.",
+        "[答案]{K}",
+        "=> {K}",
+        "Correct: {K}. {text}",
+        "Richtig ist {K}.",
+        "Ответ: {K}",
+        "Option {K} is the right one",
+        "Rationale: {K} is right because of the hills.",
+        "本题选{K}",
+        "故选：{K}。",
+        "Answer: {text}",
+        "#{K}",
+    ],
+)
+def test_what_repeats_once_a_question_and_takes_its_labels_is_the_key(tmp_path: Path, form: str) -> None:
+    paper = write_paper(lambda n, key, text: form.format(n=n, k=key.lower(), K=key, text=text))
+    assert read(write(tmp_path, "paper.txt", paper)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "form", ["{} ✅", "{} ✓", "* {}", "{} (correct)", "{} <--", "{} ##", "{} (Lösung)", "☞ {}"]
+)
+def test_a_sign_on_one_option_of_most_questions_is_the_key_whatever_it_is(tmp_path: Path, form: str) -> None:
+    assert read(write(tmp_path, "paper.txt", write_paper(mark=form.format))) == EXPECTED
+
+
+@pytest.mark.parametrize("form", ["  {}", " - {}", " Ans. {}"])
+def test_a_letter_at_the_end_of_every_stem_is_the_key(tmp_path: Path, form: str) -> None:
+    assert read(write(tmp_path, "paper.txt", write_paper(end=form.format))) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "\nKey\n1 A\n2 B\n3 D\n4 C\n5 B\n",
+        "\nAnswers: 1–5: A B D C B\n",
+        "\n1 2 3 4 5\nA B D C B\n",
+        "\nLösungen\n1. A  2. B  3. D  4. C  5. B\n",
+        "\n1=A, 2=B, 3=D, 4=C, 5=B\n",
+        "\nABDCB\n",
+        "\nAnswer Key\nSection A\n1. A\n2. B\n3. D\n4. C\n5. B\n",
+        "\nAnswers\nQuestion 1: A - cold\nQuestion 2: B - he does\nQuestion 3: D - soft\nQuestion 4: C - high\nQuestion 5: B - warm\n",
+        "\nSolutions\n"
+        + "".join(f"{n}. The correct answer is {key}.\n" for n, (_, _, key) in enumerate(QUESTIONS, start=1)),
+        "\n答案解析\n"
+        + "".join(f"{n}. 解析：此为常识，故选{key}。\n" for n, (_, _, key) in enumerate(QUESTIONS, start=1)),
+        "\n| Q | Ans |\n|---|---|\n| 1 | A |\n| 2 | B |\n| 3 | D |\n| 4 | C |\n| 5 | B |\n",
+    ],
+)
+def test_keys_at_the_end_are_read_in_rows_columns_ranges_and_without_a_word(
+    tmp_path: Path, tail: str
+) -> None:
+    assert read(write(tmp_path, "paper.txt", write_paper(tail=tail))) == EXPECTED
+
+
+STATEMENTS = (
+    ("The mill is older than the pier.", "true"),
+    ("The keeper lights the lamp at noon.", "false"),
+    ("The ferry carries grain.", "true"),
+    ("The river rises in the hills.", "true"),
+)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{n}. {stem} ({key})",
+        "[{key}] {n}. {stem}",
+        "{n}. {stem} - {key}",
+        "{n}. {stem}\nRichtig: {key}",
+        "{n}. {stem}\n[ {key} ]",
+    ],
+)
+def test_judgements_are_read_in_brackets_at_the_margin_and_below(tmp_path: Path, form: str) -> None:
+    lines = [
+        form.format(n=number, stem=stem, key=truth[0].upper())
+        for number, (stem, truth) in enumerate(STATEMENTS, start=1)
+    ]
+    found = read(write(tmp_path, "paper.txt", "True or false\n\n" + "\n".join(lines)))
+    assert [(stem.removesuffix("（）"), answer) for stem, _, answer in found] == [
+        (stem, [truth]) for stem, truth in STATEMENTS
+    ]
+
+
+def test_judgements_that_stand_together_answer_the_questions_above_them(tmp_path: Path) -> None:
+    stems = [f"{number}. The mill turned {number} times." for number in range(1, 7)]
+    keys = ["[ T ]", "[ F ]", "[ F ]", "[ T ]", "[ F ]", "[ T ]"]
+    found = read(write(tmp_path, "paper.txt", "True or false\n\n" + "\n".join([*stems, *keys])))
+    assert [answer for _, _, answer in found] == [
+        ["true"],
+        ["false"],
+        ["false"],
+        ["true"],
+        ["false"],
+        ["true"],
+    ]
+
+
+def test_answers_below_their_questions_are_read_where_a_section_has_them(tmp_path: Path) -> None:
+    asked = [
+        ("What does the miller grind?", "Grain from the hills."),
+        ("Who lights the lamp?", "The keeper of the harbour."),
+        ("When is the fair?", "On the first Sunday in May."),
+        ("Why is the pier of stone?", "The sea took the wooden one."),
+    ]
+    text = "\n".join(f"{number}. {stem}\n{answer}" for number, (stem, answer) in enumerate(asked, start=1))
+    found = read(write(tmp_path, "paper.txt", "Harbour questions\n\n" + text))
+    assert [(stem, answer) for stem, _, answer in found] == [(stem, [answer]) for stem, answer in asked]
+
+
+def test_lines_that_repeat_and_say_no_label_of_the_options_are_no_key(tmp_path: Path) -> None:
+    paper = write_paper(lambda n, *_: f"See map {'XYXYX'[n - 1]} of the harbour.")
+    assert [answer for _, _, answer in read(write(tmp_path, "paper.txt", paper))] == [[]] * 5
+
+
+def test_an_option_that_comes_again_in_every_question_is_no_key(tmp_path: Path) -> None:
+    lines: list[str] = []
+    for number, (stem, options, _) in enumerate(QUESTIONS, start=1):
+        offered = [*options[: 2 + number % 2], "None of these"]
+        lines += [
+            f"{number}. {stem}",
+            *(f"{label}. {text}" for label, text in zip("ABCD", offered, strict=False)),
+        ]
+    found = read(write(tmp_path, "paper.txt", "\n".join(lines)))
+    assert [(options[-1], answer) for _, options, answer in found] == [("None of these", [])] * 5
+
+
+@pytest.mark.parametrize(
+    ("paper", "key"),
+    [
+        ("期末试题", "期末试题答案"),
+        ("数字电路期中考试卷", "数字电路期中考试（答案）"),
+        ("9618_s23_qp_23", "9618_s23_ms_23"),
+        ("2023_harbour_midterm", "2023_Solutions_to_Harbour_Midterm"),
+        ("试题", "解析"),
+        ("Mock exam 2 harbour", "harbour mock 2 answer key"),
+    ],
+)
+def test_a_paper_and_its_key_are_joined_whatever_the_order_of_the_words(
+    tmp_path: Path, paper: str, key: str
+) -> None:
+    write(tmp_path, f"{key}.txt", "1. A\n2. B\n3. D\n4. C\n5. B\n")
+    write(tmp_path, "another paper.txt", write_paper())
+    write(tmp_path, "another paper key.txt", "1-5 DDDDD\n")
+    assert read(write(tmp_path, f"{paper}.txt", write_paper())) == EXPECTED
+
+
+def test_of_two_keys_of_one_name_none_is_taken_and_both_are_named(tmp_path: Path) -> None:
+    from tasks.ingest import IngestOptions, parse_document
+
+    write(tmp_path, "harbour key.txt", "1-5 ABDCB\n")
+    write(tmp_path, "harbour answers.txt", "1-5 DDDDD\n")
+    parsed = parse_document(write(tmp_path, "harbour.txt", write_paper()), IngestOptions())
+    assert [question["answer"] for question in parsed.questions] == [[]] * 5
+    assert parsed.document["warnings"] == [
+        "2 files beside this paper may hold its answers (harbour answers.txt, harbour key.txt); none was taken. "
+        "Leave the right one there."
+    ]
+
+
+def test_a_key_that_fits_another_paper_is_not_taken(tmp_path: Path) -> None:
+    write(tmp_path, "harbour key.txt", "21-40 ABCDABCDABCDABCDABCD\n")
+    landed = read_landed(write(tmp_path, "harbour.txt", write_paper()))
+    assert [question["answer"] for question in landed["questions"]] == [[]] * 5
+    assert any("the key of another paper" in warning for warning in landed["document"]["warnings"])
+
+
+def test_a_paper_printed_again_with_its_answers_answers_the_paper(tmp_path: Path) -> None:
+    again = [[stem, *options, key] for stem, options, key in reversed(QUESTIONS)]
+    write(
+        tmp_path,
+        "harbour answers.xlsx",
+        make_xlsx({"S": [["Question", "A", "B", "C", "D", "Answer"], *again]}),
+    )
+    assert read(write(tmp_path, "harbour.txt", write_paper())) == EXPECTED
+
+
+def test_a_worked_answer_does_not_repeat_its_question(tmp_path: Path) -> None:
+    asked = "1. Explain why the mill stands on the hill.\n2. Describe the way of the grain to the ship.\n"
+    key = (
+        "1. Explain why the mill stands on the hill. (5 marks)\nThe wind is stronger there.\n"
+        "2. Describe the way of the grain to the ship.\nAnswer: by cart to the quay.\n"
+    )
+    write(tmp_path, "harbour solutions.txt", key)
+    found = read(write(tmp_path, "harbour.txt", asked))
+    assert [answer for _, _, answer in found] == [["The wind is stronger there."], ["by cart to the quay."]]
+
+
+def test_a_key_that_prints_some_questions_again_is_no_paper(tmp_path: Path) -> None:
+    key = (
+        "Harbour test: key\n一、单项选择题\n1-5 ABDCB\n二、多项选择题\n1-5 AB ACD BC ABD CD\n"
+        "三、简答题\n1. 简述磨坊的历史。\n答：磨坊建于一七〇〇年。\n2. 简述灯塔的作用。\n答：为船只指引方向。\n"
+    )
+    landed = read_landed(write(tmp_path, "harbour key.txt", key))
+    assert landed["questions"] == []
+    assert (landed["document"]["status"], landed["document"]["error"]) == (
+        "no_questions",
+        "The document holds 12 answers and no questions: it is the key of another paper.",
+    )

@@ -1,0 +1,170 @@
+"""Other programs read the lake by the lines of `proctor attach`.
+
+They do so offline, read-only, while rows are landed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+
+from schemas.settings import Settings
+from tests.fresh import open_new_lake
+from tests.tasks.editions.kit import publish_run
+from tests.tasks.editions.season import land_frames
+from tests.tasks.report.synthetic import build_season
+from warehouse.lake import open_lake
+from warehouse.lake.reading import CLIENTS, find_query, render_lines
+from warehouse.lake.reading.queries import render_query
+
+PAGE = Path(__file__).parents[3] / "docs" / "analyst.md"
+# These have rows only after a command of their own, as the page says.
+LATER = {"judge_drift_history", "rating_stability"}
+QUESTIONS = 12
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Two published months of a season, in a folder whose name must be quoted."""
+    settings = Settings(home=tmp_path_factory.mktemp("it's a home") / "home", judge_ratings_gate=100)
+    with open_new_lake(settings) as lake:
+        frames = build_season()
+        land_frames(lake, frames)
+        disciplines = frames["allocations"]["discipline"].unique().sort().to_list()
+        for month in ("2025-06", "2025-07"):
+            publish_run(lake, settings, f"run-{month}", disciplines)
+    return settings
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """A Python that has DuckDB and nothing else: no Proctor, no Polars, no site-packages."""
+    folder = tmp_path_factory.mktemp("bare")
+    installed = Path(duckdb.__file__).parents[1]
+    for found in [
+        installed / "duckdb",
+        *installed.glob("_duckdb*.so"),
+        *installed.glob("duckdb-*.dist-info"),
+    ]:
+        (folder / found.name).symlink_to(found)
+    start = f"import sys; sys.path.append({str(folder)!r}); exec(sys.stdin.read())"
+    return [sys.executable, "-I", "-S", "-c", start]
+
+
+def read_twelve() -> list[tuple[str, dict[str, object]]]:
+    """The commands of the page's table: names of queries and their parameters."""
+    section = PAGE.read_text("utf-8").partition("## Twelve questions")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ") and "`proctor" in line]
+    assert len(rows) == QUESTIONS
+    asked: list[tuple[str, dict[str, object]]] = []
+    for command in [found for row in rows for found in re.findall(r"`proctor sql ([^`]*)`", row)]:
+        name, *options = shlex.split(command)
+        pairs = [option.partition("=") for option in options if option != "--param"]
+        asked.append((name, {name: value for name, _, value in pairs}))
+    return asked
+
+
+def test_the_twelve_questions_are_answered_to_plain_duckdb_while_rows_are_landed(
+    settings: Settings, bare: list[str]
+) -> None:
+    asked = read_twelve()
+    statements = {name: render_query(find_query(name), given) for name, given in asked}
+    opening = render_lines(settings)["python"].rsplit("\n", 1)[0]
+    program = f"""{opening}
+import json
+statements = json.loads({json.dumps(json.dumps(statements))})
+def count(statement): return len(exam.execute(statement).fetchall())
+found = [{{name: count(statement) for name, statement in statements.items()}} for _ in range(2)]
+print(json.dumps(found))
+assert "proctor" not in sys.modules and "polars" not in sys.modules
+"""
+    done = threading.Event()
+    landed: list[str] = []
+
+    def land() -> None:
+        with open_lake(settings) as lake:
+            while not done.is_set():
+                unit = f"call-{len(landed)}"
+                rows = pl.DataFrame({"call_key": [unit], "model": ["other"], "cost_usd": [0.5]})
+                lake.land("llm_calls", unit, fill(rows))
+                landed.append(unit)
+
+    writer = threading.Thread(target=land)
+    writer.start()
+    try:
+        ran = subprocess.run(bare, input=program, capture_output=True, text=True, timeout=120)
+    finally:
+        done.set()
+        writer.join()
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert len(landed) > 1
+    assert found[0] == found[1]
+    assert {name for name, count in found[0].items() if not count} == LATER
+
+
+def fill(rows: pl.DataFrame) -> pl.DataFrame:
+    """Whole rows of `llm_calls`."""
+    from schemas.tables import get_table
+    from tests.warehouse.test_sql_cases import fill_rows
+
+    return fill_rows(get_table("llm_calls"), rows.to_dicts()).drop("landing_unit")
+
+
+def test_nothing_can_be_written_by_the_lines(settings: Settings, bare: list[str]) -> None:
+    program = render_lines(settings)["python"].rsplit("\n", 1)[0] + "\nexam.execute('DELETE FROM responses')"
+    ran = subprocess.run(bare, input=program, capture_output=True, text=True, timeout=60)
+    assert ran.returncode != 0
+    assert "read-only" in ran.stderr
+
+
+@pytest.mark.parametrize("client", ["python", "polars", "pandas", "jupyter"])
+def test_the_lines_of_every_python_client_give_the_rows(settings: Settings, client: str) -> None:
+    lines = render_lines(settings)[client]
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", "import sys; exec(sys.stdin.read())"],
+        input=lines.replace("print(", "frame = (", 1) + "\nprint(len(frame))"
+        if client != "jupyter"
+        else lines.rsplit("\n", 1)[0] + "\nprint(len(" + lines.rsplit("\n", 1)[1] + "))",
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout) == 12
+
+
+def test_the_lines_for_duckdbs_own_prompt_give_the_rows(settings: Settings) -> None:
+    import duckdb_cli
+
+    program = Path(str(duckdb_cli.__file__)).parent / "duckdb"
+    ran = subprocess.run(
+        [program, "-csv"], input=render_lines(settings)["cli"], capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[0] == "month,model,score"
+    assert len(ran.stdout.splitlines()) == 13
+
+
+def test_the_lines_for_r_are_texts_that_r_reads(settings: Settings) -> None:
+    """R's own DuckDB is not installed here.
+
+    What stands between its quotes is compared with the statements.
+    """
+    from warehouse.lake.attach import list_attach_statements
+
+    lines = render_lines(settings)["r"].splitlines()
+    quoted = [re.fullmatch(r'invisible\(dbExecute\(exam, "(.*)"\)\)', line) for line in lines[2:-1]]
+    told = [found[1].replace('\\"', '"').replace("\\\\", "\\") for found in quoted if found]
+    assert told == list_attach_statements(settings)
+    assert lines[0] == "library(duckdb)"
+    assert set(render_lines(settings)) == {"duckdb", *CLIENTS}

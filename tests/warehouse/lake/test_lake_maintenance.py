@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from schemas.errors import StoreError, UsageError
+from schemas.settings import Settings
+from tests.warehouse.sample_rows import allocation_frame, session_frame
+from warehouse.lake import Batch, Lake, open_lake
+from warehouse.lake.reading import run_checks
+from warehouse.lake.upkeep import backup_lake, compact_lake, restore_lake
+from warehouse.lake.upkeep.maintenance import list_snapshots
+
+CONTENT = "SELECT * FROM sessions ORDER BY ALL"
+
+
+@pytest.fixture
+def busy_lake(lake: Lake) -> Lake:
+    for number in range(6):
+        lake.land_together(
+            [
+                Batch("sessions", f"s-{number}", session_frame(3, first=3 * number)),
+                Batch(
+                    "allocations",
+                    f"s-{number}",
+                    allocation_frame(f"s-{number}", f"2026-0{1 + number % 2}", 4),
+                ),
+            ]
+        )
+    lake.land("sessions", "s-0", session_frame(2, answered_count=1))
+    return lake
+
+
+def test_compaction_leaves_few_files_and_every_row(busy_lake: Lake, settings: Settings) -> None:
+    content, folder = busy_lake.query(CONTENT), settings.home / "lake" / "data"
+    orphan = folder / "main" / "sessions" / "orphan.parquet"
+    orphan.write_bytes(next(folder.rglob("*.parquet")).read_bytes())
+
+    counts = compact_lake(busy_lake, keep_days=0)
+
+    assert busy_lake.query(CONTENT).equals(content)
+    assert counts["files_before"] > 18
+    # sessions, landings, and allocations of two months
+    assert counts["files_after"] == 4
+    assert counts["removed_orphans"] == 1
+    assert len(list(folder.rglob("*.parquet"))) == 4
+    assert [
+        result.name
+        for result in run_checks(busy_lake)
+        if result.name.startswith("landings") and not result.is_passed
+    ] == []
+    assert list_snapshots(busy_lake).height == 1
+    assert busy_lake.land("sessions", "s-0", session_frame(2, answered_count=1)).is_unchanged
+
+
+def test_compaction_keeps_what_recent_snapshots_need(busy_lake: Lake) -> None:
+    before = list_snapshots(busy_lake)["version"].max()
+    assert isinstance(before, int)
+
+    counts = compact_lake(busy_lake)
+
+    assert (counts["expired_snapshots"], counts["removed_files"]) == (0, 0)
+    rows = busy_lake.query(f"SELECT count(*) FROM sessions AT (VERSION => {before})").item()
+    assert rows == busy_lake.query("SELECT count(*) FROM sessions").item()
+
+
+def test_months_that_are_not_closed_are_left_alone(busy_lake: Lake) -> None:
+    files = "SELECT file_count FROM ducklake_table_info('exam') WHERE table_name = 'allocations'"
+    compact_lake(busy_lake, through_month="2025-12")
+    assert busy_lake.query(files).item() == 6
+
+    compact_lake(busy_lake, through_month="2026-01")
+    assert busy_lake.query(files).item() == 2
+
+
+def test_a_reader_goes_on_while_the_lake_is_compacted(busy_lake: Lake, settings: Settings) -> None:
+    with open_lake(settings, read_only=True) as reader:
+        content = reader.query(CONTENT)
+        compact_lake(busy_lake, keep_days=0)
+        assert reader.query(CONTENT).equals(content)
+
+
+def test_spill_folders_of_dead_processes_are_removed(busy_lake: Lake, settings: Settings) -> None:
+    dead, alive = settings.home / "duckdb" / "spill-999999999", settings.home / "duckdb" / "spill-1"
+    landing, landing_now = dead.with_name(f"{dead.name}-x7"), alive.with_name(f"{alive.name}-x7")
+    for folder in (dead, alive, landing, landing_now):
+        folder.mkdir(parents=True)
+    (landing / "questions.parquet").touch()  # What a killed process was about to land.
+
+    compact_lake(busy_lake)
+
+    assert [folder.exists() for folder in (dead, landing, alive, landing_now)] == [False, False, True, True]
+
+
+def test_a_backup_restores_the_lake_with_its_history(busy_lake: Lake, tmp_path: Path) -> None:
+    content, snapshots = busy_lake.query(CONTENT), list_snapshots(busy_lake).height
+    backup_lake(busy_lake, tmp_path / "backup")
+    busy_lake.land("sessions", "later", session_frame(1, first=90))
+
+    restored = Settings(home=tmp_path / "restored")
+    counts = restore_lake(restored, tmp_path / "backup")
+
+    assert counts == {"row_count": content.height + 24}
+    with open_lake(restored) as lake:
+        assert lake.query(CONTENT).equals(content)
+        assert list_snapshots(lake).height == snapshots
+        assert lake.land("sessions", "later", session_frame(1, first=90)).row_count == 1
+    # The backup itself is not written to.
+    with open_lake(
+        Settings(
+            home=tmp_path / "again",
+            lake_data=str(tmp_path / "backup" / "data"),
+            lake_catalog=f"sqlite:{tmp_path / 'backup' / 'catalog.sqlite'}",
+        ),
+        read_only=True,
+    ) as lake:
+        assert lake.query(CONTENT).equals(content)
+
+
+def test_nothing_is_overwritten_by_a_backup_or_a_restore(
+    busy_lake: Lake, settings: Settings, tmp_path: Path
+) -> None:
+    backup_lake(busy_lake, tmp_path / "backup")
+
+    with pytest.raises(UsageError, match="not empty"):
+        backup_lake(busy_lake, tmp_path / "backup")
+    with pytest.raises(UsageError, match="already a lake"):
+        restore_lake(settings, tmp_path / "backup")
+    with pytest.raises(UsageError, match="not a backup"):
+        restore_lake(Settings(home=tmp_path / "new"), tmp_path)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_reader_cannot_compact(settings: Settings, lake: Lake) -> None:
+    with open_lake(settings, read_only=True) as reader, pytest.raises(StoreError, match="reading only"):
+        compact_lake(reader)

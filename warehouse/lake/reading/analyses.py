@@ -1,0 +1,88 @@
+"""Named analyses of other packages.
+
+They are folders of SQL files that `proctor sql NAME` runs beside our own.
+
+A file is one analysis, named by its stem and written as those under `warehouse/sql/analyses` are: a header with the question that
+it answers, its grain and its parameters, and one SELECT. A package brings its folder by the entry points `proctor.analyses`, as a
+path or what `importlib.resources.files` returns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.resources.abc import Traversable
+from typing import Final
+
+from schemas.errors import UsageError
+from schemas.seams import OURS, Seam
+from warehouse.lake.reading.queries import Query, list_queries, parse_query, read_queries
+
+ANALYSES: Final[Seam[Traversable]] = Seam(
+    "proctor.analyses",
+    "folder of analyses",
+    {"proctor": "warehouse.lake.reading.queries:ANALYSES_DIR"},
+    needs=("iterdir",),
+)
+
+
+def find_query(name: str) -> Query:
+    """The mart, analysis or check of that name, else another package's analysis.
+
+    Raises UsageError that lists what there is.
+    """
+    for kind in ("analyses", "marts", "checks"):
+        if name in read_queries(kind):
+            return read_queries(kind)[name]
+    packaged = read_packaged_analyses()
+    if name in packaged:
+        return packaged[name]
+    known = sorted([*read_queries("analyses"), *read_queries("marts"), *packaged])
+    raise UsageError(f"There is no query {name!r}; the queries are {', '.join(known) or 'not installed'}.")
+
+
+def list_runnable_queries() -> list[Query]:
+    """All queries that can be run by name, ours and those of other packages, in order of name.
+
+    Raises UsageError where a package brings an analysis under a name of ours or of another package.
+    """
+    ours, others = list_queries(), read_packaged_analyses()
+    for name in sorted({query.name for query in ours} & set(others)):
+        raise UsageError(
+            f"{others[name].package} brings an analysis {name!r}, which is a name of Proctor's own: ours is used. Uninstall the "
+            "package, or ask its author for another name."
+        )
+    return sorted([*ours, *others.values()], key=lambda query: query.name)
+
+
+def read_packaged_analyses() -> dict[str, Query]:
+    """The analyses of other packages by name.
+
+    Raises UsageError for a file without a statement, and for a name that two packages bring.
+    """
+    found: dict[str, Query] = {}
+    for entry, folder in ANALYSES.load_all():
+        if entry.package == OURS:
+            continue
+        for query in read_folder(folder, entry.package):
+            if query.name in found:
+                raise UsageError(
+                    f"{found[query.name].package} and {entry.package} both bring an analysis {query.name!r}. Uninstall one of them."
+                )
+            found[query.name] = query
+    return found
+
+
+def read_folder(folder: Traversable, package: str) -> list[Query]:
+    """The analyses of a folder, in order of name.
+
+    Raises UsageError for a file without a statement.
+    """
+    files = sorted(
+        (file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name
+    )
+    found = []
+    for file in files:
+        name = file.name.removesuffix(".sql")
+        query = parse_query(name, "analyses", file.read_text("utf-8"), place=f"{package}, {file.name}")
+        found.append(replace(query, package=package))
+    return found

@@ -1,0 +1,47 @@
+"""The checks of the lake: queries that return the rows that offend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from warehouse.lake.reading.queries import bind_parameters, read_queries
+from warehouse.lake.store import Lake
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """A check and the rows that offend against it; it passes when there are none."""
+
+    name: str
+    question: str
+    offending: pl.DataFrame
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether no row offends."""
+        return self.offending.is_empty()
+
+
+def run_checks(lake: Lake) -> list[CheckResult]:
+    """Every check of `warehouse/sql/checks`.
+
+    Parameters that are settings (`$rest_months`) take the setting's value.
+    """
+    return [run_check(lake, name) for name in list_checks()]
+
+
+def list_checks() -> list[str]:
+    """The names of all checks."""
+    return [query.name for query in read_queries("checks").values()]
+
+
+def run_check(lake: Lake, name: str) -> CheckResult:
+    """One check. Raises StoreError where rows that it reads cannot be read."""
+    query = next(query for query in read_queries("checks").values() if query.name == name)
+    settings = {
+        p.name: getattr(lake.settings, p.name) for p in query.parameters if hasattr(lake.settings, p.name)
+    }
+    rows = lake.query(query.body, bind_parameters(query, settings))
+    return CheckResult(query.name, query.question, rows)

@@ -1,0 +1,138 @@
+"""Read the lake: statements of one's own, and a door without Polars.
+
+A question on the command line should not pay for a library that it does not need.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from warehouse.lake.catalog_watch import CatalogWatch
+from warehouse.lake.faults import translate_error
+from warehouse.lake.quoting import quote_name, quote_text
+from warehouse.lake.reading.analyses import find_query
+from warehouse.lake.reading.queries import bind_parameters, explain_error, find_read, find_tables_read
+from warehouse.lake.statements import begin_reading, execute_statement
+from warehouse.lake.upgrade import attach_for_reading
+
+if TYPE_CHECKING:
+    import duckdb
+
+_MAINTENANCE = re.compile(
+    r"ducklake_(?!current_snapshot|last_committed|list_files|snapshots|table_|options|settings)", re.I
+)
+
+R = TypeVar("R", covariant=True)
+
+
+class Readable(Protocol[R]):
+    """What a statement can be put to: a Lake gives frames, a LakeReader plain rows."""
+
+    def query(self, sql: str, params: Mapping[str, object] | None = None) -> R:
+        """The rows of one statement."""
+
+    def read_transaction(self) -> AbstractContextManager[None]:
+        """A block in which nothing can be written."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns and rows as plain Python values."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[object, ...]]
+
+    def as_records(self) -> list[dict[str, object]]:
+        """One dictionary per row."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def scalar(self) -> object:
+        """The one value of one row."""
+        return self.rows[0][0]
+
+
+class LakeReader:
+    """A door to the lake that only reads. Close it, or use it as a context manager."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Open the lake; raises StoreError when there is none."""
+        self.connection = attach_for_reading(settings)
+        self._catalog = CatalogWatch(settings, self.connection)
+
+    def __enter__(self) -> LakeReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+
+    def query(self, sql: str, params: Mapping[str, object] | None = None) -> Rows:
+        """The rows of one statement.
+
+        Raises UsageError for SQL that does not parse or names what is not there.
+        """
+        import duckdb
+
+        try:
+            return execute_statement(self.connection, sql, params or {}, _fetch_rows)
+        except duckdb.Error as error:
+            self._catalog.check()
+            raise explain_error(error, sql) from None
+
+    def run_named(self, name: str, params: Mapping[str, object] | None = None) -> Rows:
+        """The rows of a mart, an analysis or a check under `warehouse/sql`."""
+        query = find_query(name)
+        return self.query(query.body, bind_parameters(query, params or {}))
+
+    def read(self, name: str, params: Mapping[str, object] | None = None) -> Rows:
+        """The rows of a query under `warehouse/sql/reads`."""
+        query = find_read(name)
+        return self.query(query.body, bind_parameters(query, params or {}))
+
+    def find_empty_tables(self, sql: str) -> set[str]:
+        """Those of the tables that a statement reads, itself and through views, which have no row."""
+        names = sorted(find_tables_read(self.connection, sql))
+        if not names:
+            return set()
+        # One statement: each costs more than looking for a row.
+        looks = [f"SELECT {quote_text(name)} WHERE NOT EXISTS (FROM {quote_name(name)})" for name in names]
+        return {str(name) for (name,) in self.query(" UNION ALL ".join(looks)).rows}
+
+    @contextmanager
+    def read_transaction(self) -> Iterator[None]:
+        """Every query of the block sees the lake as of the first one."""
+        begin_reading(self.connection)
+        try:
+            yield
+        finally:
+            self.connection.execute("ROLLBACK")
+
+
+def run_statement(lake: Readable[R], sql: str, params: Mapping[str, object] | None = None) -> R:
+    """The rows of one statement that only reads; raises UsageError for anything else."""
+    import duckdb
+
+    try:
+        statements = duckdb.extract_statements(sql)
+    except duckdb.Error as error:
+        raise translate_error(error) from None
+    if len(statements) != 1:
+        raise UsageError(f"One statement is run at a time; this text holds {len(statements)}.")
+    is_reading = statements[0].type in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+    if not is_reading or _MAINTENANCE.search(sql):
+        raise UsageError(
+            f"The statement is refused: only SELECT, FROM, DESCRIBE, SHOW, SUMMARIZE and EXPLAIN are run "
+            f"(found {statements[0].type.name}). Rows enter the lake through Proctor's stages alone."
+        )
+    # A lake that is open for writing is held to reading for this statement.
+    with lake.read_transaction():
+        return lake.query(sql, params)
+
+
+def _fetch_rows(result: duckdb.DuckDBPyConnection) -> Rows:
+    return Rows(tuple(column[0] for column in result.description or ()), result.fetchall())

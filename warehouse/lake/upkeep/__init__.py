@@ -1,0 +1,5 @@
+"""The lake kept: compaction, backup, integrity, and texts erased."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,5 @@
+"""Copies of the ledger: backup, restore, and what is purged from them."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

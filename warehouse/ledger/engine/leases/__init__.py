@@ -1,0 +1,5 @@
+"""Claims and leases of processes, and the clock by which they lapse."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

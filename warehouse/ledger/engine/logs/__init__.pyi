@@ -1,0 +1,26 @@
+# One hash chain over every entry of the audit log, whatever session it is of.
+from . import chain as chain
+
+# What entries of the audit log fix besides themselves: a SHA-256 of the state that was written with them.
+from . import digests as digests
+
+# The public log: what an installation lets everybody see of what it does, one chain of lines, to the byte (docs/verify.md).
+from . import public_log as public_log
+
+# A transaction of the ledger in which logs gather their entries.
+from .gathered import gathering as gathering
+
+# Whether a transaction of the ledger that writes is open.
+from .gathered import is_gathering as is_gathering
+
+# Write what the transaction gathered for each log; the last thing before it is committed.
+from .gathered import write_gathered as write_gathered
+
+__all__ = [
+    "chain",
+    "digests",
+    "gathering",
+    "is_gathering",
+    "public_log",
+    "write_gathered",
+]

@@ -1,0 +1,5 @@
+"""Flow runs as the ledger notes them, and the notices about them."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
