@@ -41,7 +41,7 @@ def measure_protocol(session_count: int, question_count: int, *, combined: bool 
             plan = publish(ledger, settings, registry, make_bank(question_count, variants=0))
             with ledger.read() as connection:
                 rows = sittings.list_sessions(connection, run_id=plan.run_id)
-            sessions = [(row["session_id"], row["user_id"]) for row in rows if row["model"] != "rho"]
+            sessions = [(row.session_id, row.user_id) for row in rows if row.model != "rho"]
             cpu, wall = _cpu(), time.perf_counter()
             count = asyncio.run(_sit_all(ledger, settings, sessions, combined=combined))
             cpu, wall = _cpu() - cpu, time.perf_counter() - wall

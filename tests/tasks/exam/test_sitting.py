@@ -95,9 +95,9 @@ def statuses(world: World) -> dict[str, int]:
 def assert_every_question_was_answered_once(world: World) -> None:
     with world.ledger.read() as connection:
         for session in sittings.list_sessions(connection, run_id=world.plan.run_id):
-            rows = closed.read_response_rows(connection, [session["session_id"]])
+            rows = closed.read_response_rows(connection, [session.session_id])
             assert [row["seq"] for row in rows if row["answered_at"]] == list(
-                range(1, session["question_count"] + 1)
+                range(1, session.question_count + 1)
             )
         assert check_ledger(connection).findings == ()
 
@@ -121,7 +121,7 @@ def test_all_sessions_are_sat_and_the_run_is_closed(crowd: World, door: str) -> 
     with crowd.ledger.read() as connection:
         run = sittings.read_run(connection, crowd.plan.run_id)
     assert run is not None
-    assert (run["status"], run["closed_at"] is not None) == ("closed", True)
+    assert (run.status, run.closed_at is not None) == ("closed", True)
 
 
 @pytest.mark.parametrize(("sharers", "most"), [(1, 12), (3, 4), (50, 1)])
@@ -150,7 +150,7 @@ def test_questions_are_put_in_the_sessions_style_and_no_two_calls_share_a_key(cr
     sit(crowd, client)
     with crowd.ledger.read() as connection:
         styles = {
-            row["session_id"]: row["prompt_style"]
+            row.session_id: row.prompt_style
             for row in sittings.list_sessions(connection, run_id=crowd.plan.run_id)
         }
         for session_id, style in styles.items():
@@ -486,7 +486,7 @@ def test_a_sitter_killed_at_random_moments_goes_on_with_the_same_command(tmp_pat
 def _answer_count(world: World) -> int:
     with world.ledger.read() as connection:
         rows = sittings.list_sessions(connection, run_id=world.plan.run_id)
-    return sum(row["answered_count"] for row in rows)
+    return sum(row.answered_count for row in rows)
 
 
 def test_an_exam_api_that_does_not_answer_is_waited_for_as_any_store_is(
