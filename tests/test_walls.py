@@ -132,7 +132,7 @@ REACHED_BY_TESTS: Mapping[str, int] = {
     "tasks.bank.dedupe": 16,
     "tasks.contamination": 7,
     "tasks.editions": 25,
-    "tasks.exam": 11,
+    "tasks.exam": 9,
     "tasks.exam.closed": 8,
     "tasks.exam.log": 8,
     "tasks.exam.log.signing": 1,

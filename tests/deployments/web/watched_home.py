@@ -23,7 +23,6 @@ from deployments.web.visitor import SESSION_COOKIE
 from schemas.settings import Settings
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions.publish import publish_run
-from tasks.exam.doors import DirectDoor
 from tasks.exam.protocol import Answer, make_protocol
 from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
@@ -98,7 +97,7 @@ class Watched:
         token = self.world.token(session_id)
 
         async def sit() -> None:
-            door = DirectDoor(make_protocol(self.ledger, self.world.settings, is_in_house=True))
+            door = make_protocol(self.ledger, self.world.settings, is_in_house=True)
             lease = await door.open_session(token, session_id)
             put = await door.next_question(token, lease)
             for _ in range(count):
