@@ -16,8 +16,8 @@ import duckdb
 import pytest
 
 from schemas.settings import Settings
+from tests.warehouse.lake.kit import remember_data_path
 from warehouse.lake import Lake, open_lake, store
-from warehouse.lake.attach import remember_data_path
 
 
 def open_new_lake(settings: Settings) -> Lake:

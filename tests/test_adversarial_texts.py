@@ -16,14 +16,13 @@ from tasks.exam import extract_answer
 from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.long_runs import LONGEST_RUN, limit_runs
 from tasks.judging import find_address
-from tasks.judging.label_prompts import parse_label
-from tasks.judging.parsing import parse_judgement
 from tasks.league.parsing import parse_ranking, parse_scores
 from tasks.models.reading import parse_json_object
 from tasks.questions import BareQuestion, Option
 from tests.benchmarks.ingest_mutations import read_lines
 from tests.benchmarks.pattern_hunt import BOUNDED, RUNS, SINGLE, WORDS, Found, find_patterns
 from tests.benchmarks.pattern_hunt import find_steep as find_patterns_steep
+from tests.tasks.judging.kit import parse_judgement, parse_label
 
 OPTIONS = tuple(Option(label, label) for label in "ABCD")
 READERS: dict[str, Callable[[str], object]] = {

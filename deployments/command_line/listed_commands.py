@@ -64,6 +64,11 @@ COMMANDS: Final = (
     Listed(
         "ingest", "papers.ingest", "Read exam papers (Excel, Word, PDF, text) into documents and questions."
     ),
+    Listed(
+        "ingest learn",
+        "papers.learning",
+        "Fit the confidence again on what review decided, and report what that would change.",
+    ),
     Listed("augment", "papers.augment", "Make variants of every accepted question that has none yet."),
     Listed(
         "logs",
@@ -101,7 +106,7 @@ COMMANDS: Final = (
         "league.league",
         "Models examine each other: they set questions, answer them, judge the answers, and are ranked.",
     ),
-    Listed("documents", "papers.documents", "List, look at and remove ingested documents."),
+    Listed("documents", "papers.documents", "List, look at, release and remove ingested documents."),
     Listed(
         "review",
         "review.gate",
@@ -193,6 +198,12 @@ class ListedGroup(TyperGroup):
         super().__init__(**options)
         for listed in COMMANDS:
             self.add_command(ListedCommand(listed))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of the first word, or of the first two where such a one is listed."""
+        if " ".join(args[:2]) in self.commands and len(args) > 1:
+            args = [" ".join(args[:2]), *args[2:]]
+        return super().resolve_command(ctx, args)
 
 
 @cache

@@ -39,6 +39,7 @@ from deployments.web.lake import LakeDoor
 from deployments.web.mark_routes import add_mark_routes
 from deployments.web.originals import Sights
 from deployments.web.pages import STATIC, render_page
+from deployments.web.paper_routes import add_paper_routes
 from deployments.web.review_routes import add_review_routes
 from deployments.web.run_routes import add_run_routes
 from deployments.web.security import SecurityHeaders
@@ -59,6 +60,7 @@ _KINDS = (
     add_account_routes,
     add_review_routes,
     add_coordinator_routes,
+    add_paper_routes,
     add_mark_routes,
     add_run_routes,
     add_answer_routes,

@@ -7,6 +7,21 @@ from .assistance import Assistant as Assistant
 # The registered model that may help, checked before anything is read.
 from .assistance import read_assist_model as read_assist_model
 
+# A paper, the lines of its text, and the questions that were read in it.
+from .corrected import PaperAsRead as PaperAsRead
+
+# Land a paper as a person's marks divide it, and keep the marks for later papers of its source.
+from .corrected import keep_correction as keep_correction
+
+# The papers that are held, and those in whose text no question was found; oldest first.
+from .corrected import list_held as list_held
+
+# A paper as it was read; None where there is no such one, or nothing was read of it.
+from .corrected import open_paper as open_paper
+
+# Read the archived original of a paper with a person's marks; nothing is landed.
+from .corrected import read_again as read_again
+
 # Return the page as HTML: self-contained, without scripts, nothing loaded from anywhere.
 from .check_page import render_check_page as render_check_page
 
@@ -15,6 +30,9 @@ from .content.notes import read_notes as read_notes
 
 # The page docs/problem-codes.md: what every status of a document and every note of a question means.
 from .content.notes import render_problem_codes as render_problem_codes
+
+# What became of one document: its row, its raw text (None when unreadable), its questions.
+from .documents import ParsedDocument as ParsedDocument
 
 # How documents are read. Limits hold for each document.
 from .documents import IngestOptions as IngestOptions
@@ -30,6 +48,15 @@ from .documents import parse_document as parse_document
 
 # Let a held paper go on as it was read: its questions wait for review from then on. Doing it twice changes nothing.
 from .holding import release_document as release_document
+
+# Types that a person may give a heading.
+from .layout.corrections import HEADING_TYPES as HEADING_TYPES
+
+# What a person may say of a line: heading, number, option, nothing, key.
+from .layout.corrections import ROLES as ROLES
+
+# Fit the confidence on review's decisions and on papers read by eye; report what changes, and with `apply` take it into use.
+from .learning import learn_confidence as learn_confidence
 
 # What an ingest of `paths` would say where every document is landed already; None where one is to be read, or no lake is there.
 from .landing import find_nothing_new as find_nothing_new
@@ -50,17 +77,26 @@ from .removal import remove_document as remove_document
 from .task import ingest_documents as ingest_documents
 
 __all__ = [
+    "HEADING_TYPES",
+    "ROLES",
     "AssistanceSummary",
     "Assistant",
     "IngestOptions",
+    "PaperAsRead",
+    "ParsedDocument",
     "find_document",
     "find_libreoffice",
     "find_nothing_new",
     "ingest_documents",
+    "keep_correction",
+    "learn_confidence",
+    "list_held",
     "list_sources",
     "make_options",
     "open_package",
+    "open_paper",
     "parse_document",
+    "read_again",
     "read_assist_model",
     "read_notes",
     "release_document",

@@ -11,7 +11,7 @@ import os
 import queue
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -25,6 +25,7 @@ from tasks.ingest.guard.client import ask
 from tasks.ingest.guard.cluster import ask_cluster
 from tasks.ingest.intake import show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
+from tasks.ingest.sources import name_source
 from tasks.questions.identity import compute_document_id
 from tasks.running.cluster import find_cluster
 
@@ -42,6 +43,7 @@ class IngestOptions:
     is expected to be read right, or whose reading breaks its own contracts for more than `hold_most_broken` of its questions;
     `confidence_fit` is the JSON of the fit to use, null for the one that comes with the program. `source_kind` holds for every document;
     without it path and first lines tell, else it is `other`.
+    `corrections` are how people divided papers, by document, and `layouts` the same by source for later papers.
     `spool` is a folder for copies of what was read, so that a file may change or go afterwards.
     """
 
@@ -56,6 +58,8 @@ class IngestOptions:
     hold_most_broken: float = 0.5
     confidence_fit: str | None = None
     source_kind: str | None = None
+    corrections: Mapping[str, str] = field(default_factory=dict)
+    layouts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     spool: Path | None = None
 
 
@@ -284,6 +288,8 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
             "hold_most_broken": options.hold_most_broken,
             "confidence_fit": options.confidence_fit,
             "source_kind": options.source_kind,
+            "correction": options.corrections.get(document["document_id"]),
+            "layouts": list(options.layouts.get(name_source(document["source_path"]), ())),
             "companion": str(companions[0]) if len(companions) == 1 else None,
             "companion_doubt": [companion.name for companion in companions[1:] and companions],
         },

@@ -19,7 +19,7 @@ HELD = "held"
 
 @dataclass(frozen=True)
 class Release:
-    """A held paper that goes on: how many questions, and whether somebody had released it before."""
+    """A held paper that goes on; `is_new` unless somebody had released it before."""
 
     document_id: str
     document_name: str

@@ -5,7 +5,6 @@ It is done in chunks, so that a kill at any moment loses nothing.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -20,18 +19,18 @@ from schemas.questions import QUESTIONS
 from schemas.settings import Settings
 from schemas.table import Table
 from tasks.ingest.answer_files import find_companion
+from tasks.ingest.archiving import archive_document
+from tasks.ingest.corrected import add_known
 from tasks.ingest.documents import (
     IngestOptions,
     ParsedDocument,
     Source,
     list_sources,
     parse_sources,
-    render_document_json,
 )
 from tasks.ingest.holding import HELD, read_released
 from tasks.ingest.intake import close_spool, open_spool, show_name, take_in
 from tasks.ingest.mapping import read_mapping
-from tasks.ingest.originals import keep_bytes, keep_file
 from tasks.ingest.sharing import CLAIM, DocumentShare
 from tasks.ingest.stretches import find_stretches
 from tasks.ingest.words.warnings import NOT_READ
@@ -111,7 +110,7 @@ def land_documents(
     options = options or IngestOptions()
     read_mapping(options.mapping_file)  # a fault of the mapping is reported before anything is read
     spool = open_spool(settings.archive_dir)
-    options = replace(options, spool=spool)
+    options = add_known(lake, replace(options, spool=spool))
     summary = IngestSummary(assistance=assistant.new_summary() if assistant else None)
     count = workers or settings.workers
     try:
@@ -155,36 +154,6 @@ def find_nothing_new(
     except StoreError:
         return None  # what is wrong with the lake is said where it is written
     return summary if first is None else None
-
-
-def archive_document(archive: Path, parsed: ParsedDocument) -> None:
-    """Keep the original by its content hash, with its TXT and JSON beside it.
-
-    It is written once, atomically.
-    """
-    sha256 = str(parsed.document["sha256"])
-    if not sha256:
-        return  # it could not be opened: there is nothing to keep
-    folder = archive / sha256[:2]
-    folder.mkdir(parents=True, exist_ok=True)
-    original = folder / name_original(sha256, parsed.path)
-    if not original.exists():
-        if parsed.copy is not None:
-            keep_file(parsed.copy, original)
-        else:
-            keep_bytes(parsed.path.read_bytes(), original)
-    if parsed.text is not None:
-        keep_bytes(str(parsed.text["text"]).encode(), folder / f"{sha256}.txt")
-    keep_bytes(render_document_json(parsed).encode(), folder / f"{sha256}.json")
-
-
-def name_original(sha256: str, path: Path) -> str:
-    """The name of an original in the archive: its hash and suffix.
-
-    A text or JSON file is set apart from what was read in it.
-    """
-    suffix = path.suffix.lower() if re.fullmatch(r"\.[\w-]{1,12}", path.suffix, re.ASCII) else ""
-    return f"{sha256}.original{suffix}" if suffix in ("", ".txt", ".json") else f"{sha256}{suffix}"
 
 
 def _read_known(lake: Lake, hashes: Sequence[str]) -> set[str]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from tasks.ingest.content.answer_regions import take_key_lines, take_regions
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.filled_answers import (
@@ -21,7 +20,7 @@ from tasks.ingest.content.filled_answers import (
     read_trailing_letters,
 )
 from tasks.ingest.content.key_matching import match_keys
-from tasks.ingest.content.key_regions import part_answers
+from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
 from tasks.ingest.content.keys import KeySection, read_region
 from tasks.ingest.content.marked_options import take_format_keys, take_signs
 from tasks.ingest.content.passages import drop_asking_lead
@@ -30,12 +29,11 @@ from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
 from tasks.ingest.contracts.readings import Reading, Stretch
 from tasks.ingest.contracts.results import ContractCheck
+from tasks.ingest.layout.corrections import Correction
 from tasks.ingest.layout.furniture import (
     drop_notices,
     drop_page_numbers,
-    drop_titles,
     is_noise,
-    letter_options,
     move_brackets,
     move_tags,
 )
@@ -76,32 +74,76 @@ class Split:
     checked: Checked = field(default_factory=Checked)
 
 
-def split_lines(lines: Sequence[Line], starts: Sequence[int]) -> Split:
+def split_lines(
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    correction: Correction | None = None,
+    layouts: Sequence[Correction] = (),
+) -> Split:
     """Split the lines of a document into drafts of questions.
+
+    `correction` is how a person divided this paper, which then is its reading; `layouts` are how others of its source were
+    divided, each of which is one more reading.
 
     `starts` are the offsets of the lines in the raw text. Answers printed at the end of the paper are
     matched to their questions; those that match none are returned in `keys` (a separate answer file
     consists of nothing else).
     """
     with without_collecting():
-        return _split_document(lines, starts)
+        return _split_document(lines, starts, correction, layouts)
 
 
-def _split_document(lines: Sequence[Line], starts: Sequence[int]) -> Split:
+def _split_document(
+    lines: Sequence[Line],
+    starts: Sequence[int],
+    correction: Correction | None,
+    layouts: Sequence[Correction],
+) -> Split:
     pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
-    paper = Paper(lines, starts, pieces, language)
-    best = _read_outline(paper, None)
-    if best.checked.score < DOUBTFUL:
-        best = _choose(best, paper)
-    if is_no_paper(best.drafts):
-        best.drafts = []  # the breach says so
+    paper = LinedPaper(lines, starts, pieces, language)
+    marked = None if correction is None else _read_corrected(paper, correction)
+    best = marked or _read_outline(paper, None)
+    if marked is None:
+        if best.checked.score < DOUBTFUL:
+            best = _choose(best, paper)
+        best = _try_layouts(best, paper, layouts)
+        if is_no_paper(best.drafts):
+            best.drafts = []  # the breach says so
     note_breaches(best.found)
     return _describe(best)
 
 
-def _choose(first: ReadPaper, paper: Paper) -> ReadPaper:
-    """The reading that keeps most of the paper's contracts, the first one where no other gains enough."""
+def _read_corrected(paper: LinedPaper, correction: Correction) -> ReadPaper | None:
+    """The reading that a person's marks make; None where no line of the paper has one."""
+    marked = correction.apply(paper.pieces)
+    if marked is None:
+        return None
+    pieces, outline = marked
+    return _read_outline(replace(paper, pieces=pieces), outline)
+
+
+# So much worse may what a paper says of itself hold in a reading by a person's marks that finds more questions.
+_WORSE_BY_LAYOUT = 0.02
+
+
+def _try_layouts(best: ReadPaper, paper: LinedPaper, layouts: Sequence[Correction]) -> ReadPaper:
+    """The best reading among this one and those by the marks that a person made in papers of the same source."""
+    for layout in layouts:
+        other = _read_corrected(paper, layout)
+        if other is None:
+            continue
+        gain = other.checked.score - best.checked.score
+        if (gain > 0 and other.sound >= best.sound) or (
+            gain > -_WORSE_BY_LAYOUT and other.sound > best.sound
+        ):
+            other.warnings.append("Divided by the marks that a person made in another paper of this source.")
+            best = other
+    return best
+
+
+def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
+    """The reading that keeps most contracts, the first one where no other gains enough."""
     best, runner_up = first, 0.0
     headed = [stretch for stretch in first.stretches if stretch.heading]
     outlines = propose_outlines(
@@ -131,7 +173,7 @@ _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
 
 
 def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
-    """Whether another reading keeps so much more of the contracts that it takes the place of the best one."""
+    """Whether another reading keeps so much more that it takes the place of the best one."""
     gain = other.checked.score - best.checked.score
     more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
     if more > 0 or outline.hidden:
@@ -141,7 +183,7 @@ def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
 
 
 @dataclass(frozen=True)
-class Paper:
+class LinedPaper:
     """The lines of a paper as every reading of it begins."""
 
     lines: Sequence[Line]
@@ -177,7 +219,7 @@ class ReadPaper:
         return len({id(draft) for one in self.found for draft in one.doubted})
 
 
-def _read_outline(paper: Paper, outline: Outline | None) -> ReadPaper:
+def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     """Read the questions of a paper, with other marks where an outline names them."""
     pieces = paper.pieces if outline is None else outline.label(paper.pieces)
     warnings: list[str] = []
@@ -227,7 +269,7 @@ def _split_part(
     stretches: list[Stretch],
     outline: Outline | None,
 ) -> tuple[list[Draft], list[KeySection]]:
-    part = letter_options(IndexedLines(pieces))
+    part = IndexedLines(pieces)
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
     kept = [piece for piece in drop_page_numbers(drop_notices(part)).pieces if not is_noise(piece)]
@@ -236,7 +278,7 @@ def _split_part(
         title = _AFTER_TITLE.match(piece.text)
         if title is not None:
             pieces[index] = piece.cut(title.end())
-    sections = divide(drop_titles(pieces), outline)
+    sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)
     keys: list[KeySection] = []
     chunks: list[tuple[int, Section, Label | None, list[Piece], str | None]] = []

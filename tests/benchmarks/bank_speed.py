@@ -102,10 +102,11 @@ def _peak_mb() -> int:
 
 def _find_duplicates(size: int) -> dict[str, Any]:
     from tasks.bank.dedupe.duplicates import decide, rank_by_preference
-    from tasks.bank.dedupe.index import compute_signatures, read_texts
-    from tasks.bank.dedupe.likeness import NOTHING_KNOWN, find_likeness, list_near_pairs
-    from tasks.bank.dedupe.near import asks_the_same, compute_jaccard, compute_similarity
+    from tasks.bank.dedupe.index import read_texts
+    from tasks.bank.dedupe.likeness import NOTHING_KNOWN, find_likeness
+    from tasks.bank.dedupe.near import asks_the_same, compute_similarity
     from tests.benchmarks.duplicate_truth import join_exactly
+    from tests.tasks.bank.kit import compute_jaccard, compute_signatures, list_near_pairs
 
     made = _write_away(size)
     contents = (
@@ -379,7 +380,7 @@ def _render_registry(count: int) -> str:
 
 def _fill_lake(settings: Settings, size: int) -> Any:
     """A lake with decisions and template variants that come to about `size` questions."""
-    from tasks.bank.augment.true_false import augment_questions
+    from tests.tasks.bank.kit import augment_questions
     from warehouse.lake import Batch, open_lake
 
     lake = open_lake(settings)

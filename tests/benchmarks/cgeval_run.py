@@ -26,8 +26,8 @@ from pathlib import Path
 
 import polars as pl
 
-from tasks.gscore.cgeval.files import read_cgeval_questions
 from tests.benchmarks.measure import Row, measure_command, print_rows
+from tests.tasks.gscore.kit import read_cgeval_questions
 from tests.tasks.gscore.world import write_reference_file, write_registry
 
 ROOT = Path(__file__).resolve().parents[2]

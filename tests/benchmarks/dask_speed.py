@@ -22,13 +22,13 @@ import polars as pl
 import psutil
 
 from schemas.settings import Settings
-from tasks.bank.dedupe.index import compute_signatures
-from tasks.gscore.metrics.batch import score_surface
 from tasks.ingest import list_sources, make_options
 from tasks.ingest.documents import parse_sources
 from tasks.running.cluster import open_cluster
 from tests.benchmarks.large_bank import make_large_bank
 from tests.dask_cluster import start_dask_cluster
+from tests.tasks.bank.kit import compute_signatures
+from tests.tasks.gscore.kit import score_surface
 
 PAPERS = Path(__file__).parents[2] / "deployments/demo/papers"
 

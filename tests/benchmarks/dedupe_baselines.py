@@ -17,8 +17,9 @@ from zlib import crc32
 import polars as pl
 
 from tasks.bank.dedupe import fold_traditional_codes
-from tasks.bank.dedupe.near import compute_grams, compute_jaccard
+from tasks.bank.dedupe.near import compute_grams
 from tasks.questions.identity import normalise_column
+from tests.tasks.bank.kit import compute_jaccard
 
 THRESHOLD = 0.8
 _CHECKED = 5_000

@@ -24,10 +24,10 @@ from typing import Any
 
 import polars as pl
 
-from tasks.editions.basis import Basis, JudgeInOrder
 from tasks.editions.public_files import CountedQuestion, write_edition_files
 from tasks.exam.public import digest
-from tasks.exam.public.hashing import follow_path, make_path
+from tests.tasks.editions.kit import Basis, JudgeInOrder
+from tests.tasks.exam.kit import follow_path, make_path
 
 ANSWERS = 546_840
 LINEAGES = 78_009

@@ -38,9 +38,8 @@ import psutil
 
 from deployments.http.server import KEEP_ALIVE_S
 from schemas.settings import Settings
-from tasks.exam.closed.closing import set_deadlines
-from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.tokens import issue_token, open_keys
+from tests.tasks.exam.kit import check_ledger, set_deadlines
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import start_postgresql
 from warehouse.ledger.engine.exam_role import grant_role

@@ -24,9 +24,9 @@ from typing import TypeVar
 import numpy as np
 
 from tasks.gscore import FileScoring, score_file
-from tasks.gscore.metrics.batch import score_surface
 from tasks.gscore.metrics.profiles import PROFILES
 from tasks.gscore.metrics.reference import score_surface_by_reference
+from tests.tasks.gscore.kit import score_surface
 
 QUESTIONS, MODELS = 11_000, 19
 SAMPLE = 1_500
@@ -181,7 +181,7 @@ def _read_material() -> tuple[list[str], list[int]]:
     folder = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
     path = folder / "bank" / "cgeval_questions.csv"
     if path.is_file():
-        from tasks.gscore.cgeval.files import read_cgeval_questions
+        from tests.tasks.gscore.kit import read_cgeval_questions
 
         questions = read_cgeval_questions(path)
         import polars as pl

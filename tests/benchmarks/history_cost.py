@@ -28,8 +28,8 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES, PROMPT_STYLES
 from tests.benchmarks.history_rows import give_stars, land_month, number_uuid, publish_month
+from tests.warehouse.lake.kit import connect_duckdb
 from warehouse.lake import Lake, open_lake
-from warehouse.lake.connecting import connect_duckdb
 from warehouse.lake.reading import find_query
 from warehouse.lake.reading.queries import bind_parameters, list_queries
 from warehouse.lake.statements import execute_statement
@@ -311,7 +311,7 @@ def _attach_files(settings: Settings, connection: object) -> None:
 
     from schemas.table import DUCKDB_TYPES
     from schemas.tables import TABLES
-    from warehouse.lake.definitions import read_views
+    from tests.warehouse.lake.kit import read_views
     from warehouse.lake.reading.queries import order_by_dependency
 
     assert isinstance(connection, duckdb.DuckDBPyConnection)

@@ -16,7 +16,7 @@ from schemas.settings import Settings
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions import publish as publishing
 from tasks.editions.equating import equate_nothing
-from tasks.editions.publish import Edition, publish_run
+from tests.tasks.editions.kit import Edition, publish_run
 from warehouse.lake import Lake
 
 # Where, in logits, an answer gains its first, second and third star.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.ingest.answer_files import find_companions
-from tasks.ingest.confidence.truth import compare_question, fold, list_truths, read_truths
+from tasks.ingest.confidence import compare_question, fold, list_truths, read_truths
 from tasks.ingest.reading import read_document
 from tests.benchmarks.ingest_cache import use_cache
 

@@ -354,7 +354,9 @@ def _land_here(paths: Sequence[Path], home: Path) -> None:
 
     largest = [0.0]
     threading.Thread(target=_watch_children, args=(largest,), daemon=True).start()
-    archive, done = landing.archive_document, 0
+    from tasks.ingest.archiving import archive_document
+
+    archive, done = archive_document, 0
 
     def archive_and_count(*arguments: Any) -> None:
         nonlocal done

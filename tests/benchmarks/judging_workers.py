@@ -25,8 +25,7 @@ from typing import Any
 
 import polars as pl
 
-from deployments.model_server import build_answer_key
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer, build_answer_key
 from schemas.settings import Settings
 from tests.tasks.models.simulation import start_server
 from tests.tasks.shared_run import (

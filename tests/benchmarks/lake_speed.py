@@ -19,12 +19,12 @@ import polars as pl
 from schemas.settings import Settings
 from schemas.table import Table
 from schemas.tables import get_table
+from tests.warehouse.lake.kit import find_refusals
 from tests.warehouse.sample_rows import allocation_frame, make_question, question_frame, session_frame
 from warehouse.lake import Batch, open_lake
 from warehouse.lake.suite import find_suite_refusals
 from warehouse.lake.suite.suite import build_suite
 from warehouse.lake.upkeep import compact_lake
-from warehouse.lake.validation import find_refusals
 
 
 @contextmanager

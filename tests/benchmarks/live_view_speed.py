@@ -19,10 +19,10 @@ from sqlalchemy import insert
 
 from deployments.auth import Sessions
 from deployments.web import create_app
-from deployments.web.visitor import SESSION_COOKIE
 from schemas.settings import Settings
 from tasks.watching import ProgressReading
 from tests.benchmarks.measure import Row, print_rows
+from tests.deployments.web.kit import SESSION_COOKIE
 from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text

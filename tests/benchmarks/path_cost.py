@@ -88,7 +88,7 @@ def measure_path(url: str) -> dict[str, float]:
 
     It is sat and landed by the code of the flows.
     """
-    from tasks.exam.closed.landing import land_run
+    from tests.tasks.exam.kit import land_run
     from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
     from warehouse.lake import open_lake
     from warehouse.ledger.engine.opening import open_ledger
@@ -139,8 +139,8 @@ def measure_path(url: str) -> dict[str, float]:
 
 
 async def _sit(ledger, settings, registry, run_id, url) -> None:  # type: ignore[no-untyped-def]
-    from tasks.exam.sitting import sit_sessions
     from tasks.models import ModelClient
+    from tests.tasks.exam.kit import sit_sessions
 
     async with ModelClient(ledger, settings, simulated_url=url) as client:
         report = await sit_sessions(ledger, settings, registry, client, run_id)

@@ -25,10 +25,10 @@ from deployments.auth import hash_password
 from schemas.settings import Settings
 from tasks.review import read_unreviewed
 from tasks.review.assigning import assign_batch
-from tasks.review.assigning.annotators import Annotator
 from tasks.review.channels import export_batch
 from tests.browser import CHROMIUM
 from tests.e2e.test_web_desk import PASSWORD, Server, wait_until_ready
+from tests.tasks.review.kit import Annotator
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger

@@ -22,11 +22,10 @@ from sqlalchemy import insert
 
 from deployments.auth import Sessions
 from deployments.web import create_app
-from deployments.web.references import make_reference
-from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.ledger.review import ReviewBatch
 from schemas.settings import Settings
 from tests.benchmarks.measure import Row, print_rows
+from tests.deployments.web.kit import FORM_HEADER, SESSION_COOKIE, make_reference
 from tests.tasks.review.conftest import make_question
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text

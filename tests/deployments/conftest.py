@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.fits import remembering_fits
 from tests.fresh import copying_new_lakes
 
 
@@ -14,4 +15,14 @@ def _new_lakes_are_copies() -> Iterator[None]:
     The tests of the warehouse check that a new one is made correctly.
     """
     with copying_new_lakes():
+        yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _fits_are_remembered() -> Iterator[None]:
+    """A season is fitted once, since many tests publish the same one.
+
+    The tests of the statistics check that the same answers give the same fit.
+    """
+    with remembering_fits():
         yield

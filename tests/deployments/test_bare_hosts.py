@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from deployments.demo.reviewing import fill_workbook
 from tests.deployments import bare
+from tests.deployments.demo.kit import fill_workbook
 from tests.e2e.exam_form import JUDGE, Exam
 
 ROOT = Path(__file__).parents[2]

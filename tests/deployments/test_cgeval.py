@@ -22,11 +22,11 @@ from openpyxl import load_workbook
 from typer.testing import CliRunner
 
 from deployments.cli import app
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.settings import Settings, load_settings
-from tasks.gscore.cgeval.files import import_cgeval_submission, read_cgeval_questions
 from tests.fresh import open_new_lake
 from tests.tasks.gscore.conftest import build_tiny_model
+from tests.tasks.gscore.kit import import_cgeval_submission, read_cgeval_questions
 from tests.tasks.gscore.world import write_question_file, write_reference_file, write_registry
 from tests.tasks.models.simulation import start_server
 from warehouse.lake import open_lake

@@ -18,7 +18,6 @@ from unittest import mock
 import pytest
 from aiohttp import web
 
-from deployments.demo.reviewing import fill_workbook
 from deployments.home import create_home
 from deployments.model_server.server import SimulatedServer
 from schemas.settings import Settings, load_settings
@@ -27,6 +26,7 @@ from tasks.exam.plan import RunWishes
 from tasks.exam.public.bank import blinding
 from tasks.review.channels import export_open_batches, read_workbooks
 from tasks.review.recording import record
+from tests.deployments.demo.kit import fill_workbook
 from tests.tasks.exam.world import make_chance
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text

@@ -58,8 +58,8 @@ class Long:
 @contextmanager
 def simulated(home: Home) -> Iterator[Home]:
     """The simulated models of a home's bank, beside it."""
-    from deployments.demo.simulation import running_models
     from tasks.exam.month import read_current_bank
+    from tests.deployments.demo.kit import running_models
 
     settings = Settings(home=home.path)
     with open_lake(settings, read_only=True) as lake:

@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
-from deployments.demo.reviewing import fill_workbook
+from tests.deployments.demo.kit import fill_workbook
 from tests.e2e.conftest import Home
 
 pytestmark = [pytest.mark.prefect, pytest.mark.long, pytest.mark.xdist_group("own-server")]

@@ -35,9 +35,9 @@ NOT_COMPARED = {
 @pytest.fixture(scope="module")
 def planned(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     """A home with a published run of a known seed, and the simulated models that answer it."""
-    from deployments.demo.simulation import running_models
     from tasks.exam.month import preview_month, publish_month, read_current_bank
     from tasks.exam.plan import RunWishes
+    from tests.deployments.demo.kit import running_models
     from tests.tasks.exam.world import make_chance
     from warehouse.ledger.engine.opening import open_ledger
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from deployments.demo.reviewing import fill_workbook
 from deployments.flow_runs.deploying import read_deployments
+from tests.deployments.demo.kit import fill_workbook
 from tests.e2e.conftest import Demo, Home
 
 pytestmark = [pytest.mark.prefect, pytest.mark.xdist_group("own-server")]

@@ -20,12 +20,11 @@ from typing import Any
 import httpx
 import pytest
 
-from deployments.demo.reviewing import fill_workbook
-from deployments.demo.simulation import running_models
 from deployments.flow_runs.deploying import read_deployments
 from deployments.flow_runs.server import read_state
 from schemas.settings import Settings
 from tasks.exam.month import read_current_bank
+from tests.deployments.demo.kit import fill_workbook, running_models
 from tests.e2e.conftest import BIN, Demo, Home
 from tests.e2e.test_schedule import PAPER
 from warehouse.lake import open_lake

@@ -25,12 +25,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from deployments.auth import hash_password
 from schemas.settings import Settings
 from tasks.review.assigning import assign_batch
-from tasks.review.assigning.annotators import Annotator
-from tasks.review.batch import read_decisions
 from tasks.review.decisions import Decision
 from tests.browser import CHROMIUM, needs_browser
 from tests.fresh import open_new_lake
 from tests.tasks.review.conftest import make_frame, make_question
+from tests.tasks.review.kit import Annotator, read_decisions
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.review import assigning

@@ -20,8 +20,7 @@ import httpx
 import pytest
 
 from deployments.flow_runs import run_flow
-from deployments.model_server import build_answer_key
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer, build_answer_key
 from schemas.settings import Settings
 from tasks.exam.month import read_current_bank
 from tasks.exam.public import run_verifier

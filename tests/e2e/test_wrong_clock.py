@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
-from tasks.exam.closed.closing import set_deadlines
 from tests.e2e.conftest import BIN
+from tests.tasks.exam.kit import set_deadlines
 from tests.tasks.exam.world import DISCIPLINES, make_bank, make_model, make_registry, publish
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

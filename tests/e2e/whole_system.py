@@ -25,7 +25,7 @@ import psutil
 
 from deployments.flow_runs import deploy_flows
 from deployments.flow_runs.deploying import ROOT, read_deployments
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.settings import Settings, load_settings
 from tests.e2e.conftest import HUNG_S
 from tests.e2e.exam_form import Exam, as_process_of, prepare, write_variables

@@ -19,9 +19,9 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tasks.exam.public import compute_root, digest
-from tasks.exam.public.hashing import make_path
 from tests.second_verifier.sample_edition import REFERENCE, STYLE, WEIGHTS, erase, publish, sit
 from tests.second_verifier.sample_folder import Folder, Item, Lie, dump, dump_lines
+from tests.tasks.exam.kit import make_path
 
 OWNERS = {"alpha-1": "alpha", "beta-1": "beta", "gamma-1": "gamma", REFERENCE: "steady"}
 

@@ -16,9 +16,9 @@ from schemas.settings import Settings
 from tasks.contamination import ReplayRequest
 from tasks.contamination.replay import replay_sources
 from tasks.judging import prelabel_failures
-from tasks.judging.landing import judge_landed
 from tasks.models.registry import read_registry
 from tasks.running import Progress
+from tests.tasks.judging.kit import judge_landed
 from tests.tasks.models.simulation import make_model
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger

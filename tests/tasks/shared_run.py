@@ -21,18 +21,17 @@ from typing import Any
 
 import polars as pl
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.errors import BudgetError
 from schemas.settings import Settings
-from tasks.exam.closed.landing import land_run
 from tasks.exam.public.bank import blinding
-from tasks.exam.sitting import sit_sessions
-from tasks.judging.landing import judge_landed
 from tasks.models import ModelClient
 from tasks.models.budget import open_budget
 from tasks.models.registry import read_registry
 from tasks.running import Progress
+from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import DISCIPLINES, make_bank, publish
+from tests.tasks.judging.kit import judge_landed
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.bank_rows import land_bank_rows
 from warehouse.lake import Lake, open_lake

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.settings import Settings
 from tasks.judging import draw_failures
 from tests.fresh import open_new_lake

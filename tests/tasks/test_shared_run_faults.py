@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.settings import Settings
 from tasks.models.budget.reservations import compute_worst_cost
 from tasks.models.registry import read_registry

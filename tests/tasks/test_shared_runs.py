@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.settings import Settings
 from tasks.models.budget import raise_limit
 from tests.tasks.shared_run import (

@@ -12,10 +12,8 @@ import duckdb
 import polars as pl
 
 from tasks.editions import StabilityRequest
-from tasks.editions.basis import read_basis
-from tasks.editions.publish import freeze_edition
-from tasks.editions.stability import compute_stability
-from warehouse.lake.quoting import quote_name
+from tests.tasks.editions.kit import compute_stability, freeze_edition, read_basis
+from tests.warehouse.lake.kit import quote_name
 from warehouse.lake.reading.queries import bind_parameters, find_read
 
 PUBLISHED_AT = datetime(2027, 1, 1, tzinfo=UTC)

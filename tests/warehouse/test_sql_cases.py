@@ -30,11 +30,10 @@ from schemas.errors import ContractError
 from schemas.table import MONTH_PATTERN, UUID_PATTERN, Column, Table
 from schemas.tables import TABLES, get_table
 from tests.warehouse.bank_rows import BANK, split_bank
+from tests.warehouse.lake.kit import connect_trial, find_refusals, run_trial
 from tests.warehouse.publishing import publish_runs
 from warehouse.lake.reading import find_query
 from warehouse.lake.reading.queries import Query, read_queries
-from warehouse.lake.reading.trial import connect_trial, run_trial
-from warehouse.lake.validation import find_refusals
 
 HERE = Path(__file__).parent
 CASES_DIRS = (HERE / "sql", HERE / "checks")

@@ -18,7 +18,9 @@ from warehouse.lake.reading import LakeReader, Rows
 
 # Imported within a function: what brings Polars or SQLAlchemy. Not every command here needs it.
 
-documents_app = typer.Typer(no_args_is_help=True, help="List, look at and remove ingested documents.")
+documents_app = typer.Typer(
+    no_args_is_help=True, help="List, look at, release and remove ingested documents."
+)
 
 Document = Annotated[str, typer.Argument(help="File name of the document, or the beginning of its id.")]
 

@@ -50,7 +50,7 @@ def gather_paper(document: Row, questions: Sequence[Row], text: str, checked: Ch
             lambda row: len(row["options"]),
         ),
         "longest_question": _compute_longest(questions),
-        "residue_share": _mean([row["question_uuid"] in residue for row in questions]),
+        "residue_share": len(residue) / max(1, len(questions)),
         "is_scan": float(any("ocr" in row["parse_notes"] for row in questions)),
         "is_pdf": float("pdf" in media),
         "is_table": float(any(word in media for word in ("sheet", "excel", "csv", "json"))),
@@ -87,7 +87,7 @@ def gather_questions(paper: Evidence, questions: Sequence[Row], breaches: Sequen
 
 
 def weigh_notes(row: Row) -> float:
-    """What the notes of a question take from a confidence of 1, by the weights of the notes' file."""
+    """How heavy the notes of a question are together."""
     known = read_notes()
     return sum(known[note].weight for note in row["parse_notes"] if note in known)
 
@@ -95,7 +95,7 @@ def weigh_notes(row: Row) -> float:
 # One case of a kind is an accident; as many alike are how the paper is printed.
 _LEAST_ALIKE = 3
 _SHARE_ALIKE = 0.1
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,40}>|&[a-z]{2,6};")
+_TAG = re.compile(r"<[A-Za-z][^<>]{0,80}>")
 _TICK = re.compile("[✅✔☑✓√●◉☒]")
 _BRACKETED = re.compile(r"[【\[(（〔][^【】\[\]()（）〔〕]{1,24}[】\])）〕]")
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
@@ -105,7 +105,8 @@ _EDGE = 30
 def find_residue(questions: Sequence[Row]) -> set[str]:
     """The questions that still hold what the paper prints around questions.
 
-    That is markup, ticks at options, and bracketed words that many stems begin or end with alike.
+    That is markup that a whole stem or option is wrapped in, marks at options, and bracketed words or last lines that many
+    stems have alike.
     """
     shapes = {row["question_uuid"]: _find_edge_shapes(row["stem"]) for row in questions}
     counts = Counter(shape for found in shapes.values() for shape in found)
@@ -113,14 +114,22 @@ def find_residue(questions: Sequence[Row]) -> set[str]:
     return {
         row["question_uuid"]
         for row in questions
-        if _TAG.search(row["stem"][:2000])
-        or any(_TICK.search(option["text"]) or _TAG.search(option["text"]) for option in row["options"])
+        if _is_wrapped(row["stem"])
+        or any(_TICK.search(option["text"]) or _is_wrapped(option["text"]) for option in row["options"])
         or any(counts[shape] >= least for shape in shapes[row["question_uuid"]])
     }
 
 
+def _is_wrapped(text: str) -> bool:
+    stripped = text.strip()
+    return stripped.startswith("<") and stripped.endswith(">") and _TAG.match(stripped) is not None
+
+
 def _find_edge_shapes(stem: str) -> set[str]:
-    """The bracketed words at both ends of a stem, their digits alike; empty brackets are places for answers."""
+    """The bracketed words at both ends of a stem, their digits alike.
+
+    Empty brackets are places for answers, and none of them.
+    """
     edges = (stem[:_EDGE], stem[-_EDGE:])
     found = {
         _DIGITS.sub("0", match[0]).replace(" ", "")
@@ -148,7 +157,10 @@ def _compute_unclaimed(questions: Sequence[Row], text: str) -> float:
 
 
 def _compute_mixture(questions: Sequence[Row], tell: Callable[[Row], object]) -> float:
-    """How far questions of one type differ in what is told of them: 0 where all are alike, 1 where half is other."""
+    """How far questions of one type differ in what is told of them.
+
+    0 where all are alike, 1 where half of them are other.
+    """
     by_type: dict[str, list[object]] = defaultdict(list)
     for row in questions:
         by_type[row["question_type"]].append(tell(row))
@@ -164,7 +176,7 @@ def _find_usual_lengths(questions: Sequence[Row]) -> dict[str, float]:
 
 
 def _compute_odd_length(row: Row, usual: Mapping[str, float]) -> float:
-    """How much longer or shorter than others of its type a question is: 1 for ten times and more."""
+    """How much longer or shorter than others of its type a question is: 1 for ten times."""
     ratio = _measure(row) / max(1.0, usual[row["question_type"]])
     return min(1.0, abs(math.log10(max(ratio, 0.01))))
 

@@ -20,7 +20,7 @@ _MOST_SURE = 0.99
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights of the evidence for a question and for a paper, and how their sums become shares that are right.
+    """Weights of the evidence for a question and for a paper, and what their sums are worth.
 
     `question` and `paper` weigh evidence in a logistic sum, `""` is the constant. `steps` are the knots of what such a share
     turned out to be on papers that were left out: (share by the sum, share that was right), between which a line is drawn.
@@ -45,7 +45,7 @@ class Fit:
         return min(_MOST_SURE, interpolate(self.steps, _sum_up(self.question, evidence)))
 
     def expect_share(self, evidence: Mapping[str, float]) -> float:
-        """What share of a paper of this evidence is right, what was not found of it counted as wrong."""
+        """What share of a paper of this evidence is right; what was not found is wrong."""
         return _sum_up(self.paper, evidence)
 
     def render(self) -> str:

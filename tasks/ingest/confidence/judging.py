@@ -49,7 +49,7 @@ def judge_reading(
     checked: Checked,
     terms: Terms,
 ) -> None:
-    """Give a paper and its questions their confidence, and hold the paper where its reading is not good enough.
+    """Give a paper and its questions their confidence, and hold a paper that was read badly.
 
     `document` and `questions` are rows on their way to be landed, and are changed. A paper without questions is neither.
     """
@@ -72,14 +72,17 @@ def judge_reading(
 def compute_confidences(
     fit: Fit, evidence: Evidence, questions: Sequence[dict[str, Any]], breaches: Sequence[Breach]
 ) -> float:
-    """Set the confidence of a paper's questions, and return the share of the paper that is expected to be right."""
+    """Set the confidence of a paper's questions.
+
+    Returns the share of the paper that is expected to be right.
+    """
     for row, own in zip(questions, gather_questions(evidence, questions, breaches), strict=True):
         row["parse_confidence"] = round(fit.expect_right(own), 2)
     return round(fit.expect_share(summarise(evidence, questions)), 2)
 
 
 def summarise(evidence: Evidence, questions: Sequence[Mapping[str, Any]]) -> Evidence:
-    """The evidence for the share of a paper that is right: its own, and how sure its questions are."""
+    """The evidence for the share of a paper that is right, how sure its questions are with it."""
     sure = sum(float(row["parse_confidence"]) for row in questions) / max(1, len(questions))
     return {**evidence, "sure_mean": sure}
 
@@ -104,7 +107,10 @@ def write_reading(evidence: Evidence, checked: Checked) -> str:
 
 
 def parse_reading(text: str | None) -> tuple[Evidence, Checked]:
-    """The evidence of a landed paper, and what its contracts said; of one landed before both are empty."""
+    """The evidence of a landed paper, and what its contracts said.
+
+    Of one that was landed before they were kept both are empty.
+    """
     if not text:
         return {}, Checked()
     value = json.loads(text)

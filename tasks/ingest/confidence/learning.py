@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.ingest.confidence.evidence import Evidence
 from tasks.ingest.confidence.fit import Fit, interpolate
@@ -28,6 +29,23 @@ _RIDGE = 6.0
 _RIDGE_NAMED = 40.0
 _NAMED = ("note_", "contract_")
 _RIDGE_PAPER = 2.0
+# What a weight is drawn to where little evidence speaks for another: what is known without counting.
+_AT_HAND = {
+    "": 2.5,
+    "doubt": -2.0,
+    "is_doubted": -0.5,
+    "residue": -1.5,
+    "residue_share": -1.5,
+    "contracts_broken": -2.0,
+    "section_broken": -0.5,
+    "breach_inside": -1.0,
+    "text_unclaimed": -1.0,
+    "answer_missing": -0.3,
+    "answers_mixed": -0.5,
+    "options_mixed": -0.5,
+    "odd_length": -0.5,
+}
+_AT_HAND_PAPER = {"": -2.0, "sure_mean": 5.0, "contracts_broken": -2.0, "text_unclaimed": -1.0}
 # What tells of a paper's share that is right; `sure_mean` is how sure its questions are.
 _OF_PAPER = (
     "sure_mean",
@@ -36,12 +54,16 @@ _OF_PAPER = (
     "few_questions",
     "doubted_share",
     "residue_share",
+    "margin_small",
+    "answers_missing",
+    "type_inferred_share",
     "is_scan",
 )
 # Questions in a step of the calibration, and the wrong ones that are added to each: how much worse a new source may be.
 _STEP = 50.0
 _PESSIMISM = 1.5
 _ROUNDS = 40
+_BINS = (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.01)
 # Sources that are left out at once for the steps.
 _GROUPS = 8
 
@@ -76,8 +98,7 @@ class KnownPaper:
         return sum(one.is_right for one in self.known) / count if count else 0.0
 
 
-@dataclass(frozen=True)
-class Trial:
+class TriedQuestion(NamedTuple):
     """A known question, and what a fit without its source makes of it."""
 
     paper: str
@@ -85,18 +106,66 @@ class Trial:
     is_right: bool
 
 
-@dataclass(frozen=True)
-class PaperTrial:
+class TriedPaper(NamedTuple):
     """A known paper, and what a fit without its source expects of it."""
 
     paper: str
     expected: float
     right_share: float
-    count: int
+    question_count: int
+
+
+@dataclass(frozen=True)
+class ConfidenceTrials:
+    """Known questions and papers, each judged by a fit that saw nothing of its source."""
+
+    questions: Sequence[TriedQuestion]
+    papers: Sequence[TriedPaper]
+
+    def select(self, names: Iterable[str]) -> ConfidenceTrials:
+        """The same of some papers alone."""
+        wanted = set(names)
+        return ConfidenceTrials(
+            [one for one in self.questions if one.paper in wanted],
+            [one for one in self.papers if one.paper in wanted],
+        )
+
+    def count_wrong(self, least: float, most: float = 2.0) -> tuple[int, int]:
+        """Questions of this confidence, and how many of them are wrong."""
+        inside = [one for one in self.questions if least <= one.confidence < most]
+        return len(inside), sum(not one.is_right for one in inside)
+
+    def render(self, title: str, least_right: float) -> str:
+        """The table of bins as Markdown, and what holding papers is worth."""
+        lines = [title, "", "| confidence | questions | wrong | mean confidence |", "|---|---|---|---|"]
+        for low, high in pairwise(_BINS):
+            count, wrong = self.count_wrong(low, high)
+            if count:
+                told = [one.confidence for one in self.questions if low <= one.confidence < high]
+                lines.append(
+                    f"| {low:.2f}-{min(high, 1):.2f} | {count} | {wrong} ({wrong / count:.0%}) | {sum(told) / count:.2f} |"
+                )
+        sure, wrong = self.count_wrong(0.9)
+        share = wrong / max(1, sure)
+        lines += [
+            "",
+            f"At 0.9 or more: {sure} of {len(self.questions)} questions, {wrong} wrong ({share:.1%}).",
+        ]
+        held = [one for one in self.papers if one.expected < least_right]
+        passed = [one for one in self.papers if one.expected >= least_right]
+        for word, some in (("Held", held), ("Passed", passed)):
+            count = sum(one.question_count for one in some)
+            off = count - sum(round(one.right_share * one.question_count) for one in some)
+            bad = sum(one.right_share < 0.5 for one in some)
+            lines.append(
+                f"{word}: {len(some)} of {len(self.papers)} papers, {bad} of them less than half right; of their {count} known "
+                f"questions {off} are wrong or missing ({off / max(1, count):.0%})."
+            )
+        return "\n".join(lines)
 
 
 def fit_confidence(papers: Sequence[KnownPaper], made: Mapping[str, Any] | None = None) -> Fit:
-    """The weights by all papers, and the steps by each source's papers under a fit of the others."""
+    """The weights by all papers, the steps by papers whose source was left out."""
     papers = [one for one in papers if one.known or one.missed]
     names = _list_names(one.evidence for paper in papers for one in paper.known)
     left_out = _leave_out(papers, names)
@@ -106,24 +175,25 @@ def fit_confidence(papers: Sequence[KnownPaper], made: Mapping[str, Any] | None 
     return Fit(question, _fit_papers(papers, means), steps, dict(made or {}))
 
 
-def try_left_out(papers: Sequence[KnownPaper]) -> tuple[list[Trial], list[PaperTrial]]:
+def try_left_out(papers: Sequence[KnownPaper]) -> ConfidenceTrials:
     """Every known question and paper under a fit of all other sources, steps included."""
     papers = [one for one in papers if one.known or one.missed]
-    trials: list[Trial] = []
-    wholes: list[PaperTrial] = []
+    questions: list[TriedQuestion] = []
+    wholes: list[TriedPaper] = []
     for source in sorted({paper.source for paper in papers}):
         fit = fit_confidence([paper for paper in papers if paper.source != source])
         for paper in (paper for paper in papers if paper.source == source):
             own = [fit.expect_right(one.evidence) for one in paper.known]
-            trials += [
-                Trial(paper.name, sure, one.is_right) for sure, one in zip(own, paper.known, strict=True)
+            questions += [
+                TriedQuestion(paper.name, sure, one.is_right)
+                for sure, one in zip(own, paper.known, strict=True)
             ]
             mean = sum(own) / len(own) if own else 0.0
             expected = fit.expect_share({**paper.evidence, "sure_mean": mean})
             wholes.append(
-                PaperTrial(paper.name, expected, paper.right_share, len(paper.known) + paper.missed)
+                TriedPaper(paper.name, expected, paper.right_share, len(paper.known) + paper.missed)
             )
-    return trials, wholes
+    return ConfidenceTrials(questions, wholes)
 
 
 def _list_names(evidence: Iterable[Evidence]) -> list[str]:
@@ -162,7 +232,8 @@ def _fit_questions(papers: Sequence[KnownPaper], names: Sequence[str]) -> dict[s
     right = np.array([float(one.is_right) for one, _ in known])
     counts = np.array([count for _, count in known])
     ridge = np.array([0.1, *(_RIDGE_NAMED if name.startswith(_NAMED) else _RIDGE for name in names)])
-    weights = _solve(table, right, counts, ridge)
+    at_hand = np.array([_AT_HAND.get(name, 0.0) for name in ["", *names]])
+    weights = _solve(table, right, counts, ridge, at_hand)
     return {name: round(float(weight), 4) for name, weight in zip(["", *names], weights, strict=True)}
 
 
@@ -173,18 +244,22 @@ def _fit_papers(papers: Sequence[KnownPaper], means: Mapping[str, float]) -> dic
     table = np.array([[1.0, *(one.get(name, 0.0) for name in _OF_PAPER)] for one in evidence])
     right = np.array([paper.right_share for paper in papers])
     counts = np.array([paper.weight * PAPER / 2 for paper in papers])
-    weights = _solve(table, right, counts, np.array([0.1, *[_RIDGE_PAPER] * len(_OF_PAPER)]))
+    at_hand = np.array([_AT_HAND_PAPER.get(name, 0.0) for name in ["", *_OF_PAPER]])
+    weights = _solve(table, right, counts, np.array([0.1, *[_RIDGE_PAPER] * len(_OF_PAPER)]), at_hand)
     return {name: round(float(weight), 4) for name, weight in zip(["", *_OF_PAPER], weights, strict=True)}
 
 
-def _solve(table: Numbers, right: Numbers, counts: Numbers, ridge: Numbers) -> Numbers:
-    """Logistic regression with a ridge by Newton's method (Hastie et al., The Elements of Statistical Learning, 4.4.1)."""
+def _solve(table: Numbers, right: Numbers, counts: Numbers, ridge: Numbers, at_hand: Numbers) -> Numbers:
+    """Logistic regression by Newton's method; a ridge draws the weights to those at hand.
+
+    Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, 2nd edition, 4.4.1.
+    """
     import numpy as np
 
-    weights = np.zeros(table.shape[1])
+    weights = at_hand.copy()
     for _ in range(_ROUNDS):
         share = 1 / (1 + np.exp(-np.clip(table @ weights, -30, 30)))
-        slope = table.T @ (counts * (right - share)) - ridge * weights
+        slope = table.T @ (counts * (right - share)) - ridge * (weights - at_hand)
         bend = (table.T * (counts * share * (1 - share))) @ table + np.diag(ridge)
         step = np.linalg.solve(bend, slope)
         weights = weights + step
@@ -196,7 +271,10 @@ def _solve(table: Numbers, right: Numbers, counts: Numbers, ridge: Numbers) -> N
 def _calibrate(
     papers: Sequence[KnownPaper], left_out: Mapping[str, Sequence[float]]
 ) -> tuple[tuple[float, float], ...]:
-    """What a share by the sum turned out to be: means of neighbours, never falling (pool adjacent violators)."""
+    """What a share by the sum turned out to be: means of neighbours, never falling.
+
+    Violators of the order are pooled with their neighbours.
+    """
     told = sorted(
         (share, float(one.is_right), paper.weight * PAPER / len(paper.known))
         for paper in papers
@@ -214,12 +292,15 @@ def _calibrate(
     merged: list[list[float]] = []
     for pool in pools:
         merged.append(pool)
-        while len(merged) > 1 and merged[-2][2] / merged[-2][0] >= merged[-1][2] / merged[-1][0]:
+        while len(merged) > 1 and _tell_right(merged[-2]) >= _tell_right(merged[-1]):
             last = merged.pop()
             merged[-1] = [first + second for first, second in zip(merged[-1], last, strict=True)]
-    return tuple(
-        (round(shares / count, 4), round(right / (count + _PESSIMISM), 4)) for count, shares, right in merged
-    )
+    return tuple((round(pool[1] / pool[0], 4), round(_tell_right(pool), 4)) for pool in merged)
+
+
+def _tell_right(pool: Sequence[float]) -> float:
+    """The share of a pool that was right, with the wrong ones that are added."""
+    return pool[2] / (pool[0] + _PESSIMISM)
 
 
 def _compute_means(

@@ -87,7 +87,7 @@ def name_source(truth: dict[str, Any]) -> str:
 def compare_question(
     expected: dict[str, Any], questions: Sequence[dict[str, Any]], truth: dict[str, Any]
 ) -> Compared:
-    """Find the question that a listed one was read as, and compare stem, options, answer and type."""
+    """The question that a listed one was read as, its stem, options, answer and type compared."""
     likeness = SCAN_LIKENESS if "scan" in truth["file"] else STEM_LIKENESS
     best = _find(expected, questions, likeness, truth)
     parts = {
@@ -164,7 +164,7 @@ def _same_answer(expected: dict[str, Any], question: dict[str, Any], truth: dict
     if isinstance(wanted, list):
         return all(fold(str(text)) in fold("".join(question["answer"])) for text in wanted)
     if expected["type"] in ("single_choice", "multiple_choice"):
-        return bool("".join(question["answer"]) == wanted)
+        return bool("".join(question["answer"]) == wanted.replace(",", ""))
     if expected["type"] == "true_false":
         return bool(question["answer"] == [{"A": "true", "B": "false"}[wanted]])
     text = fold("".join(question["answer"]))

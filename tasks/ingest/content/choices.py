@@ -140,7 +140,7 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         letters = [label for label, option in draft.options if _fold_option(option) == folded][:1] or None
     if letters is None:
         match = re.match(
-            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=[.)）]))\s*[)）]?(?:\s*[.．、。:：,，;；]\s*|\s+(?=\S)|$)(.*)",
+            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=\s*[.)）=:：]))\s*[)）]?(?:\s*[.．、。:：,，;；=→–—-]\s*|\s+(?=\S)|$)(.*)",
             first,
         )
         if match:
@@ -181,8 +181,8 @@ def _drop_echo(rest: str, options: Sequence[tuple[str, str]], letters: Sequence[
     first, *below = [line for line in rest.split("\n") if not _WORTH.fullmatch(line)] or [""]
     chosen = [(label, re.sub(r"\W+", "", text)) for label, text in options if label in letters]
     said = re.sub(r"\W+", "", first)
-    echoes = ("".join(text for _, text in chosen), "".join(label + text for label, text in chosen))
-    echoes = (*echoes, echoes[1][1:])
+    labelled = "".join(label + text for label, text in chosen)
+    echoes = ("".join(text for _, text in chosen), labelled, labelled[1:])
     return "\n".join(below if said in echoes else [first, *below]).strip()
 
 

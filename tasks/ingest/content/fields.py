@@ -52,6 +52,8 @@ def read_content(
         split = split_options(
             body, True
         )  # the answer is one letter: then `a)` `b)` at line starts are options
+    if split is not None and kind != "multiple_choice" and _offers_nothing(split):
+        split = None  # the rows `A | - | -` and `B | - | -` of a table
     raw_stem = ""
     if split is not None:
         fill_choice(draft, split, language)
@@ -70,6 +72,12 @@ def read_content(
     else:
         settle_free(draft, answer_text, body, kind, language, is_answered)
     return draft
+
+
+def _offers_nothing(split: OptionSplit) -> bool:
+    """Whether what reads as options holds signs alone, the same in several."""
+    texts = ["".join(piece.text for piece in pieces).strip() for _, pieces in split.options]
+    return len(set(texts)) < len(texts) and not any(map(str.isalnum, "".join(texts[:-1])))
 
 
 def _is_letter(answer: str) -> bool:

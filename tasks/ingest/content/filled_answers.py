@@ -8,14 +8,16 @@ from collections.abc import Sequence
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.free_answers import BLANK_NUMBER
+from tasks.ingest.content.printed_marks import take_marks
+from tasks.ingest.content.programs import CODE
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.labels import Label
-from tasks.questions import has_blank
+from tasks.questions import count_blanks, has_blank
 
-_FILLED = re.compile(r"_{2,}([^_\n]{1,40})_{2,}")
+_FILLED = re.compile(r"_+([^_\n]{1,40})_+")
 
 
 _BETWEEN_BLANKS = re.compile(
@@ -33,21 +35,43 @@ def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
         if draft.question_type == "fill_in_the_blank":
             groups.setdefault(draft.section, []).append(draft)
     for group in groups.values():
+        if any(draft.answer for draft in group):
+            _take_listed(group)
         open_ones = [draft for draft in group if not draft.answer and "__" in draft.stem]
         if not open_ones or (len(open_ones) < 2 and not any(draft.answer for draft in group)):
             continue
-        found = [_FILLED.findall(draft.stem) for draft in open_ones]
-        runs = [len(re.findall(r"_+", draft.stem)) for draft in open_ones]
-        if any(count != 2 * len(texts) for count, texts in zip(runs, found, strict=True)):
+        found = {id(draft): _find_fillings(draft.stem) for draft in open_ones}
+        filled = [draft for draft in open_ones if found[id(draft)]]
+        if len(filled) < max(1, _LEAST_FILLED * len(open_ones)):
             continue
-        if any(
-            _BETWEEN_BLANKS.match(text) or BLANK_NUMBER.fullmatch(text) for texts in found for text in texts
-        ):
-            continue
-        for draft, texts in zip(open_ones, found, strict=True):
-            draft.answer = [text.strip() for text in texts]
+        for draft in filled:
+            draft.answer = [text.strip() for text in found[id(draft)]]
             draft.stem = clean_text(_FILLED.sub("____", draft.stem), language)
             draft.notes.append("answer_without_mark")
+
+
+_LISTED = re.compile(r"(?<=[_.。）)])[.。]?\s*((?:[^\s_、;；]{1,24}[、;；]\s*)+[^\s_、;；]{1,24})\s*$")
+
+
+def _take_listed(drafts: Sequence[Draft]) -> None:
+    """Read answers listed after the last of several blanks: `… ____ and ____. salt、grain`."""
+    for draft in drafts:
+        listed = _LISTED.search(draft.stem) if not draft.answer else None
+        items = re.split(r"[、;；]\s*", listed.group(1)) if listed is not None else []
+        if listed is not None and len(items) == count_blanks(draft.stem[: listed.start()]) > 1:
+            draft.answer, draft.stem = items, draft.stem[: listed.start()].rstrip()
+            draft.notes.append("answer_without_mark")
+
+
+_LEAST_FILLED = 0.75  # some may be left unanswered
+
+
+def _find_fillings(stem: str) -> list[str]:
+    """What stands on the lines of a stem; [] where a line is empty or texts only join lines."""
+    texts = _FILLED.findall(stem)
+    is_filled = len(re.findall(r"_+", stem)) == 2 * len(texts)
+    joins = any(_BETWEEN_BLANKS.match(text) or BLANK_NUMBER.fullmatch(text) for text in texts)
+    return texts if is_filled and not joins else []
 
 
 _EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
@@ -88,7 +112,11 @@ _LEAST_REPEATED = 5
 
 
 def drop_form_lines(drafts: Sequence[Draft]) -> None:
-    """Drop the lines of a form around the stems, `Text:` above and `Options:` below, the same in most questions."""
+    """Drop the lines of a form around stems: `Text:` above, `Options:` below, again and again."""
+    again = [draft for draft in drafts if _is_own_number(draft)]
+    if len(again) >= max(3, 0.5 * len(drafts)):
+        for draft in again:  # `QUESTION 3:` above `3) …`
+            draft.stem = _NUMBER_AGAIN.sub("", draft.stem, count=1)
     stems = [draft.stem.split("\n") for draft in drafts]
     for place in (0, -1):
         counts = Counter(lines[place].strip() for lines in stems if len(lines) > 1)
@@ -102,15 +130,23 @@ def drop_form_lines(drafts: Sequence[Draft]) -> None:
                     draft.stem = "\n".join(lines).strip()
 
 
+_NUMBER_AGAIN = re.compile(r"\s*(\d{1,3})\s*[)）.．、]\s*(?=\D)")
+
+
+def _is_own_number(draft: Draft) -> bool:
+    number = _NUMBER_AGAIN.match(draft.stem)
+    return number is not None and int(number.group(1)) == draft.value
+
+
 # `……的是（）。-D:a lighthouse`, `……缴纳党费。-对:`: a key after a dash, and what it says
 _KEYED_TAIL = re.compile(
-    r"\s*[-–—|=→>]+\s*(?:([A-J]{1,6})|(对|错|正确|错误|√|×|[Tt]rue|[Ff]alse))\s*(?:[:：.．、]\s*([^\n]*))?$"
+    r"\s*[-–—|=→>]+\s*(?:([A-J]{1,6})|(对|错|正确|错误|√|×|[Tt]rue|[Ff]alse|T|F))\s*(?:[:：.．、]\s*([^\n]*))?$"
 )
 _LEAST_TAILED = 0.8
 
 
 def read_tails(drafts: Sequence[Draft]) -> None:
-    """Read keys that follow the stems after a dash, where nearly every question of a section has one.
+    """Read keys that follow stems after a dash, where nearly every question has one.
 
     Of a question without options the answer is what the key is printed to say.
     """
@@ -143,6 +179,7 @@ _POINTS_ON = re.compile(
     re.IGNORECASE,
 )
 _LEAST_BELOW = 4
+_MARKED = re.compile(r"[（(]\s*\d+\s*(?:分|marks?|points?|pts?)\s*[)）]\s*$", re.IGNORECASE)
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
 
 
@@ -163,16 +200,28 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
         followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
         if len(shaped) < max(_LEAST_BELOW, 0.75 * followed, 0.5 * len(group)):
             continue
-        for draft in shaped:
-            draft.stem, _, answer = draft.stem.partition("\n")
-            draft.answer = [answer.strip()]
-            draft.notes.append("answer_without_mark")
+        _take_below(shaped)
+    for group in groups.values():
+        others = [draft for draft in drafts if draft.section != group[0].section]
+        is_usual = sum(1 for draft in others if draft.answer) > 0.5 * len(others)
+        is_open = len(group) >= _LEAST_BELOW and not any(draft.answer for draft in group)
+        if is_usual and is_open and all(draft.stem.count("\n") == 1 for draft in group):
+            _take_below(group)  # one line that asks, one that answers, in a paper that prints its answers
+
+
+def _take_below(drafts: Sequence[Draft]) -> None:
+    for draft in drafts:
+        draft.stem, _, answer = draft.stem.partition("\n")
+        draft.answer = [answer.strip()]
+        draft.notes.append("answer_without_mark")
+        take_marks(draft)
 
 
 def _is_answered_below(stem: str) -> bool:
     first, _, below = stem.partition("\n")
-    asks = first.rstrip().endswith(("？", "?")) or _ASKS.match(first) is not None
+    asks = _MARKED.sub("", first).rstrip().endswith(("？", "?")) or _ASKS.match(first) is not None
     asks = asks or (has_blank(first) and len(below) < 60)
+    asks = asks or (_MARKED.search(first) is not None and CODE.search(below) is None)
     return (
         asks
         and bool(below.strip())

@@ -54,8 +54,7 @@ def match_keys(drafts: Sequence[Draft], keys: Sequence[KeySection], language: st
             apply_key(whole, key.whole or _join_entries(key), language)
             continue
         met = [entry for entry in key.entries if entry.number in target]
-        offering = [entry for entry in met if target[entry.number].options]
-        if len(offering) > 2 and not any(_may_answer(target[entry.number], entry.text) for entry in offering):
+        if len(met) > 1 and not any(_may_answer(target[entry.number], entry.text) for entry in met):
             unmatched.append(key)  # the answers of other questions, which count alike
             continue
         left: list[KeyEntry] = []

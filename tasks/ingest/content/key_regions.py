@@ -1,30 +1,172 @@
-"""Where the answer part of a paper begins."""
+"""The parts of a paper that hold answers.
+
+They are regions at its end, and key lines and blocks inside its sections.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from tasks.ingest.content.keys import read_table_numbers, split_inline
+from tasks.ingest.content.keys import (
+    KeySection,
+    read_entries,
+    read_table_keys,
+    read_table_numbers,
+    split_inline,
+)
 from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import (
+    KeyEntry,
     read_key_line,
 )
+from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece, rewrite
-from tasks.ingest.layout.sections import OPTION_A
+from tasks.ingest.layout.sections import Section
+from tasks.ingest.layout.signs import has_options_ahead
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import Label
+
+
+def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piece]]]:
+    """Separate question parts from answer parts.
+
+    A chapter that begins inside an answer part ends it.
+    """
+    bodies: list[list[Piece]] = []
+    regions: list[list[Piece]] = []
+    rest = pieces
+    headings = find_region_headings(pieces)
+    while rest:
+        index = find_region(rest, headings)
+        while index is not None and _find_next_section(rest, index) is not None:
+            # the answers of one section, read with it
+            index = find_region(rest, [heading for heading in headings if heading > index])
+        if index is None:
+            bodies.append(rest)
+            regions.append([])
+            break
+        end = len(rest)
+        for place in range(index + 2, len(rest)):
+            if is_chapter(rest[place].text) and has_options_ahead(rest[place : place + 60]):
+                end = place
+                break
+        bodies.append(rest[:index])
+        regions.append(rest[index + 1 : end])
+        rest = rest[end:]
+        headings = [heading - end for heading in headings if heading >= end]
+    return bodies, regions
+
+
+def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
+    """Return where questions continue after the answers of one section.
+
+    That is at the heading with the next number. The answers of a whole paper begin with the first section again.
+    """
+    from tasks.ingest.layout.headings import read_heading
+
+    before = (read_heading(pieces[place].text) for place in range(index - 1, -1, -1))
+    last = next((found.label for found in before if found is not None and found.label is not None), None)
+    if last is None:
+        return None
+    for place in range(index + 1, len(pieces)):
+        heading = read_heading(pieces[place].text)
+        if heading is not None and heading.label is not None:
+            is_next = (heading.label.style, heading.label.value) == (last.style, last.value + 1)
+            return place if is_next else None
+    return None
+
+
+def take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
+    """Take key lines (`1、CDE 2、CD …`) out of a section: they answer its questions."""
+    kept: list[Piece] = []
+    found = KeySection(section.number, section.fine, title=section.title)
+    pending: tuple[Piece, list[int]] | None = None
+    block = _find_block(section)
+    if block is not None:
+        begin, offset = block
+        answers = [section.pieces[begin].cut(offset), *section.pieces[begin + 1 :]]
+        answers = [piece for piece in answers if piece.text.strip()]
+        found.entries.extend(read_entries(Section(fine=section.fine, pieces=answers)))
+    for piece in section.pieces[: block[0] if block is not None else None]:
+        if pending is not None:
+            cells = read_table_keys(piece.text, len(pending[1]))
+            if cells:
+                found.entries.extend(map(KeyEntry, pending[1], cells))
+                pending = None
+                continue
+            kept.append(pending[0])
+            pending = None
+        numbers = read_table_numbers(piece.text)
+        if numbers:
+            pending = (piece, numbers)
+            continue
+        entries = read_key_line(piece.text)
+        if len(entries) >= 2 and not offers_options([piece], True):
+            if not found.entries and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
+                kept.pop()
+            found.entries.extend(entries)
+        elif not (len(piece.text) < 10 and piece is section.pieces[-1] and is_region_heading(piece.text)):
+            kept.append(piece)
+    if pending is not None:
+        kept.append(pending[0])
+    if found.entries:
+        keys.append(found)
+        while kept and is_region_heading(kept[-1].text):
+            kept.pop()
+    return kept
+
+
+def _names_keys(piece: Piece) -> bool:
+    """Whether a line is a word or two and nothing else, as what names the keys below it."""
+    text = piece.text.strip(" :：-—=")
+    return (
+        len(text) <= 16 and piece.label is None and re.fullmatch(r"[^\W\d]+(?: [^\W\d]+)?", text) is not None
+    )
+
+
+def _find_block(section: Section) -> tuple[int, int] | None:
+    """Return where the answers of a whole section begin below its questions.
+
+    They look like `答案：1）… 2）…`; returned are the piece and the index. The first answer repeats the number of the first
+    question, and there are several of both.
+    """
+    first: Label | None = None
+    seen = 0
+    for index, piece in enumerate(section.pieces):
+        label = piece.label
+        if label is not None and not label.is_weak and label.style in ("num", "nump", "paren", "bracket"):
+            if first is None:
+                first = label
+            seen += label.style == first.style and label.value == first.value + seen
+            continue
+        if first is None or seen < 2 or piece.text.lstrip()[:1] not in ANSWER_STARTS:
+            continue
+        mark = ANSWER_MARK.match(piece.text)
+        if mark is None:
+            continue
+        rest = piece.cut(mark.end())
+        follows = rest if rest.text.strip() else None
+        if follows is None and index + 1 < len(section.pieces):
+            follows = section.pieces[index + 1]
+        start = follows.label if follows is not None else None
+        if start is None or (start.style, start.value) != (first.style, first.value):
+            continue
+        following = [other.label for other in section.pieces[index + 1 :]]
+        goes_on = any(
+            label is not None and label.style == first.style and label.value == first.value + 1
+            for label in following
+        )
+        if goes_on or (follows is rest and len(split_inline(rest)) > 1):
+            return index, mark.end()
+    return None
+
 
 REGION = re.compile(
     r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
     r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
     r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:Reference\s+|Suggested\s+|Model\s+|Correct\s+)?(?:Answer\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme)(?:\s+to\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
     re.IGNORECASE,
-)
-
-
-# `期末试题及参考答案` is the title of a paper that prints its answers
-_TITLE_WITH_ANSWERS = re.compile(
-    r"(?:试卷|试题|考卷|考题|题库|习题|练习题?|思考题|测试题?|真题)[^，。]{0,12}?(?:及|与|和|附|含|暨)其?(?:参考|标准)?(?:答案|解答)"
 )
 
 
@@ -67,26 +209,13 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
     marks = [index for index in marks if index >= 5 or not _is_title(pieces, index)]
     for index in marks:
         following = pieces[index + 1 : index + 6]
-        if not following or (index == 0 and len(pieces) > 40) or _titles_paper(pieces, index):
+        if not following or (index == 0 and len(pieces) > 40):
             continue
         if _closes_section(pieces, index):
             continue
         if _opens_answers(following, pieces[:index], is_only=len(marks) == 1):
             return index
     return None
-
-
-def _titles_paper(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether a line `… 参考答案` is the title above a paper's questions.
-
-    Nothing is asked before it, and choices follow.
-    """
-    before, after = pieces[:index], pieces[index + 1 :]
-    if _TITLE_WITH_ANSWERS.search(pieces[index].text) and index < 8:
-        return True
-    if index > 12 or any(piece.label is not None and not piece.label.is_weak for piece in before):
-        return False
-    return sum(1 for piece in after if OPTION_A.match(piece.text)) > 2
 
 
 def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
@@ -197,7 +326,18 @@ def _is_title(pieces: Sequence[Piece], index: int) -> bool:
     return False
 
 
+# behind a number: a key, alone or before its reason
+_KEY_THEN = re.compile(r"\s*[（(]?[A-J√×✓✗]{1,6}[)）]?\s*(?:$|[.。:：]|[-–—=]\s)")
+
+
 def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only: bool) -> bool:
+    keyed = [
+        piece
+        for piece in following
+        if piece.label and _KEY_THEN.match(piece.text[piece.label.end :]) is not None
+    ]
+    if len(keyed) > 1 and is_only:
+        return True
     for piece in following[:3]:
         text = piece.text
         if read_key_line(text) or read_table_numbers(text) or read_heading(text) is not None:

@@ -18,7 +18,8 @@ from tasks.ingest.layout.key_lines import (
 )
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import Section, divide
-from tasks.ingest.words.answers import ANSWER_MARK, METADATA, find_explanation, has_colon
+from tasks.ingest.words.answers import ANSWER_MARK, METADATA, find_explanation, has_colon, read_key
+from tasks.ingest.words.grammar import answer_mark
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 
@@ -297,12 +298,19 @@ def _read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
     if mark:
         text = text[mark.end() :].strip()
     text = METADATA.sub("", text).strip() if has_colon(text) else text
+    said = answer_mark().match(text) if text else None
+    if said is not None and read_key(text[said.end() :].strip(" .。")) is not None:
+        text = text[said.end() :].strip(" .。")  # `The correct answer is A.`
     explanation = find_explanation(text)
-    if explanation:
-        return KeyEntry(
-            number, text[: explanation.start()].strip(), text[explanation.end() :].strip() or None
-        )
-    return KeyEntry(number, text)
+    if explanation is None:
+        return KeyEntry(number, text)
+    key, why = text[: explanation.start()].strip(), text[explanation.end() :].strip()
+    chosen = _CHOSEN.search(why) if not key else None
+    return KeyEntry(number, key if chosen is None else chosen.group(1), why or None)
+
+
+# `……，故选A。` closes a reason that has no key before it
+_CHOSEN = re.compile(r"(?:选|为|是|(?i:\b(?:is|option)\b))\s*[:：]?\s*[（(]?([A-J]{1,6})[)）]?\s*[.。]?\s*$")
 
 
 def _split_cells(text: str) -> list[str]:

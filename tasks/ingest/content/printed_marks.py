@@ -130,9 +130,10 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
         else:
             break
     # `… [单选题]` after the stem, as survey programs print it
-    kept, tag = cut_tail_tag(pieces[0].text)
-    if tag.fine is not None and kept.strip():
-        draft.fine = draft.fine or tag.fine
+    kept, closing = cut_tail_tag(pieces[0].text)
+    if closing.fine is not None and kept.strip():
+        draft.fine = draft.fine or closing.fine
+        draft.marks = draft.marks if draft.marks is not None else closing.marks
         pieces[0] = pieces[0].cut(0, len(kept))
     return pieces
 

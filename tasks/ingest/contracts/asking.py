@@ -27,7 +27,7 @@ _SHOWN = 1_500
 
 
 def asks(draft: Draft) -> bool:
-    """Whether a question asks, offers options, leaves a blank, or has marks, an answer or a heading with its type."""
+    """Whether a question asks, offers, leaves a blank, or has marks, an answer or a type."""
     return bool(
         len(draft.options) > 1
         or draft.answer
@@ -79,7 +79,7 @@ def keep_asking(reading: Reading) -> ContractCheck:
 
 
 def _find_silent(reading: Reading) -> list[Draft]:
-    """The questions of the lists that stand first and hardly ask, below no title that has marks or names a type.
+    """The questions of lists that stand first, hardly ask, and have no title with marks.
 
     A list ends where its section does or its numbers start again. Statements to judge and terms to explain do not ask
     either; they stand below a title, or between questions that do.

@@ -20,6 +20,7 @@ from tasks.ingest.contracts.contents import (
 )
 from tasks.ingest.contracts.counts import (
     keep_announced_count,
+    keep_announced_here,
     keep_announced_range,
     keep_announced_total,
     keep_number_runs,
@@ -32,6 +33,7 @@ from tasks.ingest.words.warnings import NOT_READ
 
 CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
     keep_announced_count,
+    keep_announced_here,
     keep_announced_total,
     keep_announced_range,
     keep_score_table,

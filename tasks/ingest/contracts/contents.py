@@ -225,10 +225,15 @@ def _held_contents(draft: Draft, held: Sequence[Piece]) -> list[str]:
 
 
 def _name_answer(text: str) -> str:
-    """The word that opens an answer on this line, empty where none does."""
+    """The word that opens an answer on this line, empty where none does or no key follows it."""
     match = ANSWER_MARK.match(text) if text.lstrip()[:1] in ANSWER_STARTS else None
-    word = _NO_LETTERS.sub("", match.group(0)).casefold() if match is not None else ""
+    if match is None or _KEY_AHEAD.match(text, match.end()) is None:
+        return ""
+    word = _NO_LETTERS.sub("", match.group(0)).casefold()
     return word if len(word) > 1 and word not in ("解答", "参考解答") else ""
+
+
+_KEY_AHEAD = re.compile(r"\s*[（(\[]?\s*(?:[A-Ha-h]{1,5}(?![A-Za-z])|[√×✓✗对错TF正]|(?i:true|false))")
 
 
 def _heads_section(piece: Piece) -> bool:
@@ -242,7 +247,7 @@ def _heads_section(piece: Piece) -> bool:
 
 
 # So many numbered lines below `Section A` are questions, not the parts of one.
-_MANY_PARTS = 5
+_MANY_PARTS, _MANY_SPELLED = 5, 2
 
 
 def keep_parts_few(reading: Reading) -> ContractCheck:
@@ -253,8 +258,8 @@ def keep_parts_few(reading: Reading) -> ContractCheck:
         if stretch.style != "part" or not stretch.is_question or len(drafts) != 1 or drafts[0].options:
             continue
         found.checked = True
-        count = _count_run(reading.inside.get(id(drafts[0]), ()))
-        if count < _MANY_PARTS:
+        count, is_spelled = _count_run(reading.inside.get(id(drafts[0]), ()))
+        if count < (_MANY_SPELLED if is_spelled else _MANY_PARTS):
             continue
         found.doubt(drafts[0])
         found.missing += count - 1
@@ -270,14 +275,15 @@ def keep_parts_few(reading: Reading) -> ContractCheck:
     return found
 
 
-def _count_run(pieces: Sequence[Piece]) -> int:
-    """How far the numbers at the beginnings of lines run on from 1, in the form that runs furthest."""
+def _count_run(pieces: Sequence[Piece]) -> tuple[int, bool]:
+    """How far numbers of lines run on from 1 at most, and whether they are `Question 1`."""
     last: dict[str, int] = {}
     for piece in pieces:
         label = piece.label
         if label is not None and not label.is_weak and label.value == last.get(label.style, 0) + 1:
             last[label.style] = label.value
-    return max((value for style, value in last.items() if style in _COUNTED), default=0)
+    counted = {style: value for style, value in last.items() if style in _COUNTED}
+    return max(counted.values(), default=0), counted.get("word", 0) >= _MANY_SPELLED
 
 
 _COUNTED = ("num", "paren", "nump", "word", "bracket")

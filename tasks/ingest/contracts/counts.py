@@ -52,6 +52,36 @@ def keep_announced_count(reading: Reading) -> ContractCheck:
     return found
 
 
+_LONGEST_TITLE = 120
+
+
+def keep_announced_here(reading: Reading) -> ContractCheck:
+    """No question holds a line that announces others: `得分  三、判断题（共 20 分，每小题 2 分）`."""
+    found = ContractCheck(checked=bool(reading.drafts))
+    heads = {line for one in reading.stretches for line in (one.heading, *one.lead.split("\n"))}
+    for draft in reading.drafts:
+        for piece in reading.inside.get(id(draft), ()):
+            text = piece.text
+            announced = read_announcement(text) if len(text) < _LONGEST_TITLE and text not in heads else None
+            if announced is None or announced.is_minimum or max(announced.counts) < 2:
+                continue
+            if _parts(draft) in announced.counts:
+                continue
+            found.missing += announced.counts[0]
+            found.doubt(draft)
+            found.breaches.append(
+                Breach(
+                    "announced_here",
+                    piece.start,
+                    announced.counts[0],
+                    f"Question {draft.number_label or draft.stem[:20]!r} holds a line that announces "
+                    f"{announced.counts[0]} questions ({announced.words[:40]}).",
+                    draft.section,
+                )
+            )
+    return found
+
+
 def keep_announced_total(reading: Reading) -> ContractCheck:
     """The paper holds as many questions as its first lines announce."""
     found = ContractCheck()

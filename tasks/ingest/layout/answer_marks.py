@@ -1,19 +1,172 @@
 """The marks of answers, written in the usual forms.
 
-They are `Ans- B`, `答案→B`, and `Answer Key` below every question.
+They are `Ans- B`, `答案→B`, `Answer Key` below every question, and in words that nobody listed what repeats once a question
+and takes values of the option labels: `Richtig ist B.`, `Answer to Question 4` above `(B) is correct.`, `……故选B。`.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.words.grammar import answer_mark, may_open_answer
 from tasks.ingest.words.labels import KNOWN_NUMBERS
+
+_MIN_TIMES = 3
+_MIN_SHARE = 0.5  # of the option lists that have no key yet
+_FIRST = re.compile(r"(?:^|\s)[（(\[]?[Aa]\s*[)）.．、:：\]]\s*\S")
+_SECOND = re.compile(r"(?:^|\s)[（(\[]?[Bb]\s*[)）.．、:：\]]\s*\S")
+_LETTERS = r"(?:[A-J](?:\s*(?:[,，、&]|and)?\s*[A-J]){0,5}|(?<=[（(\[])[a-j](?=[)）\]]))"
+# a key that stands alone, within the first words of a line
+_OPENING = re.compile(
+    rf"([^\n]{{0,40}}?)[（(\[]?(?<![A-Za-z0-9])({_LETTERS})(?![A-Za-z0-9'’])[)）\]]?\s*[.．。:：,，;；]?"
+)
+_CLOSING = re.compile(rf"([\u4e00-\u9fff]{{2}}\s*[:：]?\s*|[A-Za-z]+\s*[:：]\s*)({_LETTERS})\s*[.。]?\s*$")
+_KNOWN = re.compile(r"\s*(?:答案：|Answer:)")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_DIGITS = re.compile(r"\d+")
+_WORD = re.compile(r"[A-Za-z]{2}|[^\W\d_A-Za-z]")
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A line that may give a key: its place, its letters, and where the text after them begins."""
+
+    piece: int
+    letters: str
+    end: int
+
+
+def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
+    """Write the keys that a paper prints once a question, in words of its own, as answers.
+
+    It is done where they follow most of the lists of options, and say different letters.
+    """
+    pieces = lines.pieces
+    firsts = [place for place, piece in enumerate(pieces) if _FIRST.search(piece.text) is not None]
+    if not firsts:
+        return _write_repeated_truths(lines)
+    known = sum(1 for piece in pieces if _KNOWN.match(piece.text) is not None)
+    if len(firsts) < _MIN_TIMES or known > _MIN_SHARE * len(firsts):
+        return lines
+    seconds = [place for place, piece in enumerate(pieces) if _SECOND.search(piece.text) is not None]
+    opening, closing = _find_forms(pieces)
+    for forms, writes in ((opening, True), (closing, False)):
+        found = max(forms.values(), key=len, default=[])
+        if _is_one_each(found, firsts, seconds, len(firsts) - known):
+            return _write(lines, found, is_whole=writes)
+    return lines
+
+
+_TRUTH = re.compile(
+    r"([^\n]{2,40}?)(?<![A-Za-z])(?P<truth>[TF]|True|False|TRUE|FALSE|对|错|正确|错误|√|×)\s*[.。]?\s*$"
+)
+
+
+def _write_repeated_truths(lines: IndexedLines) -> IndexedLines:
+    """Write `Richtig: T` below every statement as its answer, in a paper that offers no options."""
+    pieces = lines.pieces
+    numbers = [
+        place
+        for place, label in enumerate(lines.labels)
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    ]
+    forms: dict[str, list[_Key]] = {}
+    for place, piece in enumerate(pieces):
+        match = _TRUTH.match(piece.text) if len(piece.text) < 60 and lines.labels[place] is None else None
+        before = match.group(1).casefold().strip() if match is not None else ""
+        if match is not None and before and before[-1] in ":：-–—=>is" and not _KNOWN.match(piece.text):
+            forms.setdefault(before, []).append(_Key(place, match.group("truth"), match.start("truth")))
+    found = max(forms.values(), key=len, default=[])
+    owners = {bisect_left(numbers, key.piece) for key in found}
+    is_key = len(found) >= max(_MIN_TIMES, _MIN_SHARE * len(numbers)) and len(owners) >= 0.9 * len(found)
+    if not is_key or len({key.letters for key in found}) < 2:
+        return lines
+    return lines.replace({key.piece: rewrite(pieces[key.piece], key.end, "Answer: ") for key in found})
+
+
+def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[str, list[_Key]]]:
+    """The lines with a key by what stands before it: at their beginning, or at their end."""
+    opening: dict[str, list[_Key]] = {}
+    closing: dict[str, list[_Key]] = {}
+    for place, piece in enumerate(pieces):
+        text = piece.text
+        match = _OPENING.match(text) if piece.kind != "table" else None
+        if match is not None:
+            before = _DIGITS.sub("#", match.group(1).casefold()).strip()
+            if not _WORD.search(before) and place and _continues(pieces[place - 1].text, match.group(2)):
+                continue  # `D. None of these` below option C
+            if not _WORD.search(before):
+                # nothing but signs before it: two words after it must repeat
+                after = text[match.end() :].casefold().split()[:2]
+                before = f"{before}… {' '.join(after)}" if len(after) == 2 else ""
+            if before:
+                opening.setdefault(before, []).append(_Key(place, match.group(2), match.end()))
+        tail = _CLOSING.search(text[-24:]) if len(text) > 24 or match is None else None
+        if tail is not None:
+            closing.setdefault(tail.group(1).strip(), []).append(_Key(place, tail.group(2), len(text)))
+    return opening, closing
+
+
+_OPTION = re.compile(r"\s*[（(\[]?([A-Ja-j])\s*[)）.．、:：\]]")
+
+
+def _continues(above: str, letters: str) -> bool:
+    """Whether a letter is the next one after that of the option above."""
+    option = _OPTION.match(above)
+    return option is not None and len(letters) == 1 and ord(letters) == ord(option.group(1)) + 1
+
+
+def _is_one_each(found: Sequence[_Key], firsts: Sequence[int], seconds: Sequence[int], count: int) -> bool:
+    """Whether the keys stand after most lists of options, one each, and are not always the same."""
+    if len(found) < max(_MIN_TIMES, _MIN_SHARE * count) or len({key.letters for key in found}) < 2:
+        return False
+    owners = [bisect_left(firsts, key.piece) for key in found]
+    offered = sum(
+        1
+        for key, owner in zip(found, owners, strict=True)
+        if owner and bisect_left(seconds, key.piece) > bisect_left(seconds, firsts[owner - 1])
+    )
+    return len(set(owners)) >= 0.9 * len(found) and offered >= 0.9 * len(found)
+
+
+def _write(lines: IndexedLines, found: Sequence[_Key], *, is_whole: bool) -> IndexedLines:
+    pieces = lines.pieces
+    above = [_DIGITS.sub("#", pieces[key.piece - 1].text.casefold()).strip() for key in found]
+    usual = max(set(above), key=above.count)
+    # `Answer to Question 3`, on a line of its own above each of them
+    has_heading = is_whole and above.count(usual) >= 0.7 * len(found) and _WORD.search(usual) is not None
+    written: list[Piece] = []
+    by_place = {key.piece: key for key in found}
+    for place, piece in enumerate(pieces):
+        key = by_place.get(place)
+        if key is None:
+            written.append(piece)
+            continue
+        letters = re.sub(
+            r"[^A-J]|(?i:and)", "", key.letters.upper() if len(key.letters) == 1 else key.letters
+        )
+        mark = ("答案：" if _HAN.search(piece.text) is not None else "Answer: ") + letters
+        if is_whole:
+            if has_heading and written and _DIGITS.sub("#", written[-1].text.casefold()).strip() == usual:
+                written.pop()
+            gap = " " if piece.text[key.end :].strip() else ""
+            written.append(rewrite(piece, key.end, f"{mark}{gap}"))
+        else:
+            last = max(piece.start, piece.end - 1)
+            written.append(piece)
+            written.append(
+                replace(
+                    piece, text=mark, start=last, sources=(last,) * len(mark), kind="body", label_length=0
+                )
+            )
+    return IndexedLines(written)
+
 
 # above `答案 A B C`: the numbers of a key table
 _ROW_OF_NUMBERS = re.compile(r"\D{0,8}(?:\d{1,3}[\s|]+)+\d{1,3}[\s|]*")
@@ -67,7 +220,6 @@ _KEY_LIKE = re.compile(
     r"\s*[（(]?(?:[A-Ja-j](?:[\s,，、;；/&]*(?:and\s*)?[A-Ja-j]){0,9}|√|×|✓|✗|✔|✘|对|错|正确|错误|True|False|T|F)[)）]?\s*[.。]?\s*(?:$|[,，;；(（\n]|\s{2,})",
     re.IGNORECASE,
 )
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 _COPULA = re.compile(r"(?i)\b(?:is|are)\b|[为是选]")
 _ANSWER_NAME = re.compile(r"答案|正解|标答|(?i:answer|\bans\b|solution|\bkey\b|\bsol\b)")
 _LAST_BRACKET = re.compile(r"[)）\]】]\s*$")

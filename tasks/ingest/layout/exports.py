@@ -34,7 +34,7 @@ def write_exports(lines: IndexedLines) -> IndexedLines:
     Every character keeps its place in the raw text.
     """
     found = _write_fields(_drop_bubbles(lines))
-    found = _write_type_lines(found)
+    found = _write_tagged(_write_type_lines(found))
     return _write_wrapped_keys(_join_letters(found))
 
 
@@ -136,6 +136,29 @@ def _write_type_lines(lines: IndexedLines) -> IndexedLines:
             )  # fmt: skip
         joined.append(piece)
     return IndexedLines(joined)
+
+
+_TAGGED = re.compile(
+    r"\s*[\[【]\s*([^\[\]【】\s]{2,8})\s*[\]】]\s*(?:(\d{1,3})(?!\d)\s*[.．、:：)）]?\s*)?(?=\S)"
+)
+
+
+def _write_tagged(lines: IndexedLines) -> IndexedLines:
+    """Put the number before the type where lines `[单选]36设…` begin the questions."""
+    found: list[tuple[int, re.Match[str]]] = []
+    for index in lines.open_with("[【"):
+        match = _TAGGED.match(lines.pieces[index].text)
+        if match is not None and match_type_name(match.group(1)) is not None:
+            found.append((index, match))
+    numbered = [match for _, match in found if match.group(2)]
+    if len(found) < 3 or len(numbered) < 0.5 * len(found):
+        return lines
+    changed: dict[int, Piece] = {}
+    last = 0
+    for index, match in found:
+        last = int(match.group(2)) if match.group(2) else last + 1
+        changed[index] = rewrite(lines.pieces[index], match.end(), f"{last}. [{match.group(1)}]")
+    return lines.replace(changed)
 
 
 def _join_letters(lines: IndexedLines) -> IndexedLines:

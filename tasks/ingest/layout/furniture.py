@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from tasks.ingest.layout.headings import is_chapter
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import OPTION_A
@@ -18,7 +17,6 @@ from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.words.answers import (
     has_colon,
 )
-from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import match_type_name
 
 _NOTICE = re.compile(
@@ -161,60 +159,6 @@ def drop_page_numbers(lines: IndexedLines) -> IndexedLines:
     return IndexedLines([piece for index, piece in enumerate(lines.pieces) if index not in dropped])
 
 
-_NUMBER_KEY = re.compile(
-    r"\s*(?:(?:the )?(?:correct )?(?:answer|ans|key)(?: is)?)\s*[:：.]?\s*[(]?([1-6])[)]?(?=\s*(?:$|[.,;。，)]|\s))",
-    re.IGNORECASE,
-)
-
-
-def letter_options(lines: IndexedLines) -> IndexedLines:
-    """Write options that are numbered 1 2 3 4, and their key `Answer: 2`, with letters.
-
-    Only where a paper does so throughout: a run from 1 stands right before each of several such keys.
-    """
-    runs: list[tuple[int, list[tuple[int, Label]]]] = []
-    pieces = lines.pieces
-    for index in lines.open_with("TtCcAaKk\u212a"):
-        key = _NUMBER_KEY.match(pieces[index].text)
-        if not key:
-            continue
-        run: list[tuple[int, Label]] = []
-        for place in range(index - 1, max(index - 16, -1), -1):
-            label = pieces[place].label
-            if label is None or label.style not in ("num", "paren", "nump", "circ"):
-                continue
-            if run and (label.style != run[0][1].style or label.value != run[0][1].value - 1):
-                break
-            run.insert(0, (place, label))
-            if label.value == 1:
-                break
-        if len(run) in (3, 4, 5, 6) and run[0][1].value == 1 and int(key.group(1)) <= len(run):
-            runs.append((index, run))
-    if len(runs) < 2:
-        return lines
-    changed: dict[int, Piece] = {}
-    for index, run in runs:
-        for place, label in run:
-            changed[place] = _relabel(pieces[place], pieces[place].text.index(label.text), label.end, label)
-        key = _NUMBER_KEY.match(pieces[index].text)
-        if key:
-            piece = pieces[index]
-            letter = chr(ord("A") + int(key.group(1)) - 1)
-            text = f"{piece.text[: key.start(1)]}{letter}{piece.text[key.end(1) :]}"
-            changed[index] = replace(piece, text=text)
-    return lines.replace(changed)
-
-
-def _relabel(piece: Piece, begin: int, end: int, label: Label) -> Piece:
-    """Return an option with a letter in place of its number."""
-    mark = f"{chr(ord('A') + label.value - 1)}. "
-    rest = piece.cut(end)
-    source = piece.sources[begin] if begin < len(piece.sources) else piece.start
-    return replace(
-        piece, text=mark + rest.text, sources=(*([source] * len(mark)), *rest.sources), label_length=0
-    )
-
-
 def move_brackets(lines: IndexedLines) -> IndexedLines:
     """Put answer brackets printed before the number, `（√）1. …`, after the text.
 
@@ -300,27 +244,6 @@ def _move_tag(piece: Piece) -> Piece:
         text=f"{number.text}{tag.text}{text.text}",
         sources=(*number.sources, *tag.sources, *text.sources),
     )
-
-
-def drop_titles(pieces: list[Piece]) -> list[Piece]:
-    """Leave out the paper's title where it is printed again before a chapter."""
-    if not pieces:
-        return pieces
-    title = pieces[0].text.strip()
-    return [
-        piece
-        for index, piece in enumerate(pieces)
-        if not (
-            index
-            and piece.text.strip() == title
-            and len(title) > 3
-            and is_chapter(_text_at(pieces, index + 1))
-        )
-    ]
-
-
-def _text_at(pieces: Sequence[Piece], index: int) -> str:
-    return pieces[index].text if index < len(pieces) else ""
 
 
 # what a line of noise holds that most lines do not: marks of a form, of a page, of a marker's box, of a sealing line

@@ -39,7 +39,7 @@ MARKS_EACH = re.compile(
 
 
 MARKS_GROUP = re.compile(
-    r"^\s*[（(\[【]\s*(?:本[大小]?题\s*)?(?:共|满分|计)?\s*(\d+(?:\.\d+)?)\s*(?:分|'|′|pts?\.?|points?|marks?|mks?\.?|%)\s*[)）\]】]\s*",
+    r"^\s*[（(\[【]\s*(?:本[大小]?题\s*)?(?:共|满分|计)?\s*(\d+(?:\.\d+)?)\s*(?:分|'|′|pts?\.?|points?|marks?|mks?\.?|p|m|%)\s*[)）\]】]\s*",
     re.IGNORECASE,
 )
 INSTRUCTION = re.compile(

@@ -42,7 +42,7 @@ def write_key_blocks(lines: IndexedLines) -> list[Piece]:
 
     The heading that is missing above an answer part is put there.
     """
-    return list(_open_answers(_part_typed_headings(_number_blocks(_join_rows(lines)))).pieces)
+    return list(_open_answers(_part_typed_headings(_number_blocks(_join_lone(_join_rows(lines))))).pieces)
 
 
 # what the pattern of a block may begin with, and Latin letters before which the pattern is tried
@@ -76,7 +76,8 @@ def _number_blocks(lines: IndexedLines) -> IndexedLines:
             if run and other.value != run[0] - 1:
                 continue
             run.insert(0, other.value)
-        keys = _split_block((match or bare).group("keys"), len(run)) if match or bare else None
+        found = match or bare
+        keys = _split_block(found.group("keys"), len(run)) if found is not None else None
         if keys is None or len(keys) < 3 or (match is None and len(keys) != len(run)):
             answered = len(numbers)
             continue
@@ -150,6 +151,46 @@ def _join_rows(lines: IndexedLines) -> IndexedLines:
         changed.append(replace(piece, text=text, sources=(piece.start,) * len(text), kind="body"))
         place += 2
     return IndexedLines(changed)
+
+
+_LONE = re.compile(r"\s*[（(\[【]?\s*([A-J]{1,4}|[√×✓✗TF对错]|True|False|正确|错误)\s*[)）\]】]?\s*")
+
+
+def _join_lone(lines: IndexedLines) -> IndexedLines:
+    """Write keys one below the other, as many as the questions above them, as one key line."""
+    pieces = lines.pieces
+    lone = {
+        place: match.group(1)
+        for place, piece in enumerate(pieces)
+        if len(piece.text) < 12 and (match := _LONE.fullmatch(piece.text)) is not None
+    }
+    changed: dict[int, Piece] = {}
+    dropped: set[int] = set()
+    for first in sorted(lone):
+        if first - 1 in lone:
+            continue
+        last = first
+        while last + 1 in lone:
+            last += 1
+        keys = [lone[place] for place in range(first, last + 1)]
+        numbers: list[int] = []
+        for place in range(first - 1, -1, -1):
+            label = lines.labels[place]
+            if label is None or label.style not in _STYLES or label.is_weak:
+                continue
+            if numbers and label.value != numbers[0] - 1:
+                break
+            numbers.insert(0, label.value)
+        if len(keys) < _MIN_KEYS or len(keys) != len(numbers) or len(set(keys)) < 2:
+            continue
+        text = "  ".join(f"{number}.{key}" for number, key in zip(numbers, keys, strict=True))
+        changed[first] = replace(pieces[first], text=text, sources=(pieces[first].start,) * len(text))
+        dropped.update(range(first + 1, last + 1))
+    if not changed:
+        return lines
+    return IndexedLines(
+        [changed.get(place, piece) for place, piece in enumerate(pieces) if place not in dropped]
+    )
 
 
 def _part_typed_headings(lines: IndexedLines) -> IndexedLines:

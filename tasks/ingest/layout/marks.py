@@ -14,15 +14,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from tasks.ingest.layout.answer_marks import write_answers, write_repeated_headings
+from tasks.ingest.layout.answer_marks import write_answers, write_repeated_headings, write_repeated_keys
 from tasks.ingest.layout.bullets import write_unlettered
 from tasks.ingest.layout.exports import write_exports
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
-from tasks.ingest.layout.mending import drop_decoration, drop_upright, join_brackets, mend_first, part_lines
+from tasks.ingest.layout.mending import drop_decoration, drop_upright, part_lines
 from tasks.ingest.layout.option_marks import write_digits, write_letters
 from tasks.ingest.layout.pieces import Piece, rewrite
-from tasks.ingest.layout.repeated_keys import write_repeated_keys
 from tasks.ingest.layout.ticks import write_ticks
 from tasks.ingest.words.grammar import (
     is_status_line,
@@ -59,8 +58,8 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     Every character keeps its place in the raw text.
     """
     lines = drop_decoration(write_ticks(write_exports(_drop_idle(IndexedLines(pieces)))))
-    lines = drop_upright(part_lines(join_brackets(lines)))
-    lines = _write_numbers(mend_first(_write_headings(lines)))
+    lines = drop_upright(part_lines(lines))
+    lines = _write_numbers(_write_headings(lines))
     lines = write_digits(write_letters(lines))
     lines = write_unlettered(_cut_second_numbers(lines))
     return write_repeated_keys(write_answers(write_repeated_headings(lines)))
@@ -92,7 +91,6 @@ _HEADING = re.compile(
 )
 _TITLE = re.compile(r"[（(][^（()）]*[)）]|[^\u4e00-\u9fffA-Za-z（(/ -]|\s{2,}")
 _SECTIONS = ("cn", "part", "roman", "cnp")
-_LETTERED = re.compile(r"\s*([A-H])\s*[.．、:：)]\s*(?=[A-Z\u4e00-\u9fff])")
 
 
 _HEADING_NUMERAL = re.compile("[一二三四五六七八九十Ⅰ-Ⅻ]")
@@ -121,71 +119,7 @@ def _write_headings(lines: IndexedLines) -> IndexedLines:
         if title.startswith(("题", "部分")) or match_exactly(title) is None:
             continue
         changed[index] = rewrite(piece, match.end(), f"{match.group(1)}、")
-    return _write_counted(_write_lettered(lines.replace(changed)))
-
-
-_COUNTED = re.compile(r"\s*(\d{1,2})\s{2,}(?=[A-Z\u4e00-\u9fff])")
-
-
-def _write_counted(lines: IndexedLines) -> IndexedLines:
-    """Write `1   Short answer questions`, `2   Multiple choice questions` as `Part 1. …`.
-
-    That is done where the numbers run on.
-    """
-    found: list[tuple[int, re.Match[str]]] = []
-    for index in lines.open_where(str.isdecimal):
-        text = lines.pieces[index].text
-        match = _COUNTED.match(text) if len(text) < 90 else None
-        if match is not None and _names_type(text[match.end() :]):
-            found.append((index, match))
-    if len(found) < 2 or [int(match.group(1)) for _, match in found] != list(range(1, len(found) + 1)):
-        return lines
-    return lines.replace(
-        {
-            index: rewrite(lines.pieces[index], match.end(), f"Part {match.group(1)}. ")
-            for index, match in found
-        }
-    )
-
-
-_TITLE_STOP = re.compile(r"[（(:：\[]|\s{2,}")
-
-
-def _names_type(text: str) -> bool:
-    """Whether a title up to its first bracket, colon or gap is the name of a type."""
-    stop = _TITLE_STOP.search(text)
-    return match_exactly((text[: stop.start()] if stop else text).strip()) is not None
-
-
-def _write_lettered(lines: IndexedLines) -> IndexedLines:
-    """Write `A. Multiple Choice`, `B. True or False` as `Part A. …`.
-
-    That is done where at least two of them name types in a row.
-    """
-    if not _find_lettered(lines, "A"):
-        return lines  # most papers: their letters open options
-    found = _find_lettered(lines, "ABCDEFGH")
-    letters = [match.group(1) for _, match in found]
-    runs = sum(1 for left, right in pairwise(letters) if ord(right) == ord(left) + 1)
-    indices = [index for index, _ in found]
-    if letters[0] != "A" or runs < 1 or any(right == left + 1 for left, right in pairwise(indices)):
-        return lines
-    return lines.replace(
-        {
-            index: rewrite(lines.pieces[index], match.end(), f"Part {match.group(1)}. ")
-            for index, match in found
-        }
-    )
-
-
-def _find_lettered(lines: IndexedLines, letters: str) -> list[tuple[int, re.Match[str]]]:
-    found: list[tuple[int, re.Match[str]]] = []
-    for index in lines.open_with(letters):
-        text = lines.pieces[index].text
-        match = _LETTERED.match(text) if len(text) <= 90 else None
-        if match is not None and _names_type(text[match.end() :]):
-            found.append((index, match))
-    return found
+    return lines.replace(changed)
 
 
 def _number_shape() -> re.Pattern[str]:

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
-from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.pieces import Piece
 
 _DECORATION = re.compile(
     r"\s*(?:\[image\]|[^\w\s（()）\[【〔「“”‘’\"'$\\+\-–—.。,，、;；:：?？!！/<>=|#&@%^~`{}]|_{3,}+)+\s*"
@@ -34,24 +34,6 @@ def drop_decoration(lines: IndexedLines) -> IndexedLines:
 
 def _may_decorate(first: str) -> bool:
     return first == "_" or is_sign(first)
-
-
-def join_brackets(lines: IndexedLines) -> IndexedLines:
-    """Join `（` on a line of its own, as converters leave it, with the line that it opens."""
-    pieces = lines.pieces
-    if not any(pieces[place].text.strip() in ("（", "(", "【", "[") for place in lines.short):
-        return lines
-    joined: list[Piece] = []
-    for piece in pieces:
-        if joined and joined[-1].text.strip() in ("（", "(", "【", "[") and piece.kind != "table":
-            opening = joined.pop()
-            sign = opening.text.strip()
-            piece = replace(
-                piece, text=sign + piece.text.lstrip(), start=opening.start,
-                sources=(opening.start, *piece.sources[len(piece.text) - len(piece.text.lstrip()) :]), label_length=0,
-            )  # fmt: skip
-        joined.append(piece)
-    return IndexedLines(joined)
 
 
 _INSIDE = re.compile(r"(?<=[\s。.；;])第\s*(\d{1,3})\s*题(?=\s*[,，.、:：]|\s)")
@@ -101,30 +83,3 @@ def drop_upright(lines: IndexedLines) -> IndexedLines:
     if not upright:
         return lines
     return IndexedLines([piece for place, piece in enumerate(lines.pieces) if place not in upright])
-
-
-_LOOKS_LIKE_ONE = re.compile(r"\s*(?P<one>[Il|丨])\s*[.．、,，]\s*(?=\S)")
-
-
-def mend_first(lines: IndexedLines) -> IndexedLines:
-    """Write `I. ` as `1. ` where 2 and 3 follow it as the next numbers.
-
-    A scanner reads a one that way.
-    """
-    pieces = lines.pieces
-    for index in lines.open_with("Il|丨"):
-        piece = pieces[index]
-        match = _LOOKS_LIKE_ONE.match(piece.text)
-        if match is None:
-            continue
-        following = [
-            other.label.value
-            for other in pieces[index + 1 : index + 60]
-            if other.label is not None and other.label.style == "num" and not other.label.is_weak
-        ]
-        before = [
-            other.label for other in pieces[:index] if other.label is not None and other.label.style == "num"
-        ]
-        if following[:2] == [2, 3] and not before:
-            return lines.replace({index: rewrite(piece, match.end(), "1. ")})
-    return lines

@@ -187,12 +187,12 @@ def _list_numberings(
         if not any(sign in family for sign in "1①") and not (family.startswith("一") and "(" in family):
             continue
         steps = _count_steps(own)
-        if len(own) < _MIN_RUN or steps < 0.5 * (len(own) - 1):
+        if len(own) < 2 or steps < 0.5 * (len(own) - 1):
             continue
         numbers = {pieces[mark.place].start: (mark.end, mark.value) for mark in own}
         numbers |= _fill_gaps(own, pieces)
         fresh = sum(1 for start in numbers if start not in starts)
-        if fresh >= 2 or (fresh and len(numbers) > len(own)):
+        if len(numbers) >= _MIN_RUN and (fresh >= 2 or (fresh and len(numbers) > len(own))):
             found.append((steps, family, numbers))
     found.sort(key=lambda one: -one[0])
     return [(family, numbers) for _, family, numbers in found[:2]]
@@ -272,6 +272,10 @@ def _make_heading(
     below = [one for one in marks if mark.place < one.place < last and one.family != mark.family]
     counting = [one for one in below if any(sign in one.family for sign in "1①")]
     lists = len(counting) > 1 and counting[0].value == 1 and counting[1].value in (1, 2)
+    if counting and not lists:
+        # numbers that run on from the section above
+        above = [one for one in marks if one.place < mark.place and one.family == counting[0].family]
+        lists = bool(above) and counting[0].value == above[-1].value + 1
     announced = read_announcement(title) is not None
     is_list = lists or announced or (known is not None and known.fine is not None)
     fine = (

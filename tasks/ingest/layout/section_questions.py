@@ -75,7 +75,6 @@ def split_section(
             # the question's place in the text begins at its number
             first = pieces[index]
             lines[0] = lines[0].begin_at(first.sources[begin] if begin < len(first.sources) else first.start)
-        lines = [_cut_echo(line, candidate.value) for line in lines[:2]] + lines[2:]
         lines, tail = cut_material(lines, section)
         if section.breaks:
             lines = cut_breaks(lines, pieces, index, section.breaks)
@@ -162,18 +161,6 @@ def _cut_bonus(
             rest = [replace(line.cut(bonus.end()), start=line.start), *lines[place + 1 :]]
             return [*found[:-1], (label, lines[:place], material), (own, rest, None)]
     return found
-
-
-_ECHO = re.compile(r"\s+(\d{1,3})[.)]\s*_{3,}\s*$")
-
-
-def _cut_echo(line: Piece, value: int) -> Piece:
-    """Drop the place for the answer at the end of a stem, `… of the firm.   3) _____`.
-
-    It repeats the number.
-    """
-    echo = _ECHO.search(line.text) if line.text.rstrip().endswith("___") else None
-    return line.cut(0, echo.start()) if echo and int(echo.group(1)) == value else line
 
 
 def _goes_on(section: Section, carry: int | None) -> bool:

@@ -147,7 +147,7 @@ def _is_question(section: Section, last: int = 0) -> bool:
     children_numbers = _child_numbers(section)
     if children_numbers and re.fullmatch(r"(?i)questions?\s*(?:[(\[].*[)\]])?", first):
         return False
-    if last and children_numbers and children_numbers[0] == last + 1 and section.style == "part":
+    if last and children_numbers and children_numbers[0] == last + 1:
         return False
     if section.style == "part" and _ONLY_SUM.fullmatch(first) and len(children_numbers) >= 2:
         return False  # `Part II: [6 x 2 = 12 marks]` stands above a list
@@ -186,11 +186,10 @@ def _is_question(section: Section, last: int = 0) -> bool:
     if _lists_questions(first, section, numbered):
         return False
     is_short = len(first) <= (24 if re.search(r"[\u4e00-\u9fff]", first) else 60)
-    return not (
-        is_short
-        and not re.search(r"[？?]|[：:]\s*(?:[（(\[].{0,16}[)）\]])?$", first)
-        and not MARKS_GROUP.match(first)
+    asks_itself = re.search(r"[？?]|[：:]\s*(?:[（(\[].{0,16}[)）])?$", first) and not _NAMES_LIST.search(
+        first
     )
+    return not (is_short and not asks_itself and not MARKS_GROUP.match(first))
 
 
 def _opens_list(section: Section, last: int) -> bool:

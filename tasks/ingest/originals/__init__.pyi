@@ -13,6 +13,12 @@ from .keeping import keep_file as keep_file
 # A paper of which one question is looked at.
 from .original import Original as Original
 
+# The archived original of that content; null when it was deleted.
+from .original import find_archived as find_archived
+
+# The original of a whole paper, from its row in `documents`.
+from .original import open_original as open_original
+
 # The original of a question found in a document; null where the lake has no place of it: a removed document.
 from .original import read_original as read_original
 
@@ -24,6 +30,9 @@ from .pages import draw_page as draw_page
 
 # The pages on which a question stands, and its blocks on them; a Word paper is laid out for it the first time.
 from .pages import find_pages as find_pages
+
+# The pages of a whole paper that can be drawn, from 1; none where the format has none, or nothing can be drawn here.
+from .pages import list_whole_pages as list_whole_pages
 
 # Width and height of a PNG in pixels.
 from .pages import read_picture_size as read_picture_size
@@ -37,10 +46,13 @@ __all__ = [
     "Original",
     "PageView",
     "draw_page",
+    "find_archived",
     "find_pages",
     "keep_bytes",
     "keep_file",
+    "list_whole_pages",
     "make_excerpt",
+    "open_original",
     "read_original",
     "read_picture_size",
 ]

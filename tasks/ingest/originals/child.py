@@ -44,9 +44,9 @@ def main() -> None:
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """What a request asks for: `convert`, `find` or `draw`.
+    """What a request asks for: `convert`, `count`, `find` or `draw`.
 
-    That is to convert to a PDF, to find lines in it, or to draw a page of it, or a picture.
+    That is to convert to a PDF, to count its pages, to find lines in it, or to draw a page of it, or a picture.
     """
     source, task = Path(request["source"]), request["task"]
     if task == "convert":
@@ -57,6 +57,10 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         )
         Path(request["target"]).write_bytes(made)
         return {}
+    if task == "count":
+        import pypdfium2
+
+        return {"pages": len(_open_pdf(source, pypdfium2))}
     if task == "find":
         return {"boxes": find_in_pdf(source, request["lines"], float(request["share"]))}
     picture = draw_picture(source) if request["kind"] == "image" else draw_page(source, int(request["page"]))

@@ -5,8 +5,10 @@ With it come its text and the question's place.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tasks.ingest.originals.place import Place, find_place
 from tasks.ingest.readers.sniffing import MEDIA_TYPES
@@ -67,6 +69,21 @@ def read_original(lake: Lake, document_id: str, question_uuid: str) -> Original 
         start=start,
         end=end,
         place=find_place(row["text"], offsets, row["line_boxes"] or (), start, end),
+    )
+
+
+def open_original(document: Mapping[str, Any], page_offsets: Sequence[int]) -> Original:
+    """The original of a whole paper, from its row in `documents`."""
+    return Original(
+        sha256=str(document["sha256"]),
+        name=str(document["document_name"]),
+        kind=_KINDS.get(str(document["media_type"]), "text"),
+        page_count=document["page_count"],
+        text="",
+        page_offsets=tuple(page_offsets),
+        start=0,
+        end=0,
+        place=Place(0, 0),
     )
 
 

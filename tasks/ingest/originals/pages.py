@@ -69,6 +69,28 @@ def find_pages(settings: Settings, original: Original) -> PageView:
     return PageView((1,))
 
 
+# Of a Word paper nobody knows its pages before it is laid out; so many are looked for.
+_MOST_LAID_OUT = 40
+
+
+def list_whole_pages(settings: Settings, original: Original) -> tuple[int, ...]:
+    """The pages of a whole paper that can be drawn, from 1.
+
+    None where the format has no pages, or nothing can be drawn here.
+    """
+    if original.kind == "image":
+        return (1,)
+    if original.kind == "pdf":
+        return tuple(range(1, (original.page_count or 0) + 1))
+    if original.kind not in OFFICE_KINDS:
+        return ()
+    try:
+        count = _ask({"task": "count", "source": str(_find_pages_source(settings, original))}, DRAW_SECONDS)
+    except DocumentError:
+        return ()
+    return tuple(range(1, min(int(count["pages"]), _MOST_LAID_OUT) + 1))
+
+
 def draw_page(settings: Settings, original: Original, page: int) -> bytes:
     """The picture (PNG) of a page, from 1; drawn once and kept, readable by its owner alone.
 

@@ -17,8 +17,8 @@ from tasks.ingest.readers.docx_cells import Cell, Paragraph, text_above
 from tasks.ingest.readers.docx_elements import (
     blocks,
     descend,
-    is_inside,
     shows_picture,
+    walk_object,
 )
 from tasks.ingest.readers.docx_parts import Parts
 from tasks.ingest.readers.docx_signs import (
@@ -366,18 +366,15 @@ class _Walker:
             chosen = find_child(element, "Choice")
             chosen = chosen if chosen is not None else find_child(element, "Fallback")
             return "".join(self._read_object(child, style) for child in chosen) if chosen is not None else ""
-        for node in element.iter():
-            if local_name(node) == "txbxContent" and not any(
-                local_name(ancestor) == "Fallback" or (local_name(ancestor) == "txbxContent")
-                for ancestor in node.iterancestors()
-                if is_inside(ancestor, element)
-            ):
+        is_formula = False
+        for node, is_fallback in walk_object(element):
+            inner = local_name(node)
+            if inner == "txbxContent" and not is_fallback:
                 self.pending_boxes.append(node)
-        if any(
-            local_name(node) == "OLEObject"
-            and (node.get("ProgID") or "").lower().startswith(("equation", "mathtype"))
-            for node in element.iter()
-        ):
+            elif inner == "OLEObject":
+                program = (node.get("ProgID") or "").lower()
+                is_formula = is_formula or program.startswith(("equation", "mathtype"))
+        if is_formula:
             self.embedded_formulas += 1
             return FORMULA
         return IMAGE if shows_picture(element) else ""

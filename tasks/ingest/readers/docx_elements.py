@@ -5,6 +5,8 @@ They are parsed without trust, and found in the wrappers that Word puts around t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from lxml import etree
 
 from schemas.errors import DocumentError
@@ -41,11 +43,6 @@ def is_deleted(node: etree._Element) -> bool:
     return any(local_name(ancestor) in ("del", "moveFrom") for ancestor in node.iterancestors())
 
 
-def is_inside(node: etree._Element, root: etree._Element) -> bool:
-    """Whether a node is `root` or lies in it."""
-    return node is root or any(ancestor is root for ancestor in node.iterancestors())
-
-
 def descend(element: etree._Element, name: str) -> list[etree._Element]:
     """The children with this local name, in order.
 
@@ -66,7 +63,7 @@ def shows_picture(element: etree._Element) -> bool:
 
     Lines and text boxes alone are none of these.
     """
-    for node in element.iter():
+    for node, _ in walk_object(element):
         name = local_name(node)
         if name == "extent" and node.get("cx") and node.get("cy"):
             try:
@@ -74,13 +71,24 @@ def shows_picture(element: etree._Element) -> bool:
                     return False
             except ValueError:
                 continue
-        if name in ("blip", "imagedata", "chart", "relIds", "OLEObject") and not any(
-            local_name(ancestor) == "txbxContent"
-            for ancestor in node.iterancestors()
-            if is_inside(ancestor, element)
-        ):
+        if name in ("blip", "imagedata", "chart", "relIds", "OLEObject"):
             return True
     return False
+
+
+def walk_object(element: etree._Element) -> Iterator[tuple[etree._Element, bool]]:
+    """The elements of a drawing in order, and whether each is what older programs show in its place.
+
+    What its text boxes hold is not among them: boxes lie in boxes, and each is read by itself.
+    """
+    stack = [(element, False)]
+    while stack:
+        node, is_fallback = stack.pop()
+        yield node, is_fallback
+        name = local_name(node)
+        if name != "txbxContent":
+            is_fallback = is_fallback or name == "Fallback"
+            stack.extend((child, is_fallback) for child in reversed(node))
 
 
 def blocks(cell: etree._Element) -> list[etree._Element]:

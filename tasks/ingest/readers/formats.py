@@ -98,11 +98,27 @@ def _read_through_office(kind: str) -> Callable[[bytes, Options], Extraction]:
         if kind == "excel-xml":
             extraction = XLSX.read(convert_with_libreoffice(data, kind, "xlsx", limit), options)
         else:
-            extraction = DOCX.read(convert_with_libreoffice(data, kind, "docx", limit), options)
+            try:
+                converted = convert_with_libreoffice(data, kind, "docx", limit)
+            except DocumentError as error:
+                if kind != "doc" or error.code not in ("corrupt", "timeout"):
+                    raise
+                return _read_word_binary(data, error)
+            extraction = DOCX.read(converted, options)
         extraction.converter = f"libreoffice+{extraction.converter}"
         return extraction
 
     return read
+
+
+def _read_word_binary(data: bytes, failure: DocumentError) -> Extraction:
+    """The text of a .doc that LibreOffice did not open, else LibreOffice's own problem."""
+    from tasks.ingest.readers.word_binary import read_word_binary
+
+    try:
+        return read_word_binary(data)
+    except DocumentError as error:
+        raise error if error.code == "encrypted" else failure from error
 
 
 def _read_moodle_xml(data: bytes, options: Options) -> Extraction:

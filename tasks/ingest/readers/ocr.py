@@ -186,16 +186,16 @@ def _is_below(line: Line, other: Line) -> bool:
 def _read_picture(
     engine: Any, picture: Any, scores: list[float], known: Sequence[tuple[int, ...]] = ()
 ) -> Page:
-    """Return the rows of one picture in reading order, without what stands in the boxes that are known.
+    """Return the rows of one picture in reading order.
 
-    Coordinates are pixels with the origin at the lower left.
+    What stands in the boxes that are known is left out. Coordinates are pixels with the origin at the lower left.
     """
     import numpy
 
     tall_shown, wide_shown = picture.shape[:2]
     levelled = level_picture(picture)
     found = _find_boxes(engine, levelled.picture)
-    find_source = levelled.find_source
+    find_source: Callable[[float, float], tuple[float, float]] = levelled.find_source
     turn = _find_turn(engine, levelled.picture, found)
     if turn:
         levelled = level_picture(numpy.ascontiguousarray(numpy.rot90(picture, turn)))
@@ -463,7 +463,7 @@ def _are_paired(left: list[Row], right: list[Row]) -> bool:
 
 
 def _is_narrow(left: list[Row], right: list[Row]) -> bool:
-    """Whether the right column holds the marks or numbers of lines in the left one: a few characters each."""
+    """Whether the right column holds the marks of lines in the left one: a few characters each."""
     widths = [sorted(row.right - row.left for row in rows) for rows in (left, right)]
     if not all(widths):
         return False

@@ -15,6 +15,8 @@ from tasks.ingest.readers.extraction import IMAGE, Extraction, Line, Look
 from tasks.ingest.readers.page_ink import LEAST_COVER, LEAST_PATHS, measure_ink
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
 from tasks.ingest.readers.pdf_columns import repair_order
+from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled
+from tasks.ingest.readers.pdf_formulas import write_linear
 from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
@@ -96,6 +98,12 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
         settle_pictures(page_rows.rows)
     mark_wraps(pages)
     unreadable: dict[int, bool] = {}
+    garbled = find_garbled([page_rows.odd for page_rows in pages])
+    if garbled:
+        extraction.warnings.append(
+            f"The fonts of {len(garbled)} page(s) say other characters than they show: {[place + 1 for place in sorted(garbled)][:10]}."
+        )
+        extraction.notes.append("broken_font")
     for number, page_rows in enumerate(pages, start=1):
         if page_rows.broken > BROKEN_SHARE * max(page_rows.characters, 1):
             extraction.warnings.append(
@@ -105,6 +113,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
         if (
             (page_rows.characters < 8 and page_rows.has_images)
             or page_rows.is_scan
+            or number - 1 in garbled
             or (page_rows.broken > UNREADABLE_SHARE * max(page_rows.characters, 1))
         ):
             unreadable[number] = False
@@ -143,6 +152,7 @@ def _read_page(page: Any, raw: Any) -> Page:
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)
     view.move(characters)
+    result.odd = count_odd([one.text for one in characters])
     result.width, result.height, result.frame = view.width, view.height, view.frame
     objects = list_objects(page, raw)
     shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)
@@ -159,6 +169,7 @@ def _read_page(page: Any, raw: Any) -> Page:
     if kept:
         result.rows = [row for row in result.rows if row.is_furniture]
         build_rows(result, characters, kept, find_blanks(level, kept))
+    result.rows = write_linear(result.rows, level, upright)
     for row in result.rows if grids else ():
         middle = (row.left + row.right) / 2, (row.bottom + row.top) / 2
         if not row.is_furniture and any(grid.holds(*middle) for grid in grids):
@@ -183,7 +194,10 @@ def _is_scan(page: Page, objects: Sequence[PageObject], raw: Any) -> bool:
 def _is_mixed(
     page: Any, characters: Sequence[Character], objects: Sequence[PageObject], view: View, raw: Any
 ) -> bool:
-    """Whether a page shows more print than its text layer holds: pasted scans below a typed title."""
+    """Whether a page shows more print than its text layer holds.
+
+    There are pasted scans below a typed title.
+    """
     covered, _ = measure_scan(objects, raw, view.width * view.height)
     drawn = sum(1 for kind, _ in objects if kind == raw.FPDF_PAGEOBJ_PATH)
     if covered < LEAST_COVER and drawn < LEAST_PATHS:

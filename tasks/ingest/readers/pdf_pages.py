@@ -30,13 +30,15 @@ class Row:
     is_bold: bool = False
     frame: str = ""
     points: float = 0.0
+    baseline: float = 0.0
 
 
 @dataclass
 class Page:
     """The rows of one page in reading order, and what could not be read on it.
 
-    `is_scan`: only OCR reads it. `is_mixed`: OCR reads most of it, the text layer the rest.
+    `is_scan`: only OCR reads it. `is_mixed`: OCR reads most of it, the text layer the rest. `odd`: how many
+    characters stand where texts have none, and how many letters there are.
     """
 
     width: float
@@ -47,6 +49,7 @@ class Page:
     has_images: bool = False
     is_scan: bool = False
     is_mixed: bool = False
+    odd: tuple[int, int] = (0, 0)
     frame: Frame | PictureFrame | None = None
     slope: float = 0.0
 

@@ -289,6 +289,7 @@ class _RowBuilder:
                     self.box[3],
                     self.size,
                     points=self.points,
+                    baseline=self.baseline,
                     is_bold=self.heavy >= BOLD_SHARE * len(text.replace(" ", "")),
                 )
             )

@@ -167,6 +167,9 @@ def read_named_key(value: Any, answer: Any) -> str:
 
     Empty where it names none of them.
     """
+    if isinstance(value, dict):  # `{"text": […], "label": ["1", "2"]}`
+        listed = (value[key] for key in _OPTION_NAMES if isinstance(value.get(key), list))
+        value = [{"label": label} for label in next(listed, ())]
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value[:10]):
         return ""
     names = {
@@ -189,8 +192,8 @@ def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
         return split_packed_options(value, language)
     if isinstance(value, dict) and all(isinstance(item, list) for item in value.values()) and value:
         # `{"text": ["a mill", "a ship"], "label": ["A", "B"]}`
-        texts = next((value[key] for key in _OPTION_TEXTS if key in value), [])
-        labels = next((value[key] for key in _OPTION_NAMES if key in value), [])
+        texts: list[Any] = next((value[key] for key in _OPTION_TEXTS if key in value), [])
+        labels: list[Any] = next((value[key] for key in _OPTION_NAMES if key in value), [])
         if len(labels) == len(texts):
             return read_options(
                 [{"text": text, "label": label} for text, label in zip(texts, labels, strict=True)], language
@@ -211,10 +214,8 @@ def read_options(value: Any, language: str | None) -> list[tuple[str, str]]:
     for index, item in enumerate(value[:10]):
         label = chr(ord("A") + index)
         if isinstance(item, dict):
-            text = next(
-                (item[key] for key in _OPTION_TEXTS if key in item),
-                "",
-            )
+            others = [one for key, one in item.items() if isinstance(one, str) and key not in _OPTION_NAMES]
+            text = next((item[key] for key in _OPTION_TEXTS if key in item), max(others, key=len, default=""))
             named = next((item[key] for key in _OPTION_NAMES if key in item), label)
             label = str(named).strip().upper() if re.fullmatch(r"[A-Ja-j]", str(named).strip()) else label
         elif isinstance(item, list) and len(item) == 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from tasks.ingest.tables.packed_options import read_named_key, read_option_flags, read_options, write_out
@@ -16,6 +17,7 @@ from tasks.ingest.words.columns import Header, find_role, read_option_label
 from tasks.ingest.words.lexicon import match_type_name
 
 _SAMPLE = 200
+_NUMBER_OF = re.compile(r"[\s_]*\d+$")
 _COUNT = re.compile(r"\s*\D{0,4}\d{1,5}(?:[-.]\d{1,4})?\s*")
 
 
@@ -46,6 +48,8 @@ def split_records(
             given = read_options(fields["options"], result.language) if "options" in fields else options
             texts = {role: write_out(value) for role, value in fields.items() if role != "options"}
             answer = fields.get("answer")
+            if isinstance(answer, str) and len(roles.get(answer, "")) == 1:
+                texts["answer"] = roles[answer]  # the name of the right one's key
             if isinstance(answer, bool):
                 texts["answer"] = "true" if answer else "false"
             elif "options" in fields:
@@ -79,12 +83,8 @@ def _flatten_record(record: Mapping[str, Any], depth: int = 0) -> dict[str, Any]
     flat: dict[str, Any] = {}
     for name, value in record.items():
         inner = {find_role(str(key)) for key in value} if isinstance(value, dict) else set()
-        if (
-            isinstance(value, dict)
-            and depth < 3
-            and "stem" in inner
-            and inner & {"options", "answer", "type"}
-        ):
+        asks = "stem" in inner and inner & {"options", "answer", "type"} and find_role(str(name)) != "options"
+        if isinstance(value, dict) and depth < 3 and asks:
             flat |= {key: item for key, item in _flatten_record(value, depth + 1).items() if key not in flat}
         else:
             flat[str(name)] = value
@@ -104,6 +104,8 @@ def _find_roles(
             roles[name] = label
             continue
         role = find_role(name, columns)
+        if role is None and find_role(_NUMBER_OF.sub("", name)) == "distractors":
+            role = "distractors"
         if name == "section":
             role = "type" if any(match_type_name(str(value)) for value in held) else None
         if role == "number" and not all(_COUNT.fullmatch(str(value)) for value in held):
@@ -132,6 +134,8 @@ def _induce_roles(
     records: Sequence[Mapping[str, Any]], names: Sequence[str], known: Mapping[str, str]
 ) -> dict[str, str]:
     """The roles of the keys that no name tells, by what they hold."""
+    offered = _find_series(records, [name for name in names if name not in known])
+    known = {**known, **{name: chr(ord("A") + place) for place, name in enumerate(offered)}}
     header = Header(-1, {}, names=list(names))
     for place, name in enumerate(names):
         role = known.get(name, "")
@@ -141,7 +145,49 @@ def _induce_roles(
             header.columns.setdefault(role, place)
     rows = [[_show(record.get(name, "")) for name in names] for record in records]
     found = complete_header(header, rows)
-    return {names[place]: role for role, place in found.columns.items()} if found is not None else {}
+    roles = {names[place]: role for role, place in found.columns.items()} if found is not None else {}
+    roles |= {name: known[name] for name in offered}
+    lists = next((name for name, role in {**known, **roles}.items() if role == "options"), None)
+    if "answer" not in roles.values() and (offered or lists):
+        counts = [len(offered) if offered else len(record.get(lists or "") or ()) for record in records]
+        keys = [
+            name
+            for name in names
+            if name not in roles and _tells(records, name, offered, max(counts, default=0))
+        ]
+        roles |= {keys[0]: "answer"} if len(keys) == 1 else {}
+    return roles
+
+
+_SERIES = re.compile(r"(.*?)[\s_]?([a-h]|[0-9])")
+_TELLING = re.compile(r"(?i)ans|corr|right|key|sol|lös|loes|cop|label|daan|正|答|对")
+
+
+def _find_series(records: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+    """Keys that count on, `a1, a2, a3` or `opa, opb, opc`: what is offered."""
+    series: dict[str, list[tuple[str, str]]] = {}
+    for name in names:
+        counted = _SERIES.fullmatch(name.casefold())
+        if counted is not None and any(isinstance(record.get(name), str) for record in records):
+            series.setdefault(counted.group(1), []).append((counted.group(2), name))
+    counted_on: list[tuple[str, str]] = max(series.values(), key=len, default=[])
+    longest = sorted(counted_on)
+    runs_on = all(ord(later) == ord(former) + 1 for (former, _), (later, _) in pairwise(longest))
+    return [name for _, name in longest] if len(longest) > 1 and runs_on else []
+
+
+def _tells(records: Sequence[Mapping[str, Any]], name: str, offered: Sequence[str], count: int) -> bool:
+    """Whether a key says which of the offered ones is right.
+
+    It does by the name of that one's key, or by its place where its own name says so.
+    """
+    values = [record.get(name) for record in records if record.get(name) not in (None, "")]
+    if not values or len(set(map(str, values))) < 2:
+        return False
+    if all(value in offered for value in values):
+        return True
+    is_place = all(isinstance(value, int) and 0 <= value <= count for value in values)
+    return is_place and _TELLING.search(name) is not None
 
 
 def _show(value: Any) -> str:
@@ -156,10 +202,18 @@ def _share_out(
     """The fields of a record by their roles, and the options that have a key each."""
     fields: dict[str, Any] = {}
     options: list[tuple[str, str]] = []
+    wrong: list[Any] = []
     for name, value in record.items():
         role = roles.get(name, "")
+        if role == "distractors":
+            wrong += value if isinstance(value, list) else [value] if value not in (None, "") else []
+            continue
         if len(role) == 1:
             options.append((role, "" if value is None else str(value)))
         elif role and value not in (None, "", []):
             fields.setdefault(role, value)
+    if wrong and isinstance(fields.get("answer"), str) and not options and "options" not in fields:
+        # the record says which are wrong: in the order of their texts they tell nothing
+        texts = sorted({fields["answer"], *map(str, wrong)})
+        options = [(chr(ord("A") + place), text) for place, text in enumerate(texts[:10])]
     return fields, sorted(options)

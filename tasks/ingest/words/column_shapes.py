@@ -165,7 +165,10 @@ def _share_rest(header: Header, free: Sequence[_Column]) -> None:
         header.options = {chr(ord("A") + place): column.place for place, column in enumerate(offered[:8])}
 
 
-_WRAPPED = re.compile(r"\s*<(p|div|span|h\d|ul|ol|b|strong)\b[^<>]*>[\s\S]*</\1>\s*", re.IGNORECASE)
+_WRAPPED = re.compile(
+    r"<(p|div)\b[^<>]*>[^<>]+(?:<[^<>]+>[^<>]*)*</\1>\s*$|^\s*<(span|h\d|ul|ol|b|strong)\b[^<>]*>[\s\S]*</\2>\s*$",
+    re.IGNORECASE,
+)
 _UNNAMED = re.compile(r"Unnamed: \d+")  # what a program writes where a header has no name
 _NUMBERED = re.compile(r"\s*(\d{1,4})\s*(?:[（(][^（()）]{1,12}[)）]\s*)?[.．、)）]\s*(?=\D)")
 _NAMED = re.compile(r"\s*([^\s:：]{2,8})\s*[:：]\s*(?=\S)")
@@ -183,7 +186,7 @@ def tidy_columns(rows: Sequence[list[str]], header: Header) -> list[list[str]]:
     stem = header.columns["stem"]
     texts = {stem, *header.options.values()}
     texts |= {header.columns[role] for role in ("options", "answer", "explanation") if role in header.columns}
-    if _is_usual(body, stem, _WRAPPED.fullmatch, 0.5):
+    if _is_usual(body, stem, _WRAPPED.search, 0.5):
         for place in texts:
             _change(body, place, _read_markup)
     if _is_usual(body, stem, _is_named, 0.05):

@@ -45,7 +45,7 @@ def not_counting() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def asking() -> re.Pattern[str]:
-    """What asks: a question mark, a blank, marks in brackets, a verb that opens a sentence, a word that asks."""
+    """What asks: a question mark, a blank, marks, a verb that opens a sentence, a word."""
     verbs = _read()["asking_verbs"]
     latin = "|".join(word for word in verbs if word.isascii())
     chinese = "|".join(word for word in verbs if not word.isascii())

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from deployments.demo.reviewing import fill_workbook
 from deployments.home import create_home
 from schemas.settings import Settings
+from tests.deployments.demo.kit import fill_workbook
 from tests.deployments.test_cli import invoke
 from tests.tasks.bank.augment.conftest import make_frame
 from tests.tasks.bank.augment.test_drafting import make_choice

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from deployments.model_server.profile import parse_profile
-from deployments.model_server.server import start_model_server
+from deployments.model_server import parse_profile, start_model_server
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake

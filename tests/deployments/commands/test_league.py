@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from deployments.home import create_home
-from deployments.model_server.server import start_model_server
+from deployments.model_server import start_model_server
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke
 from tests.tasks.league.world import ENTRANT, build_profile, make_profile, write_registry

@@ -19,10 +19,10 @@ from sqlalchemy import delete
 from typer.testing import CliRunner, Result
 
 from deployments.cli import app
-from deployments.demo.reviewing import Verdict, fill_workbook
 from deployments.flow_runs.server import stop_server
 from deployments.home import create_home
 from schemas.settings import Settings, load_settings
+from tests.deployments.demo.kit import Verdict, fill_workbook
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.conftest import make_frame, make_question
 from warehouse.lake import open_lake

@@ -12,9 +12,9 @@ import pytest
 
 from schemas.settings import Settings
 from schemas.vocabulary import EXAMINED_DISCIPLINES
-from tasks.editions.publish import publish_run
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
+from tests.tasks.editions.kit import publish_run
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from warehouse.ledger.engine.opening import open_ledger

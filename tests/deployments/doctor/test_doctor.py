@@ -29,9 +29,9 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.exam.log import note_keys
 from tasks.exam.log.signing import open_signer
-from tasks.exam.sitting import sit_sessions
 from tasks.operations.reconcile import reconcile
 from tests.deployments.test_cli import PROCTOR, invoke
+from tests.tasks.exam.kit import sit_sessions
 from tests.tasks.exam.world import SEED, make_bank, make_settings, plan_wished, publish
 from tests.tasks.operations.repair.writer import PayingClient, make_candidates
 from warehouse.lake import Batch, open_lake

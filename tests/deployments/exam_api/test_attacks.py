@@ -21,11 +21,11 @@ from deployments.exam_api.app import create_app
 from deployments.exam_api.gate import LARGEST_OF_STRANGERS_BYTES
 from deployments.exam_api.strangers import ENTRIES_PER_ADDRESS, ENTRIES_PER_MINUTE, StrangerLog
 from deployments.http.access_lines import LINES_PER_MINUTE, AccessLines
-from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol import ExamProtocol, SeatRules
 from tasks.exam.protocol.tokens import KeyFile, issue_token
 from tests.deployments.exam_api.conftest import PASSWORD
 from tests.deployments.exam_api.test_app import ask_token, bearer, code_of, held
+from tests.tasks.exam.kit import check_ledger
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.tables import access_log, sessions
 from warehouse.ledger.exam import tokens as ledger_tokens

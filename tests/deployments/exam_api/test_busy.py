@@ -15,8 +15,8 @@ from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
 from deployments.exam_api import app as exam_app
-from tasks.exam.log.check import check_ledger
 from tests.deployments.exam_api.test_app import bearer, code_of
+from tests.tasks.exam.kit import check_ledger
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.sides import name_exam_file
 

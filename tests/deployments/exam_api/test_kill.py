@@ -17,9 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.exam.doors import HttpDoor
-from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol import Answer, Lease, Put
+from tests.tasks.exam.kit import HttpDoor, check_ledger
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam import sittings

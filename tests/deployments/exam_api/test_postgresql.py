@@ -23,7 +23,6 @@ from sqlalchemy import update
 from deployments.auth import hash_password
 from deployments.exam_api.app import create_app
 from deployments.web import create_app as create_desk
-from deployments.web.visitor import SESSION_COOKIE
 from schemas.errors import ExamError, StoreError
 from schemas.settings import load_settings
 from tasks.exam.protocol import ExamProtocol, SeatRules
@@ -31,6 +30,7 @@ from tests.deployments.exam_api import test_attacks as attacks
 from tests.deployments.exam_api import test_roles as roles
 from tests.deployments.exam_api.conftest import PASSWORD
 from tests.deployments.exam_api.test_app import bearer, code_of
+from tests.deployments.web.kit import SESSION_COOKIE
 from tests.tasks.exam import test_machine as machine
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql

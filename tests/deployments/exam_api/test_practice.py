@@ -16,9 +16,9 @@ from schemas.vocabulary import LANGUAGES, QUESTION_TYPES
 from tasks.exam import HttpCaller
 from tasks.exam.outside import Credentials, OutsideProgress, OutsideSitter, SittingState
 from tasks.exam.practice import PRACTICE, PracticeRoom
-from tasks.exam.practice.room import mark_answer, read_questions
 from tests.deployments.exam_api.test_app import ask_token, bearer, code_of, held
 from tests.tasks.exam.doors import serve_app
+from tests.tasks.exam.kit import mark_answer, read_questions
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine.ledger import Ledger
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from deployments.exam_api.app import create_app
-from tasks.exam.log.check import check_ledger
+from tests.tasks.exam.kit import check_ledger
 from tests.tasks.exam.world import World
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 
 from deployments.cli import app
 from deployments.exam_api.app import create_app
-from tasks.exam.practice.room import read_questions
 from tests.deployments.exam_api.test_app import ask_token, bearer
 from tests.tasks.exam.doors import serve_app
+from tests.tasks.exam.kit import read_questions
 from tests.tasks.exam.world import World
 from tests.tasks.models.simulation import start_server
 

@@ -21,10 +21,9 @@ from deployments.web.references import make_reference
 from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
 from tasks.review.assigning import assign_batch
-from tasks.review.assigning.annotators import Annotator
-from tasks.review.batch import read_decisions
 from tasks.review.decisions import Decision
 from tests.tasks.review.conftest import make_frame, make_question
+from tests.tasks.review.kit import Annotator, read_decisions
 from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text

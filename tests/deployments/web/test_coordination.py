@@ -12,11 +12,10 @@ from html import unescape
 import pytest
 
 from deployments.web import coordinator_routes
-from tasks.review.batch import read_batch
 from tasks.review.overview import list_batch_summaries, read_batch_detail
-from tasks.review.overview.progress import read_outcomes
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk
 from tests.tasks.review.conftest import make_question
+from tests.tasks.review.kit import read_batch, read_outcomes
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.review import assigning, people
 

@@ -22,9 +22,9 @@ from deployments.web.app import create_app
 from deployments.web.visitor import SESSION_COOKIE
 from schemas.settings import Settings
 from schemas.vocabulary import EXAMINED_DISCIPLINES
-from tasks.editions.publish import publish_run
 from tasks.exam.protocol import Answer, make_protocol
 from tests.fresh import open_new_lake
+from tests.tasks.editions.kit import publish_run
 from tests.tasks.editions.season import land_frames
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from tests.tasks.report.synthetic import build_season

@@ -14,8 +14,8 @@ from schemas.settings import Settings
 from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.contamination.leaks import describe_leaks, watch_leaks
-from tasks.editions.publish import publish_run
 from tests.fresh import open_new_lake
+from tests.tasks.editions.kit import publish_run
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.test_sql_cases import fill_rows

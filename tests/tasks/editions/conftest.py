@@ -11,8 +11,8 @@ from tasks.editions.roots import publish_and_keep_root
 from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
+from tests.warehouse.lake.kit import remember_data_path
 from warehouse.lake import Lake, open_lake
-from warehouse.lake.attach import remember_data_path
 from warehouse.ledger.engine.opening import open_ledger
 
 

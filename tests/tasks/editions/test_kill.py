@@ -20,8 +20,8 @@ from schemas.settings import Settings
 from schemas.tables import TABLES
 from tasks.editions.roots import publish_and_keep_root
 from tasks.editions.verify import find_changed_editions
+from tests.warehouse.lake.kit import remember_data_path
 from warehouse.lake import open_lake
-from warehouse.lake.attach import remember_data_path
 from warehouse.lake.upkeep import check_landings, read_unit
 from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.opening import open_ledger

@@ -14,12 +14,12 @@ from tasks.editions.basis import Basis
 from tasks.editions.equating import _is_unfixed as is_unfixed
 from tasks.editions.equating import _score_discipline as score_discipline
 from tasks.editions.sessions import summarise_sessions
-from tasks.exam.public.verifier import weigh
 from tasks.statistics import StarRows, compute_means, compute_session_score
 from tasks.statistics.items import EquatedDiscipline, combine_disciplines
 from tasks.statistics.ratings import arrange_stars, compute_rating_curves, draw_resamples
 from tasks.statistics.score import FULL_DISCIPLINE, MOST_STARS, compute_score
 from tasks.statistics.scores import compute_changes, compute_pairs, compute_scores
+from tests.tasks.exam.kit import weigh
 from warehouse.lake import Lake
 
 CANDIDATES, QUESTIONS = 6, 7

@@ -11,8 +11,8 @@ import pytest
 from schemas.settings import Settings
 from tasks.editions.roots import publish_and_keep_root
 from tasks.editions.verify import find_changed_editions
+from tests.warehouse.lake.kit import remember_data_path
 from warehouse.lake import Lake, open_lake
-from warehouse.lake.attach import remember_data_path
 from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

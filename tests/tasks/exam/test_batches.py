@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from deployments.model_server.profile import parse_profile
-from deployments.model_server.server import RunningServer, start_model_server
+from deployments.model_server import RunningServer, parse_profile, start_model_server
 from schemas.settings import Settings
 from tasks.exam.batched import sit_in_batches
 from tasks.exam.log.check import check_ledger

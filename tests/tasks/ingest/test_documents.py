@@ -13,6 +13,7 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
+from tasks.ingest.confidence import read_fit
 from tasks.ingest.documents import (
     IngestOptions,
     list_documents,
@@ -31,6 +32,12 @@ def test_a_document_row_describes_the_file_and_its_questions_name_it(tmp_path: P
     path = write(tmp_path, "数据结构.txt", PAPER)
     parsed = parse_document(path, OPTIONS)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    judged = {
+        name: parsed.document.pop(name) for name in ("expected_right_rate", "confidence_version", "reading")
+    }
+    assert judged["expected_right_rate"] > 0.5
+    assert judged["confidence_version"] == read_fit(None).version
+    assert json.loads(judged["reading"])["score"] == 1.0
     assert parsed.document == {
         "document_id": compute_document_id(digest),
         "sha256": digest,

@@ -235,7 +235,7 @@ def test_pictures_and_formula_objects_leave_a_mark_where_they_stood() -> None:
     assert [draft.stem for draft in drafts] == ["函数[formula]的定义域是（）", "波形为正弦的是（）\n[image]"]
     assert [text for _, text in drafts[1].options] == ["甲", "乙", "丙", "丁"]
     document = dict.fromkeys(("document_id", "document_name", "source_kind", "discipline", "sub_discipline"))
-    questions, _ = make_questions(drafts, document, "zh", 0.6)
+    questions, _ = make_questions(drafts, document, "zh")
     assert [question["parse_notes"] for question in questions] == [
         ["embedded_formula_lost"],
         ["needs_figure"],

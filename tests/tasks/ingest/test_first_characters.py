@@ -67,7 +67,6 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "row of numbers": (key_blocks._NUMBER_ROW, key_blocks._may_open_row),
     "block of keys": (key_blocks._BLOCK, key_blocks._may_open_block),
     "notice": (furniture._NOTICE, _holds("注考答说NnIiDdİı")),
-    "numbered key": (furniture._NUMBER_KEY, _holds("TtCcAaKk\u212a")),
     "bracket": (furniture._LEADING_BRACKET, _holds("（([")),
     "tag": (furniture._LEADING_TAG, _holds("【[（(")),
     "outcome": (printed_marks._OUTCOME, _holds(printed_marks._OUTCOME_STARTS)),

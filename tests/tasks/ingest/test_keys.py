@@ -98,6 +98,12 @@ def test_a_letter_at_the_end_of_every_stem_is_the_key(tmp_path: Path, form: str)
         "\nLösungen\n1. A  2. B  3. D  4. C  5. B\n",
         "\n1=A, 2=B, 3=D, 4=C, 5=B\n",
         "\nABDCB\n",
+        "\nAnswer Key\nSection A\n1. A\n2. B\n3. D\n4. C\n5. B\n",
+        "\nAnswers\nQuestion 1: A - cold\nQuestion 2: B - he does\nQuestion 3: D - soft\nQuestion 4: C - high\nQuestion 5: B - warm\n",
+        "\nSolutions\n"
+        + "".join(f"{n}. The correct answer is {key}.\n" for n, (_, _, key) in enumerate(QUESTIONS, start=1)),
+        "\n答案解析\n"
+        + "".join(f"{n}. 解析：此为常识，故选{key}。\n" for n, (_, _, key) in enumerate(QUESTIONS, start=1)),
         "\n| Q | Ans |\n|---|---|\n| 1 | A |\n| 2 | B |\n| 3 | D |\n| 4 | C |\n| 5 | B |\n",
     ],
 )
@@ -105,6 +111,61 @@ def test_keys_at_the_end_are_read_in_rows_columns_ranges_and_without_a_word(
     tmp_path: Path, tail: str
 ) -> None:
     assert read(write(tmp_path, "paper.txt", write_paper(tail=tail))) == EXPECTED
+
+
+STATEMENTS = (
+    ("The mill is older than the pier.", "true"),
+    ("The keeper lights the lamp at noon.", "false"),
+    ("The ferry carries grain.", "true"),
+    ("The river rises in the hills.", "true"),
+)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{n}. {stem} ({key})",
+        "[{key}] {n}. {stem}",
+        "{n}. {stem} - {key}",
+        "{n}. {stem}\nRichtig: {key}",
+        "{n}. {stem}\n[ {key} ]",
+    ],
+)
+def test_judgements_are_read_in_brackets_at_the_margin_and_below(tmp_path: Path, form: str) -> None:
+    lines = [
+        form.format(n=number, stem=stem, key=truth[0].upper())
+        for number, (stem, truth) in enumerate(STATEMENTS, start=1)
+    ]
+    found = read(write(tmp_path, "paper.txt", "True or false\n\n" + "\n".join(lines)))
+    assert [(stem.removesuffix("（）"), answer) for stem, _, answer in found] == [
+        (stem, [truth]) for stem, truth in STATEMENTS
+    ]
+
+
+def test_judgements_that_stand_together_answer_the_questions_above_them(tmp_path: Path) -> None:
+    stems = [f"{number}. The mill turned {number} times." for number in range(1, 7)]
+    keys = ["[ T ]", "[ F ]", "[ F ]", "[ T ]", "[ F ]", "[ T ]"]
+    found = read(write(tmp_path, "paper.txt", "True or false\n\n" + "\n".join([*stems, *keys])))
+    assert [answer for _, _, answer in found] == [
+        ["true"],
+        ["false"],
+        ["false"],
+        ["true"],
+        ["false"],
+        ["true"],
+    ]
+
+
+def test_answers_below_their_questions_are_read_where_a_section_has_them(tmp_path: Path) -> None:
+    asked = [
+        ("What does the miller grind?", "Grain from the hills."),
+        ("Who lights the lamp?", "The keeper of the harbour."),
+        ("When is the fair?", "On the first Sunday in May."),
+        ("Why is the pier of stone?", "The sea took the wooden one."),
+    ]
+    text = "\n".join(f"{number}. {stem}\n{answer}" for number, (stem, answer) in enumerate(asked, start=1))
+    found = read(write(tmp_path, "paper.txt", "Harbour questions\n\n" + text))
+    assert [(stem, answer) for stem, _, answer in found] == [(stem, [answer]) for stem, answer in asked]
 
 
 def test_lines_that_repeat_and_say_no_label_of_the_options_are_no_key(tmp_path: Path) -> None:
@@ -183,3 +244,16 @@ def test_a_worked_answer_does_not_repeat_its_question(tmp_path: Path) -> None:
     write(tmp_path, "harbour solutions.txt", key)
     found = read(write(tmp_path, "harbour.txt", asked))
     assert [answer for _, _, answer in found] == [["The wind is stronger there."], ["by cart to the quay."]]
+
+
+def test_a_key_that_prints_some_questions_again_is_no_paper(tmp_path: Path) -> None:
+    key = (
+        "Harbour test: key\n一、单项选择题\n1-5 ABDCB\n二、多项选择题\n1-5 AB ACD BC ABD CD\n"
+        "三、简答题\n1. 简述磨坊的历史。\n答：磨坊建于一七〇〇年。\n2. 简述灯塔的作用。\n答：为船只指引方向。\n"
+    )
+    landed = read_landed(write(tmp_path, "harbour key.txt", key))
+    assert landed["questions"] == []
+    assert (landed["document"]["status"], landed["document"]["error"]) == (
+        "no_questions",
+        "The document holds 12 answers and no questions: it is the key of another paper.",
+    )

@@ -107,6 +107,8 @@ def test_the_summary_counts_by_status_and_type_and_names_every_problem(
         "documents_without_discipline": 1,
         "skipped_documents": 0,
         "quarantined_rows": 0,
+        "held": [],
+        "held_questions": 0,
         "losses": [],
         "problems": [
             {

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from types import FrameType
 
 import pytest
 
+from tasks.ingest.readers.docx import read_docx
 from tests.benchmarks.ingest_mutations import read_lines
+from tests.tasks.ingest.builders import make_docx, numbering, paragraph, table
 
 MADE: dict[str, Callable[[int], list[str]]] = {
     "one line of prose": lambda size: ["1. " + "The river flows past the harbour, " * (size // 34)],
@@ -47,3 +51,70 @@ def test_time_does_not_grow_with_the_square_of_the_text(name: str) -> None:
 def test_a_line_of_any_length_is_read_at_once(lines: list[str]) -> None:
     """The first form took 36 to 50 s."""
     assert measure(lines) < 10
+
+
+def nest_boxes(size: int) -> bytes:
+    inner = paragraph("1. Name it.")
+    for _ in range(size):
+        inner = f"<w:p><w:r><w:pict><v:textbox><w:txbxContent>{inner}</w:txbxContent></v:textbox></w:pict></w:r></w:p>"
+    return make_docx([inner])
+
+
+def box(text: str) -> str:
+    content = f"<wps:txbx><w:txbxContent>{paragraph(text)}</w:txbxContent></wps:txbx>"
+    choice = f'<mc:Choice Requires="wps"><w:drawing>{content}</w:drawing></mc:Choice>'
+    return f"<w:r><mc:AlternateContent>{choice}</mc:AlternateContent></w:r>"
+
+
+def nest_tables(size: int) -> bytes:
+    inner = paragraph("1. Name it.")
+    for _ in range(size):
+        inner = f"<w:tbl><w:tr><w:tc>{inner}{paragraph('x')}</w:tc></w:tr></w:tbl>"
+    return make_docx([inner])
+
+
+WORD: dict[str, Callable[[int], bytes]] = {
+    "text boxes in text boxes": nest_boxes,
+    "tables in tables": nest_tables,
+    "text boxes of one paragraph": lambda size: make_docx(
+        [f"<w:p>{''.join(box(f'{number}. Name it.') for number in range(size))}</w:p>"]
+    ),
+    "tabs": lambda size: make_docx([f"<w:p>{'<w:r><w:tab/></w:r>' * size}</w:p>"]),
+    "runs in and out of bold print": lambda size: make_docx(
+        [f"<w:p>{'<w:r><w:rPr><w:b/></w:rPr><w:t>A</w:t></w:r><w:r><w:t>b</w:t></w:r>' * size}</w:p>"]
+    ),
+    "a table of one row": lambda size: make_docx([table([["A"] * size])]),
+    "a table of one column": lambda size: make_docx([table([["1", "A"]] * size)]),
+    "automatic numbers": lambda size: make_docx(
+        [paragraph("Name it.", number=(1, place % 3)) for place in range(size)],
+        {"numbering.xml": numbering([[("decimal", "%1."), ("lowerLetter", "%2)"), ("decimal", "%1.%2.%3")]])},
+    ),
+    "a list of its own for every paragraph": lambda size: make_docx(
+        [paragraph("Name it.", number=(place + 1, 0)) for place in range(size)],
+        {"numbering.xml": numbering([[("decimal", "%1.")]] * size)},
+    ),
+}
+
+
+def count_calls(read: Callable[[bytes], object], data: bytes) -> int:
+    """How many calls reading takes, of Python and of C: the same on every machine."""
+    count = 0
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        read(data)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("name", WORD)
+def test_steps_for_a_word_document_grow_with_its_size(name: str) -> None:
+    """Four times the document would take sixteen times the steps."""
+    small, large = (count_calls(read_docx, WORD[name](size)) for size in (50, 200))
+    assert large <= 6 * small + 1_000, (small, large)

@@ -16,6 +16,7 @@ import pytest
 from schemas.errors import DocumentError
 from schemas.settings import Settings
 from tasks.ingest import documents, landing
+from tasks.ingest.archiving import archive_document
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.intake import take_in
 from tasks.ingest.landing import land_documents
@@ -140,7 +141,7 @@ def test_a_file_deleted_or_changed_after_it_was_read_is_landed_and_kept_as_it_wa
         write(folder, "changed.txt", PAPER + "3. 地球是方的。（×）\n"),
     )
     before = {changed.read_bytes(), gone.read_bytes()}
-    real = landing.archive_document
+    real = archive_document
 
     def change_first(archive: Path, parsed: ParsedDocument) -> None:
         gone.unlink(missing_ok=True)

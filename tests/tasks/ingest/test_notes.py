@@ -68,6 +68,6 @@ def test_signs_for_pictures_stay_out_of_what_is_asked_and_the_note_says_so(text:
     document = dict.fromkeys(
         ("document_id", "document_name", "source_kind", "discipline", "sub_discipline"), "x"
     )
-    (row,), _ = make_questions([Draft(stem=text, question_type="short_answer")], document, None, 0.6)
+    (row,), _ = make_questions([Draft(stem=text, question_type="short_answer")], document, None)
     assert row["stem"] == shown
     assert ("needs_figure" in row["parse_notes"]) == ("[image]" in text)

@@ -15,9 +15,9 @@ from tasks.ingest.landing import land_documents
 from tasks.ingest.removal import find_document, remove_document
 from tasks.review import read_unreviewed
 from tasks.review.assigning import assign_batch
-from tasks.review.batch import list_batches
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
+from tests.tasks.review.kit import list_batches
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger

@@ -15,8 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from deployments.model_server.profile import parse_profile
-from deployments.model_server.server import RunningServer, start_model_server
+from deployments.model_server import RunningServer, parse_profile, start_model_server
 from schemas.settings import Settings
 from tasks.judging.batched import JudgingChoices, judge_collected
 from tasks.judging.summary import JudgingSummary

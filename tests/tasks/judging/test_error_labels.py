@@ -19,7 +19,7 @@ from tasks.models import ModelClient
 from tasks.questions import BareQuestion, QuestionContent
 from tests.tasks.judging.simulated_run import make_full_bank, make_responses
 from tests.tasks.models.simulation import make_model, start_server
-from warehouse.lake.validation import RefusedRow, find_refusals
+from tests.warehouse.lake.kit import RefusedRow, find_refusals
 from warehouse.ledger.engine.ledger import Ledger
 
 LABELLER = make_model("labeller", roles=("judge",))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deployments.home import create_home
-from deployments.model_server.server import RunningServer, start_model_server
+from deployments.model_server import RunningServer, start_model_server
 from schemas.settings import Settings
 from tests.tasks.league.world import ABILITIES, build_profile, make_profile, simulated_address, write_registry
 from warehouse.lake import Lake, open_lake

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deployments.model_server.profile import ServerProfile, parse_profile
+from deployments.model_server import parse_profile
+from deployments.model_server.profile import ServerProfile
 from schemas.settings import Settings
 from tasks.league.claim import LeagueRules, claim_league
 from tasks.league.domain import read_domain

@@ -13,8 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from deployments.model_server.profile import parse_profile
-from deployments.model_server.server import RunningServer, start_model_server
+from deployments.model_server import RunningServer, parse_profile, start_model_server
 from schemas.settings import Settings
 from tasks.models.budget.reservations import Budget
 from tasks.models.client import CallReply, CallRequest, ModelClient

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from tasks.models.client import CallReply
 from tests.tasks.models.batch_work import BUDGET_USD, CALLS, MOMENTS, work
 from tests.tasks.models.test_batches import (

@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from deployments.model_server.profile import parse_profile
-from deployments.model_server.server import RunningServer, start_model_server
+from deployments.model_server import RunningServer, parse_profile, start_model_server
 from schemas.errors import BudgetError
 from tasks.models.client import CallFailed, CallPending, CallReply
 from tasks.models.registry.batch_terms import BatchTerms

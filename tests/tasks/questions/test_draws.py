@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deployments.model_server.draws import draw_index, draw_uniform
 from tasks.questions.draws import compute_rank, compute_short_rank, draw_order, draw_share
-from tasks.review.assigning.distribution import draw_annotators
+from tests.tasks.review.kit import draw_annotators
 
 LETTERS = list("ABCDEFGH")
 

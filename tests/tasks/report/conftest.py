@@ -12,12 +12,11 @@ from tasks.report.chosen_pages import write_leaderboard
 from tasks.report.frame import Issue
 from tasks.report.labels import Language
 from tasks.report.panels import NamedQuery, Source
-from tests.fits import remembering_fits
 from tests.tasks.report.synthetic import build_season
+from tests.warehouse.lake.kit import connect_trial
 from tests.warehouse.publishing import draw_from_editions, publish_runs
 from warehouse.lake.reading import find_query
 from warehouse.lake.reading.queries import bind_parameters
-from warehouse.lake.reading.trial import connect_trial
 
 NOON = dt.datetime(2025, 8, 1, 12, tzinfo=dt.UTC)
 RunSql = Callable[[str], pl.DataFrame]
@@ -48,16 +47,6 @@ def render_leaderboard(
     source = Source(run_named, include_simulated)
     history = run_named("leaderboard_history", source.shown)
     return write_leaderboard(source, Issue(folder, language, generated_at), history)
-
-
-@pytest.fixture(scope="package", autouse=True)
-def _seasons_are_fitted_once() -> Iterator[None]:
-    """Fit the seasons of these tests once.
-
-    They differ in names and marks, seldom in an answer; the fit is a matter for the statistics' tests.
-    """
-    with remembering_fits():
-        yield
 
 
 @pytest.fixture(scope="session")

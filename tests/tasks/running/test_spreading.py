@@ -18,8 +18,6 @@ import pytest
 from deployments.doctor.services import examine_cluster
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
-from tasks.bank.dedupe.index import compute_signatures
-from tasks.bank.dedupe.likeness import list_near_pairs
 from tasks.gscore.metrics import batch
 from tasks.ingest import list_sources, make_options
 from tasks.ingest.documents import parse_sources
@@ -27,6 +25,7 @@ from tasks.running.cluster import spreading
 from tasks.running.cluster.spreading import find_cluster, open_cluster, spread
 from tests.benchmarks.large_bank import SHARED, make_large_bank
 from tests.dask_cluster import DaskCluster, end, start_dask_cluster
+from tests.tasks.bank.kit import compute_signatures, list_near_pairs
 
 pytestmark = pytest.mark.slow
 

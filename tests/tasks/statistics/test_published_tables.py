@@ -21,8 +21,8 @@ from tasks.statistics.score import MOST_STARS
 from tasks.statistics.scores.comparisons import compute_pairs
 from tasks.statistics.scores.intervals import Scores, compute_scores
 from tasks.statistics.scores.ranks import compute_holm, compute_ranks
+from tests.warehouse.lake.kit import connect_trial
 from warehouse.lake.reading.queries import read_queries
-from warehouse.lake.reading.trial import connect_trial
 
 PUBLISHED = Path(__file__).parent / "published"
 REFERENCE = "Doubao-1.5-Thinking-Pro"

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from sqlalchemy import Connection, select
 
-from tasks.exam.log.check import check_ledger
+from tests.tasks.exam.kit import check_ledger
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import CALLER, FIRST_HASH, Caller, Entry, add_entry, name_account
 from warehouse.ledger.engine.moments import now_text

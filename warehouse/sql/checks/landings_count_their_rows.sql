@@ -9,6 +9,18 @@ WITH held AS (
     FROM document_texts
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'document_releases' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM document_releases
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'layouts' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM layouts
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'confidence_fits' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM confidence_fits
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'questions' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM questions
     GROUP BY landing_unit

@@ -21,7 +21,7 @@ import polars as pl
 import pytest
 from sqlalchemy import func, select
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.errors import BudgetError
 from schemas.settings import Settings
 from tasks.bank.augment.drafting import draft_variants, name_variant_batch
@@ -29,13 +29,10 @@ from tasks.bank.augment.landing import land_variants
 from tasks.bank.augment.model_variants import VariantsIncomplete
 from tasks.bank.augment.settling import SettledSummary, count_failed, settle_variant_batches
 from tasks.models.registry import RegisteredModel
-from tasks.review.assigning.annotators import Annotator
-from tasks.review.landing import land_closed_batches
-from tasks.review.recording.desk import record_submission
-from tasks.review.sample import open_sample_batch
 from tests.tasks.bank.augment.conftest import make_accepted, make_frame, make_options
 from tests.tasks.models.simulation import make_model, start_server
 from tests.tasks.review.conftest import LATER, add_annotators, give, make_submission
+from tests.tasks.review.kit import Annotator, land_closed_batches, open_sample_batch, record_submission
 from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

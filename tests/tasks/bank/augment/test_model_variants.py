@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.settings import Settings
 from tasks.bank.augment.model_variants import Writing, WrittenVariants, write_variants
 from tasks.bank.augment.requests import Statement, build_messages, build_reply_schema

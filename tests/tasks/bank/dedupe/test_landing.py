@@ -16,7 +16,6 @@ import pytest
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from tasks.bank import retirement
-from tasks.bank.augment.true_false import augment_questions
 from tasks.bank.card import read_card
 from tasks.bank.dedupe import landing
 from tasks.bank.dedupe.landing import land_bank
@@ -26,6 +25,7 @@ from tasks.bank.retirement import restore_question, retire_question
 from tasks.running.approvals import ApprovalNeeded, approve
 from tests.fresh import open_new_lake
 from tests.tasks.bank.augment.conftest import DECIDED, NOW, make_accepted, make_frame, make_options
+from tests.tasks.bank.kit import augment_questions
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import users

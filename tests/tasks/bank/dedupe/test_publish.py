@@ -9,10 +9,10 @@ import pytest
 
 from schemas.errors import GateError
 from schemas.tables import get_table
-from tasks.bank.augment.true_false import augment_questions
 from tasks.bank.dedupe.publish import BankBuild, build_bank
 from tests.tasks.bank.augment.conftest import DECIDED, DOCUMENT, NOW, make_accepted, make_frame, make_options
 from tests.tasks.bank.dedupe.banks import MemoryBank
+from tests.tasks.bank.kit import augment_questions
 
 OTHER_DOCUMENT = "22222222-2222-5222-8222-222222222222"
 STEMS = (

@@ -16,12 +16,12 @@ from sqlalchemy import Connection, delete, update
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from tasks.exam.closed import force_close
-from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol import Answer, make_protocol
 from tasks.exam.public.hashing import compute_root, digest
 from tasks.exam.public.log.check import check_public_log
 from tasks.exam.public.log.heads import sign_public_head
 from tasks.exam.public.log.log_file import write_public_log
+from tests.tasks.exam.kit import check_ledger
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine.exam_role import grant_role

@@ -17,12 +17,12 @@ import yaml
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.editions.publish import publish_run
 from tasks.exchange.editions.access import note_export
 from tasks.exchange.editions.published import render_citation, render_leaderboard
 from tasks.exchange.editions.sittings import Sample, Sitting, iter_sittings, read_edition
 from tasks.exchange.editions.writing import iter_harness, render_inspect, write_harness, write_inspect
 from tasks.exchange.imports import import_harness, import_inspect
+from tests.tasks.editions.kit import publish_run
 from tests.tasks.judging.calibration.rated_run import RUN, open_rated_run
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger

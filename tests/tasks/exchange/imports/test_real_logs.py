@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from schemas.settings import Settings
-from tasks.editions.publish import publish_run
 from tasks.exchange.editions import iter_sittings, read_edition, write_inspect
 from tasks.exchange.imports.landing import import_harness, import_inspect
 from tests.fresh import open_new_lake
+from tests.tasks.editions.kit import publish_run
 from tests.tasks.judging.calibration.rated_run import RUN, open_rated_run
 from tests.tasks.models.simulation import start_server
 from warehouse.lake import Lake

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from deployments.model_server.server import RunningServer
+from deployments.model_server import RunningServer
 from deployments.model_server.texts import write_model_answer
 from schemas.errors import BudgetError, StoreError, UsageError
 from schemas.settings import Settings

@@ -17,7 +17,7 @@ from schemas.tables import get_table
 from tasks.gscore.cgeval.item_scores import CALCULATION_NOTE, score_answers
 from tasks.gscore.metrics.pairs import NO_MODEL_NOTE, NO_REFERENCE_NOTE, NO_RESPONSE_NOTE, score_pairs
 from tasks.gscore.metrics.similarity import load_embedder
-from warehouse.lake.validation import find_refusals
+from tests.warehouse.lake.kit import find_refusals
 
 # In one worker with all that runs an embedding model: importing its libraries takes five CPU seconds.
 pytestmark = pytest.mark.xdist_group("sentence-transformers")

@@ -8,11 +8,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from schemas.errors import ContractError, UsageError
-from tasks.gscore.cgeval.files import read_cgeval_questions
 from tasks.gscore.metrics.batch import score_surface
 from tasks.gscore.metrics.profiles import compute_gscore
 from tasks.gscore.people.agreement import compute_rank_agreement
 from tasks.gscore.people.sample import compute_shares, draw_human_sample
+from tests.tasks.gscore.kit import read_cgeval_questions
 
 
 def build_responses(sizes: dict[str, int], models: int) -> pl.DataFrame:

@@ -21,9 +21,9 @@ from tests.fresh import open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.bank_rows import BANK, land_bank_rows
+from tests.warehouse.lake.kit import remember_data_path
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake import Lake, open_lake
-from warehouse.lake.attach import remember_data_path
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.users import add_user

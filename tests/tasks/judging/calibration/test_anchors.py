@@ -14,10 +14,9 @@ import pytest
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.editions.basis import read_basis
-from tasks.editions.gates import find_shut_gates
 from tasks.judging.calibration.anchors import DriftSummary, draw_anchors, estimate_watch, watch_judges
 from tasks.models.registry import read_registry
+from tests.tasks.editions.kit import find_shut_gates, read_basis
 from tests.tasks.judging.test_unparsed import QUESTIONS, Room, open_room
 from tests.tasks.models.simulation import start_server
 

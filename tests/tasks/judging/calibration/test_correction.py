@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 
 from schemas.vocabulary import EXAMINED_DISCIPLINES
-from tasks.editions.publish import publish_run
 from tasks.judging.calibration.calibrate import calibrate_judges
 from tasks.judging.calibration.correction import correct_edition
 from tasks.judging.calibration.ratings.rounds import export_ratings, import_ratings
 from tasks.judging.calibration.ratings.sample import draw_calibration
 from tasks.models.registry import read_registry
+from tests.tasks.editions.kit import publish_run
 from tests.tasks.judging.calibration.conftest import Room
 from tests.tasks.judging.calibration.rated_run import RUN, fill_workbook
 from tests.tasks.judging.calibration.test_rounds import REQUEST, rate_round

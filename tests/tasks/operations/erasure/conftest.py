@@ -17,20 +17,17 @@ import pytest
 
 from schemas.settings import Settings
 from schemas.tables import get_table
-from tasks.editions.roots import publish_and_keep_root
 from tasks.exam.closed import land_access_log
-from tasks.exam.closed.landing import land_run
 from tasks.exam.log import check_log
 from tasks.exam.public.draws import disclose_closed_runs
 from tasks.exam.public.log import check_public_log
-from tasks.exam.sitting import sit_sessions
-from tasks.judging.judge import name_unit
-from tasks.judging.landing import land_judgements, read_put_responses
 from tasks.models import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel
 from tasks.operations.erasure.erase import erase_texts
 from tasks.operations.erasure.scope import Scope
 from tests.fresh import open_new_lake
+from tests.tasks.editions.kit import publish_and_keep_root
+from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import (
     MONTH,
     AnsweringClient,
@@ -40,9 +37,10 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
+from tests.tasks.judging.kit import land_judgements, name_unit, read_put_responses
 from tests.warehouse.bank_rows import land_bank_rows
+from tests.warehouse.lake.kit import remember_data_path
 from warehouse.lake import Lake, open_lake
-from warehouse.lake.attach import remember_data_path
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money import calls

@@ -21,14 +21,9 @@ from schemas.ledger.engine import Backup
 from schemas.settings import Settings
 from tasks.bank.exchange import export_run_records
 from tasks.editions import find_changed_editions
-from tasks.editions.basis import read_basis
-from tasks.editions.public_entries import prove_edition
-from tasks.editions.publish import freeze_edition
 from tasks.exam.closed import find_changed_sessions
 from tasks.exam.log import check_log
-from tasks.exam.public.verifier import verify
 from tasks.exchange.editions import iter_sittings, read_edition
-from tasks.judging.landing import judge_landed, read_put_responses
 from tasks.operations.erasure.scope import Scope, plan_erasure
 from tasks.running import Progress
 from tasks.running.claiming import claim_work
@@ -36,7 +31,10 @@ from tasks.watching import find_run
 from tasks.watching.answers import list_answers, read_answer, read_excerpts
 from tests.deployments.test_cli import invoke
 from tests.second_verifier.verify import verify as verify_again
+from tests.tasks.editions.kit import freeze_edition, prove_edition, read_basis
+from tests.tasks.exam.kit import verify
 from tests.tasks.exam.world import MONTH
+from tests.tasks.judging.kit import judge_landed, read_put_responses
 from tests.tasks.operations.erasure.conftest import (
     CHECKS,
     JUDGE,
@@ -224,7 +222,7 @@ def test_every_tampering_with_what_was_erased_is_found(erased: Settings) -> None
     class Undone(Exception):
         """The tampering is looked at and taken back."""
 
-    from tasks.exam.log.check import check_ledger
+    from tests.tasks.exam.kit import check_ledger
 
     with open_ledger(erased.ledger_address) as ledger:
         for name, (tamper, expected) in TAMPERED.items():

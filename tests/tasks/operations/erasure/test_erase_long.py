@@ -20,14 +20,13 @@ from sqlalchemy.exc import DBAPIError
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
-from tasks.exam.closed.landing import land_run
-from tasks.exam.public.verifier import verify
 from tasks.operations.erasure import erase as erasing
 from tasks.operations.erasure import scope
 from tasks.operations.erasure.erase import finish_erasures, land_erasures
 from tasks.operations.erasure.scope import Scope, find_due_runs
 from tests.fresh import open_new_lake
 from tests.second_verifier.verify import verify as verify_again
+from tests.tasks.exam.kit import land_run, verify
 from tests.tasks.exam.world import MONTH
 from tests.tasks.operations.erasure.conftest import (
     CHECKS,

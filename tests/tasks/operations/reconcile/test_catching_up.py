@@ -12,20 +12,15 @@ from pathlib import Path
 import pytest
 
 from schemas.settings import Settings
-from tasks.exam.closed.landing import land_run
-from tasks.exam.sitting import sit_sessions
-from tasks.judging.judge import name_unit
 from tasks.models import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel
 from tasks.operations.reconcile.catching_up import reconcile
 from tasks.review import close_batch
 from tasks.review.assigning import assign_batch
-from tasks.review.assigning.annotators import Annotator
 from tasks.review.decisions import GivenDecision
-from tasks.review.landing import land_closed_batches
 from tasks.review.recording import Submission
-from tasks.review.recording.desk import record_submission
 from tests.fresh import open_new_lake
+from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import (
     AnsweringClient,
     World,
@@ -35,7 +30,9 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
+from tests.tasks.judging.kit import name_unit
 from tests.tasks.review.conftest import add_annotators, make_frame, make_question
+from tests.tasks.review.kit import Annotator, land_closed_batches, record_submission
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

@@ -26,16 +26,15 @@ from deployments.home import create_home
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tasks.exam.closed import land_access_log
-from tasks.exam.closed.landing import land_run
 from tasks.exam.log import check_log
 from tasks.exam.public.draws import disclose_closed_runs
 from tasks.exam.public.log import check_public_log
-from tasks.exam.sitting import sit_sessions
 from tasks.operations.reconcile import reconcile
 from tasks.operations.repair import evidence, inspect_home, repair_home
 from tasks.operations.repair.evidence import find_held
 from tests.deployments.test_cli import invoke
 from tests.fresh import copying_new_lakes
+from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import World, make_bank, make_settings, publish
 from tests.tasks.operations.repair.writer import PayingClient, make_candidates
 from tests.warehouse.sample_rows import session_frame

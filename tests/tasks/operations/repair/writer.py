@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 from tasks.exam import SittingPart
-from tasks.exam.sitting import sit_sessions
 from tasks.models import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
+from tests.tasks.exam.kit import sit_sessions
 from tests.tasks.exam.world import AnsweringClient, make_model, make_registry, make_settings
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

@@ -15,9 +15,9 @@ import pytest
 from schemas.ledger.engine import FlowSchedule
 from tasks.exam import SittingPart
 from tasks.exam.closed import force_close, land_closed_sessions
-from tasks.exam.sitting import sit_sessions
 from tasks.operations.validation.stores import MonthDifference, check_stores, find_month_differences
 from tests.fresh import open_new_lake
+from tests.tasks.exam.kit import sit_sessions
 from tests.tasks.exam.world import (
     MONTH,
     AnsweringClient,

@@ -14,8 +14,6 @@ from fastapi.testclient import TestClient
 from openpyxl import load_workbook
 
 from deployments.web import create_app, review_routes
-from deployments.web.references import make_reference
-from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
 from tasks.review.assigning import Annotator, assign_batch
 from tasks.review.batch import read_assignments
@@ -27,6 +25,7 @@ from tasks.review.channels.workbook.writing import export_batch
 from tasks.review.closing import ClosedBatch, close_batch
 from tasks.review.overview import is_complete
 from tasks.review.recording import RefusedSubmission, Submission, record
+from tests.deployments.web.kit import FORM_HEADER, SESSION_COOKIE, make_reference
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.channels.workbook.conftest import fill, find_column
 from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question

@@ -14,7 +14,6 @@ from tasks.review.channels.label_studio.reading import read_label_studio
 from tasks.review.channels.label_studio.writing import export_label_studio
 from tasks.review.closing import close_batch
 from tasks.review.recording import RefusedSubmission, Submission, SubmissionReceipt, record
-from tasks.review.recording.desk import record_submission
 from tasks.review.words import Language, list_words
 from tests.tasks.review.channels.label_studio.filling import (
     annotate,
@@ -31,6 +30,7 @@ from tests.tasks.review.conftest import (
     make_question,
     make_submission,
 )
+from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.review import assigning

@@ -18,9 +18,9 @@ from tasks.review.channels.workbook import earlier, layout
 from tasks.review.channels.workbook.reading import read_workbook
 from tasks.review.channels.workbook.writing import export_batch, name_workbook
 from tasks.review.recording import SubmissionReceipt
-from tasks.review.recording.desk import record_submission
 from tests.tasks.review.channels.workbook.earlier_writing import export_earlier_batch
 from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
+from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 

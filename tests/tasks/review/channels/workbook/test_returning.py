@@ -16,7 +16,6 @@ from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_workbook
 from tasks.review.recording import RefusedSubmission, Submission, record
-from tasks.review.recording.desk import record_submission
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
     TWO,
@@ -29,6 +28,7 @@ from tests.tasks.review.channels.workbook.conftest import (
     make_text,
 )
 from tests.tasks.review.conftest import LATER, NOW, give, make_frame, make_question, make_submission
+from tests.tasks.review.kit import record_submission
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning
 

@@ -10,9 +10,7 @@ from schemas.settings import Settings
 from tasks.review.assigning import Annotator, assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.writing import export_workbook, name_workbook
-from tasks.review.overview.progress import read_progress
 from tasks.review.recording import assign_adjudicators
-from tasks.review.recording.desk import record_submission
 from tasks.review.words import Language, parse_word
 from tests.tasks.review.channels.workbook.conftest import (
     TWO,
@@ -22,6 +20,7 @@ from tests.tasks.review.channels.workbook.conftest import (
     make_text,
 )
 from tests.tasks.review.conftest import LATER, NOW, give, make_frame, make_question, make_submission
+from tests.tasks.review.kit import read_progress, record_submission
 from warehouse.ledger.engine.ledger import Ledger
 
 

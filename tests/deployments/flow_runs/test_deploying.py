@@ -23,7 +23,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings, load_settings
 from tasks.running.flow_runs.record.cron import find_last_due
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FLOWS = sorted(path.stem for path in (ROOT / "flows").glob("*.py") if path.stem != "__init__")
 CALENDAR = {
     "monthly": "0 2 1 * *",

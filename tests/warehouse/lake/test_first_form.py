@@ -25,7 +25,7 @@ from warehouse.lake.form import FORM
 from warehouse.lake.reading import LakeReader, run_checks
 from warehouse.lake.reading.queries import read_queries
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SAID = read_said()
 DIES_HALF_WAY = """
 import os, sys

@@ -43,6 +43,7 @@ GIVEN = {
     "edition_id": "r/1",
     "keys": ["s 1"],
     "first_session_id": "s",
+    "document_ids": ["00000000-0000-5000-8000-000000000001"],
     "hashes": ["0f"],
     "is_simulated": False,
     "judge": "j",

@@ -26,7 +26,7 @@ from deployments.http.connections import ConnectionLimits, make_protocol_class
 from schemas.errors import ContractError
 from tests.tasks.exam.doors import serve_app
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 QUICK = ConnectionLimits(head_s=1.0, body_s=1.0, reply_s=1.0)
 HEAD = b"GET /x HTTP/1.1\r\nHost: here\r\nX-Long: "
 BODY = b"POST /x HTTP/1.1\r\nHost: here\r\nContent-Length: 1000\r\n\r\n"

@@ -18,15 +18,15 @@ import polars as pl
 import pytest
 
 from schemas.settings import Settings
-from tasks.editions.publish import publish_run
 from tests.fresh import open_new_lake
+from tests.tasks.editions.kit import publish_run
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from warehouse.lake import open_lake
 from warehouse.lake.reading import CLIENTS, find_query, render_lines
 from warehouse.lake.reading.queries import render_query
 
-PAGE = Path(__file__).parents[2] / "docs" / "analyst.md"
+PAGE = Path(__file__).parents[3] / "docs" / "analyst.md"
 # These have rows only after a command of their own, as the page says.
 LATER = {"judge_drift_history", "rating_stability"}
 QUESTIONS = 12

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tasks.review import compute_review_agreement
-from tasks.review.agreement import Vote
+from tests.tasks.review.kit import Vote
 from warehouse.lake.reading import find_query
 from warehouse.lake.reading.trial import connect_trial, run_trial
 

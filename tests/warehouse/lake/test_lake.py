@@ -551,7 +551,7 @@ def test_landing_and_reading_import_neither_pandas_nor_scipy_nor_great_expectati
         "    lake.run_named('leaderboard')\n"
         "print({'great_expectations', 'pandas', 'scipy'} & set(sys.modules))"
     )
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     found = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root
     )

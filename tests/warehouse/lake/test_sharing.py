@@ -112,7 +112,7 @@ def test_another_process_sees_what_was_landed_and_is_seen(settings: Settings, tm
     )
     with share_lake(), open_lake(settings) as lake:
         lake.land("sessions", "one", session_frame(3))
-        subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[2])
+        subprocess.run([sys.executable, "-c", script], check=True, cwd=Path(__file__).parents[3])
         assert lake.units("sessions") == {"one", "two"}
 
 

@@ -1,0 +1,185 @@
+"""Held papers: page and text side by side, lines to be marked, and the reading that the marks make.
+
+Only coordinators see them: a held paper shows its answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from deployments.web.lake import LakeDoor
+from deployments.web.pages import render_page
+from deployments.web.visitor import COORDINATORS, Body, Config, Coordinator, Visitor
+from schemas.errors import DocumentError, StoreError, UsageError
+from schemas.settings import Settings
+from tasks.ingest import (
+    HEADING_TYPES,
+    ROLES,
+    PaperAsRead,
+    ParsedDocument,
+    keep_correction,
+    list_held,
+    open_paper,
+    read_again,
+    release_document,
+)
+from tasks.ingest.originals import draw_page, list_whole_pages, open_original
+from tasks.review import open_waiting_batch
+
+MOST_LINES = 6_000
+
+
+def add_paper_routes(app: FastAPI) -> None:
+    """Add the pages of held papers; to everybody but coordinators they do not exist."""
+
+    @app.get("/papers")
+    def show_held(request: Request, visitor: Coordinator) -> Response:
+        try:
+            held = list_held(_read(request))
+        except StoreError:
+            held = []
+        return render_page(request, "held_papers.html", visitor, held=held)
+
+    @app.get("/papers/{document_id}")
+    def show_paper(request: Request, document_id: str, visitor: Coordinator, settings: Config) -> Response:
+        paper = _open(request, document_id)
+        pages = list_whole_pages(settings, open_original(paper.document, paper.pages))
+        return render_page(
+            request,
+            "held_paper.html",
+            visitor,
+            paper=paper,
+            lines=paper.lines[:MOST_LINES],
+            left_out=max(0, len(paper.lines) - MOST_LINES),
+            pages=pages,
+            roles=ROLES,
+            types=HEADING_TYPES,
+            reading=_describe_questions(paper.document, paper.questions),
+        )
+
+    @app.get("/papers/{document_id}/page/{number}")
+    def show_page(
+        request: Request, document_id: str, number: int, visitor: Coordinator, settings: Config
+    ) -> Response:
+        paper = _open(request, document_id)
+        original = open_original(paper.document, paper.pages)
+        if number not in list_whole_pages(settings, original):
+            raise HTTPException(404)
+        try:
+            picture = draw_page(settings, original, number)
+        except DocumentError:
+            raise HTTPException(404) from None
+        return Response(picture, media_type="image/png", headers={"cache-control": "private, max-age=600"})
+
+    @app.post("/papers/{document_id}/reading")
+    def read_with_marks(
+        request: Request, document_id: str, visitor: Visitor, settings: Config, body: Body
+    ) -> Response:
+        """What the marks make of the paper; nothing is kept."""
+        _check(visitor.role)
+        paper = _open(request, document_id)
+        return _answer(lambda: read_again(_read(request), settings, paper, str(body.get("marks", ""))))
+
+    @app.post("/papers/{document_id}/correction")
+    def keep_marks(
+        request: Request, document_id: str, visitor: Visitor, settings: Config, body: Body
+    ) -> Response:
+        """Keep the marks and the reading that they make; with `release` the paper goes on."""
+        _check(visitor.role)
+        paper = _open(request, document_id)
+
+        def keep() -> ParsedDocument:
+            with _door(request).write() as lake:
+                return keep_correction(
+                    lake,
+                    settings,
+                    paper,
+                    str(body.get("marks", "")),
+                    visitor.user_id,
+                    release=body.get("release") is True,
+                )
+
+        reply = _answer(keep)
+        if reply.status_code == 200:
+            _fill_batch(settings)
+        return reply
+
+    @app.post("/papers/{document_id}/release")
+    def release(
+        request: Request, document_id: str, visitor: Visitor, settings: Config, body: Body
+    ) -> Response:
+        """Let the paper go on as it was landed."""
+        _check(visitor.role)
+        _open(request, document_id)
+        try:
+            with _door(request).write() as lake:
+                release_document(lake, document_id, str(body.get("reason", "")), visitor.user_id)
+        except UsageError as error:
+            return JSONResponse({"code": "refused", "message": str(error)}, 409)
+        _fill_batch(settings)
+        return JSONResponse({"status": "released"})
+
+
+def _check(role: str) -> None:
+    if role not in COORDINATORS:
+        raise HTTPException(404)
+
+
+def _door(request: Request) -> LakeDoor:
+    door: LakeDoor = request.app.state.lake
+    return door
+
+
+def _read(request: Request) -> Any:
+    return _door(request).read()
+
+
+def _open(request: Request, document_id: str) -> PaperAsRead:
+    try:
+        paper = open_paper(_read(request), document_id)
+    except StoreError:
+        paper = None
+    if paper is None:
+        raise HTTPException(404)
+    return paper
+
+
+def _answer(read: Any) -> JSONResponse:
+    """A reading as our script shows it, or why there is none."""
+    try:
+        parsed: ParsedDocument = read()
+    except (UsageError, DocumentError, StoreError) as error:
+        return JSONResponse({"code": "refused", "message": str(error)}, 409)
+    return JSONResponse(_describe_questions(parsed.document, parsed.questions))
+
+
+def _describe_questions(document: Mapping[str, Any], questions: Any) -> dict[str, Any]:
+    return {
+        "status": document["status"],
+        "reason": document["error"],
+        "expected": document["expected_right_rate"],
+        "questions": [
+            {
+                "start": row["text_start"],
+                "end": row["text_end"],
+                "type": row["question_type"],
+                "stem": row["stem"],
+                "material": row["material"],
+                "options": [[option["label"], option["text"]] for option in row["options"] or ()],
+                "answer": list(row["answer"] or ()),
+                "confidence": row["parse_confidence"],
+            }
+            for row in questions
+        ],
+    }
+
+
+def _fill_batch(settings: Settings) -> None:
+    """What goes on waits for review at once, where there are annotators."""
+    open_waiting_batch(settings)

@@ -1,0 +1,138 @@
+// A held paper: lines are marked by key or button, the paper is read again with the marks, and the reading is kept.
+const main = document.getElementById('content');
+const say = JSON.parse(main.dataset.say);
+const lines = [...document.querySelectorAll('#lines li')];
+const places = lines.map((line) => Number(line.dataset.place));
+const marks = new Map(JSON.parse(main.dataset.marks).map((mark) => [mark.place, { role: mark.role, type: mark.type }]));
+const pages = JSON.parse(main.dataset.pages);
+const type = document.getElementById('type');
+const picture = document.getElementById('page');
+const reason = document.getElementById('reason');
+const buttons = ['read', 'keep', 'go'].map((name) => document.getElementById(name));
+const roles = { h: 'heading', n: 'number', o: 'option', x: 'nothing', k: 'key', u: '', Backspace: '' };
+let current = 0;
+let shownPage = 1;
+
+marks.forEach((_, place) => showMark(lines[places.indexOf(place)]));
+showReading(JSON.parse(main.dataset.reading));
+select(0);
+showPage(1);
+
+document.getElementById('lines').addEventListener('click', (event) => {
+  const line = event.target.closest('li');
+  if (line) select(lines.indexOf(line));
+});
+document.addEventListener('click', (event) => {
+  const button = event.target.closest('button');
+  if (!button) return;
+  if (button.dataset.role !== undefined) mark(button.dataset.role);
+  else if (button.dataset.page) showPage(shownPage + Number(button.dataset.page));
+  else if (button.id === 'read') read();
+  else if (button.id === 'keep') keep(false);
+  else if (button.id === 'go') keep(true);
+});
+type.addEventListener('change', () => { if (marks.get(places[current])?.role === 'heading') mark('heading'); });
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('select, input, textarea')) return;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (key === 'ArrowDown') select(current + 1);
+  else if (key === 'ArrowUp') select(current - 1);
+  else if (key in roles) mark(roles[key]);
+  else if (/^[1-9]$/.test(key) && type.options[Number(key)]) { type.selectedIndex = Number(key); mark('heading'); }
+  else if (key === 'r') read();
+  else if (key === 's' && !buttons[1].disabled) keep(false);
+  else if (key === 'g' && !buttons[2].disabled) keep(true);
+  else return;
+  event.preventDefault();
+});
+
+function select(index) {
+  if (index < 0 || index >= lines.length) return;
+  lines[current].removeAttribute('aria-selected');
+  current = index;
+  lines[current].setAttribute('aria-selected', 'true');
+  lines[current].parentElement.setAttribute('aria-activedescendant', lines[current].id);
+  lines[current].scrollIntoView({ block: 'nearest' });
+  if (pages.length) showPage(pages.filter((start) => start <= places[current]).length || 1);
+}
+
+function mark(role) {
+  const line = lines[current];
+  if (!role) marks.delete(places[current]);
+  else marks.set(places[current], { role, type: role === 'heading' ? type.value || null : null });
+  showMark(line);
+  buttons[1].disabled = buttons[2].disabled = true;
+  select(current + 1);
+}
+
+function showMark(line) {
+  if (!line) return;
+  const own = marks.get(Number(line.dataset.place));
+  line.dataset.role = own?.role ?? '';
+  line.querySelector('.role').textContent = own ? say[`role_${own.role}`] + (own.type ? `: ${say[`fine_${own.type}`]}` : '') : '';
+}
+
+function showPage(number) {
+  if (!picture || number < 1 || number > Number(picture.dataset.last)) return;
+  if (number === shownPage && picture.src) return;
+  shownPage = number;
+  picture.src = picture.dataset.address + number;
+  document.getElementById('page-number').textContent = `${number} / ${picture.dataset.last}`;
+}
+
+async function read() {
+  const found = await send('reading', {});
+  if (found) { showReading(found); buttons[1].disabled = buttons[2].disabled = !found.questions.length; }
+}
+
+async function keep(release) {
+  const found = await send('correction', { release });
+  if (found) { showReading(found); reason.textContent = release || found.status !== 'held' ? say.paper_goes_on : found.reason; reason.className = release || found.status !== 'held' ? 'good' : 'warning'; main.dataset.kept = 'yes'; }
+}
+
+async function send(what, more) {
+  buttons.forEach((button) => { button.disabled = true; });
+  reason.textContent = say.reading_runs;
+  const own = [...marks].map(([place, one]) => ({ place, role: one.role, type: one.type }));
+  try {
+    const reply = await fetch(`/papers/${main.dataset.document}/${what}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-proctor-form': main.dataset.formToken },
+      body: JSON.stringify({ marks: JSON.stringify(own), ...more }),
+    });
+    const found = await reply.json();
+    if (reply.ok) return found;
+    reason.textContent = found.message ?? say.reading_failed;
+  } catch {
+    reason.textContent = say.reading_failed;
+  } finally {
+    buttons[0].disabled = false;
+  }
+  reason.className = 'warning';
+  return null;
+}
+
+function showReading(found) {
+  reason.textContent = found.reason ?? say.reading_good;
+  reason.className = found.status === 'held' ? 'warning' : 'good';
+  document.getElementById('count').textContent = `${say.questions_found}: ${found.questions.length}`;
+  lines.forEach((line, index) => {
+    line.classList.toggle('asked', found.questions.some((one) => one.start !== null && one.start < (places[index + 1] ?? Infinity) && places[index] < one.end));
+  });
+  document.getElementById('questions').replaceChildren(...found.questions.map(showQuestion));
+}
+
+function showQuestion(one, index) {
+  const article = document.createElement('article');
+  article.classList.toggle('doubted', one.confidence < 0.6);
+  const title = document.createElement('h3');
+  title.textContent = `${index + 1} · ${say[`kind_${one.type}`]} · ${one.confidence}`;
+  const stem = document.createElement('div');
+  stem.textContent = [one.material, one.stem].filter(Boolean).join('\n');
+  const options = document.createElement('ul');
+  options.replaceChildren(...one.options.map(([label, text]) => { const item = document.createElement('li'); item.textContent = `${label}. ${text}`; return item; }));
+  const answer = document.createElement('div');
+  answer.textContent = `${say.answer_read}: ${one.answer.join('; ') || '—'}`;
+  article.replaceChildren(title, stem, options, answer);
+  return article;
+}

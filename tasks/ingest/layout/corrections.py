@@ -1,0 +1,237 @@
+"""Lines that a person marked: what heads a section, counts a question, offers an option, is none of it, opens the key.
+
+A mark holds for its line and, where it is a number, an option or no question, for the lines of the paper that begin or read
+alike. Kept without its place, by the shape of its line, it holds for later papers of the same source.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from schemas.errors import UsageError
+from tasks.ingest.layout.headings import Heading, read_marks
+from tasks.ingest.layout.outlines import Outline
+from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.words.labels import Label, read_number
+from tasks.ingest.words.lexicon import find_fine_type, find_type_in_title
+
+ROLES = ("heading", "number", "option", "nothing", "key")
+# Types that a heading may be given, by the names of the finer types.
+HEADING_TYPES = (
+    "single_choice",
+    "multiple_answer",
+    "true_false",
+    "fill_in_the_blank",
+    "term_explanation",
+    "short_answer",
+    "material_analysis",
+    "calculation",
+    "essay",
+)
+MOST_MARKS = 5_000
+_LETTERS = "ABCDEFGHIJ"
+
+
+@dataclass(frozen=True)
+class LineRole:
+    """What a person says of a line: the offset at which it begins, its role, and a heading's type."""
+
+    place: int
+    role: str
+    fine: str | None = None
+
+
+@dataclass(frozen=True)
+class LineShape:
+    """The same of every line of a shape, wherever it stands."""
+
+    shape: str
+    role: str
+    fine: str | None = None
+
+
+@dataclass(frozen=True)
+class Correction:
+    """How a person says that a paper is divided: its own lines, or lines of a shape."""
+
+    lines: tuple[LineRole, ...] = ()
+    shapes: tuple[LineShape, ...] = ()
+
+    def apply(self, pieces: Sequence[Piece]) -> tuple[list[Piece], Outline] | None:
+        """The lines of a paper with these marks, and the outline that they make; None where no line has one."""
+        return _apply(self, pieces)
+
+
+def parse_correction(text: str) -> Correction:
+    """The correction in a JSON text: a list of marks with `role`, `type`, and `place` or `shape`.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        marks = json.loads(text)
+        if not isinstance(marks, list) or len(marks) > MOST_MARKS:
+            raise ValueError(f"a list of at most {MOST_MARKS:,} marks is needed")
+        for mark in marks:
+            if mark["role"] not in ROLES or mark.get("type") not in (None, *HEADING_TYPES):
+                raise ValueError(f"role {mark['role']!r}, type {mark.get('type')!r}")
+        return Correction(
+            tuple(
+                LineRole(int(mark["place"]), mark["role"], mark.get("type"))
+                for mark in marks
+                if mark.get("place") is not None
+            ),
+            tuple(
+                LineShape(str(mark["shape"]), mark["role"], mark.get("type"))
+                for mark in marks
+                if mark.get("place") is None
+            ),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"This is no correction of a paper: {error}. Mark the lines again.") from None
+
+
+def write_correction(correction: Correction, text: str) -> str:
+    """The JSON of a correction with the shapes of its lines in the paper's text."""
+    marks = []
+    for line in correction.lines:
+        end = text.find("\n", line.place)
+        own = text[line.place : end if end >= 0 else len(text)]
+        marks.append(
+            {"place": line.place, "role": line.role, "type": line.fine, "shape": shape_of(own, line.role)}
+        )
+    return json.dumps(marks, ensure_ascii=False)
+
+
+def generalise(text: str) -> Correction:
+    """A kept correction for other papers: the shapes of its lines without their places."""
+    marks = [mark for mark in json.loads(text) if mark["shape"]]
+    shapes = {LineShape(mark["shape"], mark["role"], mark["type"]): None for mark in marks}
+    return Correction(shapes=tuple(shapes))
+
+
+# A lead of words or signs, a numeral, what closes it; the surest kind of numeral first.
+_BEGINNINGS = tuple(
+    re.compile(rf"(\s*)([^\n\d]{{0,{lead}}}?)({numeral})(\s?(?:[^\w\s]{{1,3}}|题)?)(\s*)")
+    for lead, numeral in (
+        (12, r"\d{1,4}"),
+        (4, r"[一二三四五六七八九十百]{1,4}"),
+        (4, r"[①-⑳⑴-⒛]"),
+        (2, r"(?<![^\W\d_])(?:[IVX]{1,5}|[ivx]{1,5}|[A-Za-z])(?![^\W\d_])"),
+    )
+)
+_OPTION_MARK = re.compile(
+    r"\s*(?:[^\w\s]{1,3}\s?)?(?:(?:[A-Ja-j]|\d{1,2}|[①-⑩]|[ivx]{1,4})\s?[)）\].．、:：】>]{1,2}|(?:[A-Ja-j])\s+|(?<=[^\w\s])\s*)\s*"
+)
+_COUNTED = re.compile(r"\d+|[一二三四五六七八九十百]+|[①-⑳]")
+_LONGEST_SHAPE = 60
+
+
+def shape_of(text: str, role: str) -> str:
+    """What lines of a role have alike: how a number or an option begins, else the words without what counts."""
+    if role == "number":
+        match = _match_beginning(text)
+        return f"{_fold(match[2])}{_name_numeral(match[3])}{_fold(match[4] or '')}" if match else ""
+    if role == "option":
+        match = _OPTION_MARK.match(text)
+        return re.sub(r"[A-Za-z]", "a", re.sub(r"\d+|[①-⑩]", "0", _fold(match[0]))) if match else ""
+    return _fold(_COUNTED.sub("", text))[:_LONGEST_SHAPE]
+
+
+def _match_beginning(text: str) -> re.Match[str] | None:
+    return next((match for pattern in _BEGINNINGS if (match := pattern.match(text))), None)
+
+
+def _fold(text: str) -> str:
+    return "".join(text.split()).casefold()
+
+
+def _name_numeral(numeral: str) -> str:
+    if numeral.isdecimal() and numeral.isascii():
+        return "0"
+    if numeral[0] in "一二三四五六七八九十百":
+        return "一"
+    return "A" if numeral.isascii() and numeral.isalpha() else numeral[0] if len(numeral) > 1 else "①"
+
+
+# Roles that hold for lines alike: a heading is one line, and its words may stand in questions.
+_SPREAD = ("number", "option", "nothing")
+
+
+def _apply(correction: Correction, pieces: Sequence[Piece]) -> tuple[list[Piece], Outline] | None:
+    roles = _find_roles(correction, pieces)
+    if not roles:
+        return None
+    kept: list[Piece] = []
+    headings: dict[int, Heading] = {}
+    numbers: dict[int, tuple[int, int]] = {}
+    section = last = letter = 0
+    for index, piece in enumerate(pieces):
+        role, fine = roles.get(index, ("", None))
+        if role == "nothing":
+            continue
+        if role == "heading":
+            section, last = section + 1, 0
+            headings[piece.start] = _make_heading(piece, section, fine)
+        elif role == "number":
+            end, value = _read_number(piece.text, last)
+            numbers[piece.start] = (end, value)
+            last = value
+        elif role == "option":
+            end = match.end() if (match := _OPTION_MARK.match(piece.text)) else 0
+            piece = rewrite(piece, end, f"{_LETTERS[min(letter, len(_LETTERS) - 1)]}. ")
+        elif role == "key":
+            kept.append(replace(piece, text="参考答案", sources=[piece.start] * 4, kind="body"))
+        letter = letter + 1 if role == "option" else 0
+        kept.append(piece)
+    return kept, Outline(headings=headings, numbers=numbers, family="marked by a person")
+
+
+def _find_roles(correction: Correction, pieces: Sequence[Piece]) -> dict[int, tuple[str, str | None]]:
+    """The role of every line that has one, by its place in the list; a line's own mark goes before its shape's."""
+    starts = [piece.start for piece in pieces]
+    own: dict[int, tuple[str, str | None]] = {}
+    for line in correction.lines:
+        index = bisect_left(starts, line.place)
+        if index < len(pieces):
+            own[index] = (line.role, line.fine)
+    shapes = {(one.role, one.shape): (one.role, one.fine) for one in correction.shapes}
+    for index, (role, fine) in own.items():
+        if role in _SPREAD:
+            shapes.setdefault((role, shape_of(pieces[index].text, role)), (role, fine))
+    if not shapes:
+        return own
+    wanted = {role for role, _ in shapes}
+    found: dict[int, tuple[str, str | None]] = {}
+    for index, piece in enumerate(pieces):
+        for role in ROLES:
+            if role in wanted and piece.text.strip():
+                shape = shape_of(piece.text, role)
+                if shape and (role, shape) in shapes:
+                    found[index] = shapes[role, shape]
+                    break
+    return {**found, **own}
+
+
+def _make_heading(piece: Piece, number: int, fine: str | None) -> Heading:
+    title = piece.text.strip()
+    kind = find_fine_type(fine) if fine else find_type_in_title(title)
+    label = piece.label
+    style = label.style if label is not None and label.style in ("cn", "part") else "cn"
+    value = label.value if label is not None and label.style in ("cn", "part") else number
+    return Heading(
+        Label(style, value, 0, ""), title, kind, read_marks(title), len(piece.text), is_question=False
+    )
+
+
+def _read_number(text: str, last: int) -> tuple[int, int]:
+    """Where the number of a line ends, and its value; the next one where it prints none."""
+    match = _match_beginning(text)
+    if match is None:
+        return 0, last + 1
+    value = read_number(match[3])
+    return match.end(), value if value is not None else last + 1

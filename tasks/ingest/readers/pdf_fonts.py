@@ -1,0 +1,80 @@
+"""Fonts that print one thing and say another: text that no language writes.
+
+Old typesetting keeps Chinese in fonts of 256 characters without a table of what they are; a copy of such a page reads
+`ÍÆâÆÆâ)2021—2022Æc1Æœ5V«ÿ6œ`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+# Fewer letters say nothing of a font.
+LEAST_LETTERS = 100
+# Of the letters of a document so many may be odd, and of a page in such a document: mathematics has fewer.
+MOST_ODD, MOST_ODD_PAGE = 0.1, 0.05
+# Signs of Latin-1 that texts use beside letters.
+_USUAL_SIGNS = frozenset("¬·×÷°±²³¹¼½¾§©®™µ«»¿¡£¥¢…–—‘’“”•′″")
+_CHINESE_CODES = ("gb2312", "big5", "shift_jis")
+# Letters with accents; a word hardly ever has two side by side, and capitals at its beginning only.
+_ACCENTED = frozenset(chr(code) for code in range(0xC0, 0x100) if chr(code).isalpha())
+
+
+def count_odd(texts: Sequence[str]) -> tuple[int, int]:
+    """How many characters of a page are those of no text, and how many letters it has."""
+    counts = Counter(texts)
+    letters = sum(count for text, count in counts.items() if text.isalnum())
+    odd = sum(count for text, count in counts.items() if _is_odd(text))
+    return odd + (_count_clashes(texts) if _ACCENTED & counts.keys() else 0), letters
+
+
+def find_garbled(pages: Sequence[tuple[int, int]]) -> set[int]:
+    """The places of the pages that say something else than they show.
+
+    Of each the odd characters and the letters were counted.
+    """
+    odd, letters = sum(page[0] for page in pages), sum(page[1] for page in pages)
+    if letters < LEAST_LETTERS or odd <= MOST_ODD * letters:
+        return set()
+    return {place for place, page in enumerate(pages) if page[0] > MOST_ODD_PAGE * page[1]}
+
+
+@lru_cache(maxsize=8192)
+def _is_odd(text: str) -> bool:
+    """Whether texts hold a character hardly ever."""
+    code = ord(text)
+    if code < 0x80:
+        return code < 0x20 or code == 0x7F
+    kind = unicodedata.category(text)
+    if kind in ("Cc", "Cn"):
+        return True
+    if code < 0x100:
+        return (kind[0] in "SP" and text not in _USUAL_SIGNS) or text in "ªº"
+    if 0x2B0 <= code < 0x300:  # accents that stand alone
+        return True
+    if 0x4E00 <= code < 0xA000:
+        return not _is_in_use(text)
+    return 0x3400 <= code < 0x4DC0
+
+
+def _is_in_use(text: str) -> bool:
+    for code in _CHINESE_CODES:
+        try:
+            text.encode(code)
+        except UnicodeEncodeError:
+            continue
+        return True
+    return False
+
+
+def _count_clashes(texts: Sequence[str]) -> int:
+    """How many letters with accents follow another, or are capitals after a small letter."""
+    found = 0
+    before = ""
+    for text in texts:
+        if text in _ACCENTED and (before in _ACCENTED or (text.isupper() and before.islower())):
+            found += 1
+        before = text
+    return found

@@ -1,0 +1,221 @@
+"""Formulas of a PDF that need more than one line, written on one.
+
+Fractions are known by their bars, limits by what they stand under. Rows are built along baselines, so that `x = a/b + 1` comes as four of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tasks.ingest.readers.extraction import FORMULA, IMAGE
+from tasks.ingest.readers.pdf_pages import Row
+from tasks.ingest.readers.pdf_rules import TOUCH, Rule
+from tasks.ingest.readers.scripts import lower_text, raise_text
+from tasks.ingest.words.labels import parse_label
+
+# In sizes of the print. How far the baselines of what a bar parts are from it.
+ABOVE, BELOW = (0.05, 1.25), (0.35, 1.5)
+# How much longer a bar is than the longer of its parts, and how long one may be.
+OVERHANG = 1.2
+LONGEST_BAR = 30.0
+# Of rows on one baseline: how far they may be from it and from each other.
+OFF_LINE, APART = 0.16, 1.3
+# Above the bar lies the axis of a formula, by so much above its baseline.
+AXIS = 0.25
+# A row of a bracket in pieces has few other characters.
+LONGEST_PIECES = 8
+_PIECES = re.compile("\ufffd[\ufffd\\s]*")
+# What limits stand under and over; fonts of TeX say P, Q, R, S, X and Z for sums, products, unions and integrals.
+_TAKES_LIMITS = re.compile(r"(?:lim|sup|inf|max|min|arg|det|gcd|Pr|[∑∏∫⋃⋂⨁⨂∪∩])$|^[PQRSXZ](?:_?\S{1,3})?$")
+_PLAIN = re.compile(r"\w+")
+
+
+def write_linear(rows: Sequence[Row], level: Sequence[Rule], upright: Sequence[Rule]) -> list[Row]:
+    """The rows with every fraction on one line, and with what stands beside it on its baseline.
+
+    `level` and `upright` are the lines drawn on the page. What no line holds, a large bracket in pieces around a matrix,
+    is marked as a formula.
+    """
+    found = [_mark_pieces(row) for row in rows]
+    if len(rows) < 2:
+        return found
+    for bar in sorted(level, key=lambda rule: rule.high - rule.low):
+        if not any(
+            min(abs(side.at - bar.low), abs(side.at - bar.high)) <= TOUCH and side.covers(bar.at)
+            for side in upright
+        ):
+            _write_fraction(found, bar)
+    return _join_baselines(_join_limits(found))
+
+
+def _mark_pieces(row: Row) -> Row:
+    """The row with a mark for the pieces of a large bracket or root.
+
+    They have no meaning one by one.
+    """
+    text = row.text.strip()
+    if "\ufffd" not in text or len(text) > LONGEST_PIECES or row.cells:
+        return row
+    return replace(row, text=_PIECES.sub(FORMULA, text))
+
+
+def _write_fraction(rows: list[Row], bar: Rule) -> None:
+    """Put a fraction in the place of its parts, where the bar parts just these."""
+    parts = [
+        (place, row)
+        for place, row in enumerate(rows)
+        if not row.is_furniture
+        and not row.cells
+        and row.size
+        and row.left >= bar.low - 0.3 * row.size
+        and row.right <= bar.high + 0.3 * row.size
+    ]
+    over = [(place, row) for place, row in parts if _is_within(row.baseline - bar.at, ABOVE, row.size)]
+    under = [(place, row) for place, row in parts if _is_within(bar.at - row.baseline, BELOW, row.size)]
+    if not over or not under or len(over) + len(under) > 6:
+        return
+    size = max(row.size for _, row in (*over, *under))
+    extent = max(_extent(over), _extent(under))
+    length = bar.high - bar.low
+    if length > LONGEST_BAR * size or length > extent + OVERHANG * size:
+        return
+    first = min(place for place, _ in (*over, *under))
+    above, below = (
+        " ".join(row.text.strip(" _") for _, row in sorted(part, key=_left)) for part in (over, under)
+    )
+    if not above or not below:
+        return
+    every = [row for _, row in (*over, *under)]
+    fraction = replace(
+        rows[first],
+        text=f"{_bracket(above)}/{_bracket(below)}",
+        left=min(bar.low, *(row.left for row in every)),
+        right=max(bar.high, *(row.right for row in every)),
+        bottom=min(row.bottom for row in every),
+        top=max(row.top for row in every),
+        size=size,
+        baseline=bar.at - AXIS * size,
+    )
+    for place, row in enumerate(rows):
+        # the bar is no blank of the rows beside it
+        if abs(row.baseline - fraction.baseline) <= 0.5 * size and "_" in row.text:
+            if abs(row.right - bar.low) <= 2 * size:
+                rows[place] = replace(row, text=row.text.rstrip(" _"))
+            elif abs(row.left - bar.high) <= 2 * size:
+                rows[place] = replace(row, text=row.text.lstrip(" _"))
+    gone = {place for place, _ in (*over, *under)}
+    rows[:] = [
+        fraction if place == first else row
+        for place, row in enumerate(rows)
+        if place == first or place not in gone
+    ]
+
+
+def _is_within(distance: float, limits: tuple[float, float], size: float) -> bool:
+    return limits[0] * size <= distance <= limits[1] * size
+
+
+def _extent(parts: Sequence[tuple[int, Row]]) -> float:
+    return max(row.right for _, row in parts) - min(row.left for _, row in parts)
+
+
+def _left(part: tuple[int, Row]) -> float:
+    return part[1].left
+
+
+def _bracket(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) or len(text) == 1 else f"({text})"
+
+
+def _join_baselines(rows: Sequence[Row]) -> list[Row]:
+    """The rows with those joined that follow each other on one baseline.
+
+    What the file writes between two of them, and is no line of text, is an accent or an arrow over the second.
+    """
+    joined: list[Row] = []
+    for row in rows:
+        place = _find_before(joined, row)
+        if place is None:
+            joined.append(row)
+            continue
+        between = joined[place + 1 :]
+        del joined[place + 1 :]
+        before = joined[place]
+        text = before.text.rstrip() + "".join(one.text.strip() for one in between)
+        gap = row.left - max(one.right for one in (before, *between))
+        space = " " if gap > 0.1 * before.size or before.text[-1:] == " " else ""
+        joined[place] = replace(
+            before,
+            text=text + space + row.text.lstrip(),
+            right=max(before.right, row.right),
+            bottom=min(before.bottom, row.bottom),
+            top=max(before.top, row.top),
+            is_bold=before.is_bold and row.is_bold,
+        )
+    return joined
+
+
+def _find_before(rows: Sequence[Row], row: Row) -> int | None:
+    """The place of the row that this one continues; at most one small row stands between."""
+    for back in (1, 2):
+        if len(rows) < back:
+            return None
+        before = rows[-back]
+        size = max(before.size, row.size)
+        if (
+            before.cells
+            or row.cells
+            or IMAGE in before.text
+            or before.is_furniture
+            or row.is_furniture
+            or not before.size
+            or not row.size
+            or min(before.size, row.size) < 0.7 * size
+        ):
+            return None
+        gap = row.left - before.right
+        if abs(before.baseline - row.baseline) <= OFF_LINE * size and -0.6 * size <= gap <= APART * size:
+            label = parse_label(row.text)
+            if label is not None and not label.is_weak and gap > 0.5 * size:
+                return None
+            return len(rows) - back
+        is_small = before.right - before.left <= 2.5 * size and len(before.text.strip()) <= 2
+        if not (is_small and before.left >= row.left - 1.2 * size and before.right <= row.left + 2.5 * size):
+            return None
+    return None
+
+
+def _join_limits(rows: Sequence[Row]) -> list[Row]:
+    """The rows with limits written as scripts: small print under or over the end of a row."""
+    joined: list[Row] = []
+    for row in rows:
+        before = joined[-1] if joined else None
+        if (
+            before is not None
+            and not (before.cells or row.cells or before.is_furniture or row.is_furniture)
+            and 0 < row.size < 0.8 * before.size
+            and len(row.text.strip()) <= 12
+            and _TAKES_LIMITS.search(before.text.strip())
+            and any(one.isalnum() or one == "∞" for one in row.text)
+            and row.left >= before.right - 4 * before.size
+            and row.left >= before.left - 0.8 * before.size
+            and row.right <= before.right + 0.8 * before.size
+            and 0.3 * before.size < abs(row.baseline - before.baseline) < 1.4 * before.size
+        ):
+            script = (
+                raise_text(row.text.strip())
+                if row.baseline > before.baseline
+                else lower_text(row.text.strip())
+            )
+            joined[-1] = replace(
+                before,
+                text=before.text.rstrip() + script,
+                right=max(before.right, row.right),
+                bottom=min(before.bottom, row.bottom),
+                top=max(before.top, row.top),
+            )
+        else:
+            joined.append(row)
+    return joined

@@ -1,0 +1,15 @@
+"""Of the demo, what tests of other rooms need beside its face: its reviewers and its models.
+
+It is one place, so that a room can move what is its own.
+"""
+
+from __future__ import annotations
+
+from deployments.demo.reviewing import Verdict, fill_workbook
+from deployments.demo.simulation import running_models
+
+__all__ = [
+    "Verdict",
+    "fill_workbook",
+    "running_models",
+]

@@ -1,0 +1,163 @@
+"""What a confidence is made of: evidence, the fit, and what is worth of it on papers that were left out."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import pytest
+
+from schemas.errors import UsageError
+from tasks.ingest.confidence import (
+    Known,
+    KnownPaper,
+    Terms,
+    fit_confidence,
+    judge_reading,
+    read_fit,
+    try_left_out,
+)
+from tasks.ingest.confidence.evidence import find_residue, gather_paper
+from tasks.ingest.confidence.fit import Fit, parse_fit
+from tasks.ingest.contracts import Breach, Checked
+
+
+def make_row(number: int, stem: str = "What is it?", **changes: Any) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "question_uuid": f"q{number}",
+        "question_type": "multiple_choice",
+        "section": 0,
+        "stem": stem,
+        "material": None,
+        "options": [{"label": label, "text": f"{label}{number}"} for label in "ABCD"],
+        "answer": ["A"],
+        "text_start": number * 10,
+        "text_end": number * 10 + 10,
+        "parse_confidence": 1.0,
+        "parse_notes": [],
+        "status": "parsed",
+    }
+    return row | changes
+
+
+def judge(rows: list[dict[str, Any]], checked: Checked, **terms: Any) -> dict[str, Any]:
+    document: dict[str, Any] = {"media_type": "text/plain", "status": "crashed", "error": None}
+    judge_reading(document, rows, "x" * (10 * len(rows) + 10), checked, Terms(**terms))
+    return document
+
+
+def test_broken_contracts_make_every_question_of_the_paper_less_sure() -> None:
+    whole, broken = ([make_row(number) for number in range(20)] for _ in range(2))
+    judge(whole, Checked(kept=8))
+    judge(broken, Checked((Breach("announced_count", 0, 8, "8 were not found.", 0),), 3, 0.6))
+    for first, second in zip(whole, broken, strict=True):
+        assert second["parse_confidence"] < first["parse_confidence"]
+
+
+def test_a_paper_is_held_where_too_much_of_it_breaks_its_contracts_and_the_reason_names_them() -> None:
+    breach = Breach("announced_count", 0, 12, "Section 三 announces 12 questions, 0 were found.", 1)
+    rows = [make_row(number) for number in range(8)]
+    document = judge(rows, Checked((breach,), 3, 0.4), least_right=0.0)
+    assert document["status"] == "held"
+    assert "does not hold for 60% of its questions. Section 三 announces 12 questions" in document["error"]
+    assert {row["parse_confidence"] <= 0.6 for row in rows} == {True}
+
+
+def test_a_paper_is_held_where_too_little_is_expected_to_be_right() -> None:
+    rows = [
+        make_row(
+            number,
+            parse_notes=["options_missing", "stem_too_short", "holds_second_answer", "stem_holds_heading"],
+            answer=[],
+        )
+        for number in range(8)
+    ]
+    document = judge(rows, Checked())
+    assert (document["status"], {row["status"] for row in rows}) == ("held", {"low_confidence"})
+    assert (
+        f"Only {document['expected_right_rate']:.0%} of it is expected to be read right" in document["error"]
+    )
+    assert judge(rows, Checked(), least_right=0.0)["status"] == "parsed"
+
+
+def test_a_paper_without_questions_is_not_judged() -> None:
+    document = judge([], Checked())
+    assert document == {"media_type": "text/plain", "status": "crashed", "error": None}
+
+
+@pytest.mark.parametrize(
+    ("stems", "options", "held"),
+    [
+        (["【单选题】甲是什么", "【单选题】乙是什么", "【单选题】丙是什么"], "x", 3),
+        (["甲是什么（2.0分）", "乙是什么（1.5分）", "丙是什么（3分）"], "x", 3),
+        (["<p>甲</p>", "乙是什么", "丙是什么"], "x", 1),
+        (["甲是什么（ ）", "乙是什么（ ）", "丙是什么（ ）"], "x", 0),
+        (["What does <p> mean?", "What does <b> mean?", "What is <i>?"], "x", 0),
+        (["甲是什么", "乙是什么", "丙是什么"], "x ✅", 3),
+    ],
+    ids=["tags of types", "marks", "markup", "places for answers", "markup asked about", "ticks"],
+)
+def test_print_around_questions_that_is_still_in_them_is_seen(
+    stems: list[str], options: str, held: int
+) -> None:
+    rows = [
+        make_row(number, stem, options=[{"label": "A", "text": options}]) for number, stem in enumerate(stems)
+    ]
+    assert len(find_residue(rows)) == held
+
+
+def test_text_that_no_question_claims_is_measured_in_letters() -> None:
+    rows = [make_row(0, text_start=0, text_end=30), make_row(1, text_start=20, text_end=50)]
+    paper = gather_paper({"media_type": None}, rows, "a" * 40 + " " * 100 + "b" * 60, Checked())
+    assert paper["text_unclaimed"] == pytest.approx(0.6)
+
+
+def make_papers(count: int, seed: int) -> list[KnownPaper]:
+    """Papers of many sources in which doubt makes a question wrong with a known chance."""
+    draw = random.Random(seed)
+    papers = []
+    for number in range(count):
+        broken = draw.random() < 0.3
+        known = []
+        for _ in range(8):
+            doubt = draw.random()
+            chance = 1 / (1 + math.exp(-(3 - 3 * doubt - 3 * broken)))
+            known.append(Known({"doubt": doubt, "contracts_broken": float(broken)}, draw.random() < chance))
+        papers.append(KnownPaper(f"p{number}", f"s{number % 40}", {"contracts_broken": float(broken)}, known))
+    return papers
+
+
+def test_a_fit_finds_the_weights_by_which_papers_were_made_and_repeats_itself() -> None:
+    papers = make_papers(400, seed=7)
+    fit = fit_confidence(papers)
+    assert fit.question["doubt"] == pytest.approx(-3, abs=0.6)
+    assert fit.question["contracts_broken"] == pytest.approx(-3, abs=0.6)
+    assert fit_confidence(papers) == fit
+    shares = [share for _, share in fit.steps]
+    assert shares == sorted(shares)
+    trials = try_left_out(papers)
+    count, wrong = trials.count_wrong(0.9)
+    assert count > 300
+    assert wrong / count <= 0.1  # sure of nine in ten at least, and no more are wrong than that
+    for low, high in ((0.3, 0.5), (0.5, 0.7), (0.7, 0.9)):
+        inside = [one for one in trials.questions if low <= one.confidence < high]
+        right = sum(one.is_right for one in inside) / len(inside)
+        assert right == pytest.approx(sum(one.confidence for one in inside) / len(inside), abs=0.08)
+
+
+def test_a_fit_is_read_from_what_it_writes_and_named_by_its_numbers() -> None:
+    fit = fit_confidence(make_papers(40, seed=1), {"papers": 40})
+    assert parse_fit(fit.render()) == fit
+    assert fit.version == Fit(fit.question, fit.paper, fit.steps, {"made": "elsewhere"}).version
+    assert fit.version != read_fit(None).version
+    with pytest.raises(UsageError, match="cannot be read"):
+        parse_fit("{}")
+
+
+def test_the_packaged_fit_says_what_it_was_fitted_on_and_doubts_what_breaks_contracts() -> None:
+    fit = read_fit(None)
+    assert fit.made["papers"] >= 80
+    assert fit.made["sources"] >= 20
+    assert fit.question["contracts_broken"] < 0
+    assert fit.question["residue"] < 0

@@ -1,0 +1,175 @@
+"""A person marks lines of a paper that was not read; the paper, and later ones of its source, are read by the marks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.errors import DocumentError, UsageError
+from schemas.settings import Settings
+from tasks.ingest.corrected import keep_correction, list_held, open_paper, read_again
+from tasks.ingest.landing import land_documents
+from tasks.ingest.layout.corrections import parse_correction, shape_of
+from tests.fresh import open_new_lake
+from tests.tasks.ingest.builders import make_docx, write
+from tests.tasks.ingest.finnish_paper import FACTS, KNOWN, mark_lines, write_paper
+from warehouse.lake import Lake
+
+ASKED = [(stem, list(options), [key]) for stem, options, key in FACTS]
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROCTOR_QUIET", "1")
+    return Settings(home=tmp_path / "home")
+
+
+@pytest.fixture
+def lake(settings: Settings) -> Iterator[Lake]:
+    with open_new_lake(settings) as lake:
+        yield lake
+
+
+def read_questions(lake: Lake, name: str) -> list[tuple[str, list[str], list[str]]]:
+    rows = lake.query(
+        f"select stem, options, answer from questions where document_name = '{name}' order by position"
+    )
+    return [(stem, [option["text"] for option in options], answer) for stem, options, answer in rows.rows()]
+
+
+def land(lake: Lake, settings: Settings, folder: Path, *, again: bool = False) -> dict[str, object]:
+    return land_documents(lake, settings, [folder], again=again, workers=1).as_counts()
+
+
+@pytest.mark.parametrize("suffix", ["txt", "docx"])
+def test_a_held_paper_is_read_by_a_persons_marks_and_the_next_of_its_source_reads_alone(
+    tmp_path: Path, lake: Lake, settings: Settings, suffix: str
+) -> None:
+    folder = tmp_path / "finland"
+    folder.mkdir()
+
+    def put(name: str, text: str) -> None:
+        write(folder, f"{name}.{suffix}", make_docx(text.split("\n")) if suffix == "docx" else text.encode())
+
+    put("syksy", write_paper())
+    counts = land(lake, settings, folder)
+    assert counts["documents"] == {"held": 1}
+    (held,) = list_held(lake)
+    assert "announces 7 questions" in held["reason"]
+    paper = open_paper(lake, held["document_id"])
+    assert paper is not None
+    marks = mark_lines(paper.text)
+    shown = read_again(lake, settings, paper, marks)
+    assert [question["stem"] for question in shown.questions][len(KNOWN) :] == [stem for stem, _, _ in ASKED]
+    assert read_questions(lake, f"syksy.{suffix}")[len(KNOWN) :] == []  # nothing was landed by that
+    for _ in range(2):
+        kept = keep_correction(lake, settings, paper, marks, "cora")
+    assert kept.document["status"] == "parsed"
+    assert read_questions(lake, f"syksy.{suffix}")[len(KNOWN) :] == ASKED
+    assert lake.query("select source, corrected_by from layouts").rows() == [("finland", "cora")]
+    assert list_held(lake) == []
+
+    put("talvi", write_paper(FACTS[::-1][:4]))
+    counts = land(lake, settings, folder)
+    assert (counts["documents"], counts["skipped_documents"]) == ({"parsed": 1}, 1)
+    assert read_questions(lake, f"talvi.{suffix}")[len(KNOWN) :] == ASKED[::-1][:4]
+    # the same bytes again keep their own correction
+    land(lake, settings, folder, again=True)
+    assert read_questions(lake, f"syksy.{suffix}")[len(KNOWN) :] == ASKED
+    assert list_held(lake) == []
+
+
+def test_a_layout_of_one_source_is_not_tried_on_papers_of_another(
+    tmp_path: Path, lake: Lake, settings: Settings
+) -> None:
+    for name, facts in (("finland", FACTS), ("elsewhere", FACTS[:4])):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name, "paper.txt", write_paper(facts))
+    land(lake, settings, tmp_path / "finland")
+    paper = open_paper(lake, list_held(lake)[0]["document_id"])
+    assert paper is not None
+    keep_correction(lake, settings, paper, mark_lines(paper.text), "cora")
+    assert land(lake, settings, tmp_path / "elsewhere")["documents"] == {"held": 1}
+
+
+def test_no_marks_read_the_paper_as_it_was_read_at_first(
+    tmp_path: Path, lake: Lake, settings: Settings
+) -> None:
+    (tmp_path / "finland").mkdir()
+    write(tmp_path / "finland", "paper.txt", write_paper())
+    land(lake, settings, tmp_path / "finland")
+    paper = open_paper(lake, list_held(lake)[0]["document_id"])
+    assert paper is not None
+    again = read_again(lake, settings, paper, "[]")
+    assert [row["question_uuid"] for row in again.questions] == [
+        row["question_uuid"] for row in paper.questions
+    ]
+    assert again.document["source_path"] == paper.document["source_path"] == "finland/paper.txt"
+
+
+def test_a_paper_whose_original_was_deleted_cannot_be_read_again(
+    tmp_path: Path, lake: Lake, settings: Settings
+) -> None:
+    (tmp_path / "finland").mkdir()
+    write(tmp_path / "finland", "paper.txt", write_paper())
+    land(lake, settings, tmp_path / "finland")
+    paper = open_paper(lake, list_held(lake)[0]["document_id"])
+    assert paper is not None
+    for path in settings.archive_dir.rglob("*"):
+        if path.is_file():
+            path.unlink()
+    with pytest.raises(DocumentError, match="deleted from the archive"):
+        read_again(lake, settings, paper, "[]")
+
+
+def test_keys_of_an_answer_file_beside_the_paper_are_found_again(
+    tmp_path: Path, lake: Lake, settings: Settings
+) -> None:
+    folder = tmp_path / "finland"
+    folder.mkdir()
+    text = write_paper()
+    write(folder, "koe.txt", text[: text.index("\nOikeat")])
+    keys = "\n".join(f"{number}. {key}" for number, (_, _, key) in enumerate(FACTS, start=1))
+    write(folder, "koe答案.txt", f"参考答案\n一、单项选择题\n{keys}\n")
+    land(lake, settings, folder)
+    found = [one for one in list_held(lake) if one["document_name"] == "koe.txt"]
+    paper = open_paper(lake, found[0]["document_id"])
+    assert paper is not None
+    marks = json.dumps([mark for mark in json.loads(mark_lines(text)) if mark["role"] != "key"])
+    again = read_again(lake, settings, paper, marks)
+    assert [row["answer"] for row in again.questions][-len(FACTS) :] == [[key] for _, _, key in FACTS]
+
+
+@pytest.mark.parametrize(
+    ("text", "role", "shape"),
+    [
+        ("T/12/ Mitä?", "number", "t/0/"),
+        ("第三小题 什么", "number", "第一"),
+        ("(4) x", "number", "(0)"),
+        ("» Turku", "option", "»"),
+        ("B) Turku", "option", "a)"),
+        ("Sivu 3 / 12", "nothing", "sivu/"),
+        ("no mark at all", "number", ""),
+    ],
+)
+def test_the_shape_of_a_line_is_what_lines_of_its_role_have_alike(text: str, role: str, shape: str) -> None:
+    assert shape_of(text, role) == shape
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        '[{"role": "title", "place": 1}]',
+        '[{"role": "heading", "type": "riddle", "place": 1}]',
+        "[1]",
+    ],
+)
+def test_what_is_no_correction_is_one_clear_sentence(text: str) -> None:
+    with pytest.raises(UsageError, match="no correction"):
+        parse_correction(text)

@@ -1,0 +1,230 @@
+"""Records, tables and web pages of any names, known by their shape."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.benchmarks.ingest_accuracy import read_landed
+from tests.tasks.ingest.builders import make_xlsx, write
+
+Read = tuple[str, list[str], list[str]]
+
+# name of the case, records, what is read of them
+EXPORTS: list[tuple[str, list[dict[str, Any]], list[Read]]] = [
+    (
+        "nested lists of texts and labels",
+        [
+            {
+                "question": "Which wind turns a mill?",
+                "choices": {"text": ["north", "south"], "label": ["A", "B"]},
+                "answerKey": "B",
+            },
+            {
+                "question": "Who keeps a lamp?",
+                "choices": {"text": ["a miller", "a keeper"], "label": ["1", "2"]},
+                "answerKey": "2",
+            },
+        ],
+        [
+            ("Which wind turns a mill?", ["north", "south"], ["B"]),
+            ("Who keeps a lamp?", ["a miller", "a keeper"], ["B"]),
+        ],
+    ),
+    (
+        "a question inside the record",
+        [
+            {
+                "id": "a",
+                "question": {
+                    "stem": "Who sails?",
+                    "choices": [{"text": "a miller", "label": "A"}, {"text": "a skipper", "label": "B"}],
+                },
+                "answerKey": "B",
+            }
+        ]
+        * 2,
+        [("Who sails?", ["a miller", "a skipper"], ["B"])],
+    ),
+    (
+        "sums worked out with notes of a calculator",
+        [
+            {
+                "question": "A mill grinds 4 sacks an hour. How many in 6 hours?",
+                "answer": "It grinds 4*6=<<4*6=24>>24 sacks.\n#### 24",
+            },
+            {"question": "A ferry carries 12 sheep and 3 cows. How many animals?", "answer": "12+3=<<12+3=15>>15\n#### 15"},
+        ],
+        [
+            ("A mill grinds 4 sacks an hour. How many in 6 hours?", [], ["24"]),
+            ("A ferry carries 12 sheep and 3 cows. How many animals?", [], ["15"]),
+        ],
+    ),
+    (
+        "answers with other names of the same",
+        [
+            {"question": "Which river passes the mill?", "answer": {"value": "Rhine", "aliases": ["the Rhine"]}},
+            {"question": "Who built the pier?", "answer": {"value": "Smith", "aliases": []}},
+        ],
+        [("Which river passes the mill?", [], ["Rhine"]), ("Who built the pier?", [], ["Smith"])],
+    ),
+    (
+        "what is wrong in keys of its own",
+        [
+            {"question": "What turns the wheel?", "distractor1": "fire", "distractor2": "sand", "correct_answer": "water"},
+            {"question": "What fills the sail?", "distractor1": "fire", "distractor2": "sand", "correct_answer": "wind"},
+        ],
+        [
+            ("What turns the wheel?", ["fire", "sand", "water"], ["C"]),
+            ("What fills the sail?", ["fire", "sand", "wind"], ["C"]),
+        ],
+    ),
+    (
+        "names in another language, the key the name of a key",
+        [
+            {"frage": "Welcher Wind treibt die Mühle?", "a1": "Nord", "a2": "Süd", "loesung": "a2", "punkte": 3},
+            {"frage": "Wer hütet die Lampe?", "a1": "Müller", "a2": "Wärter", "loesung": "a1", "punkte": 3},
+            {"frage": "Was trägt die Fähre?", "a1": "Salz", "a2": "Korn", "loesung": "a2", "punkte": 3},
+        ],
+        [
+            ("Welcher Wind treibt die Mühle?", ["Nord", "Süd"], ["B"]),
+            ("Wer hütet die Lampe?", ["Müller", "Wärter"], ["A"]),
+            ("Was trägt die Fähre?", ["Salz", "Korn"], ["B"]),
+        ],
+    ),
+    (
+        "places that count from 1",
+        [
+            {"q": "Which wind turns a mill?", "opts": ["north", "south"], "ans": 2},
+            {"q": "Who keeps a lamp?", "opts": ["a keeper", "a smith"], "ans": 1},
+        ],
+        [("Which wind turns a mill?", ["north", "south"], ["B"]), ("Who keeps a lamp?", ["a keeper", "a smith"], ["A"])],
+    ),
+    (
+        "options that say whether they are right",
+        [
+            {"question": "Who keeps a lamp?", "choices": [{"answer": "a keeper", "correct": True}, {"answer": "a smith", "correct": False}]},
+            {"question": "What turns?", "choices": [{"answer": "a pier", "correct": False}, {"answer": "a mill", "correct": True}]},
+        ],
+        [("Who keeps a lamp?", ["a keeper", "a smith"], ["A"]), ("What turns?", ["a pier", "a mill"], ["B"])],
+    ),
+]  # fmt: skip
+
+
+def read(path: Path) -> list[Read]:
+    return [
+        (question["stem"], [option["text"] for option in question["options"]], question["answer"])
+        for question in read_landed(path)["questions"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"), [case[1:] for case in EXPORTS], ids=[case[0] for case in EXPORTS]
+)
+def test_records_are_read_as_data_sets_and_programs_export_them(
+    tmp_path: Path, records: list[dict[str, Any]], expected: list[Read]
+) -> None:
+    assert read(write(tmp_path, "records.json", json.dumps(records, ensure_ascii=False))) == expected
+    lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+    assert read(write(tmp_path, "records.jsonl", lines)) == expected
+
+
+def test_the_passage_of_several_questions_is_the_material_of_each(tmp_path: Path) -> None:
+    passages = {
+        "data": [
+            {
+                "title": "Harbour",
+                "paragraphs": [
+                    {
+                        "context": "The keeper lit the lamp in 1820.",
+                        "qas": [
+                            {"id": "a", "question": "When was the lamp lit?", "answers": [{"text": "1820"}, {"text": "in 1820"}]},
+                            {"id": "b", "question": "Who lit it?", "answers": [{"text": "The keeper"}]},
+                        ],
+                    }
+                ],
+            }
+        ]
+    }  # fmt: skip
+    questions = read_landed(write(tmp_path, "passages.json", json.dumps(passages)))["questions"]
+    assert [(question["material"], question["stem"], question["answer"]) for question in questions] == [
+        ("The keeper lit the lamp in 1820.", "When was the lamp lit?", ["1820"]),
+        ("The keeper lit the lamp in 1820.", "Who lit it?", ["The keeper"]),
+    ]
+
+
+PAGE = """<!doctype html><html><head><title>Quiz</title></head><body><h1>Quiz</h1><button>Start</button>
+<script>
+// the questions
+const state = { page: 0, done: [] };
+const BANK = [
+  { id: 1, text: 'Which wind turns the mill?', opts: ['north', "so\\"uth", 'east'], right: 1, },
+  { id: 2, text: "Who keeps the lamp?", opts: ['a miller', 'a keeper'], right: 1 }, /* easy */
+  { id: 3, text: `What is carried?`, opts: ['salt', 'grain', 'wool'], right: 2 },
+];
+function start() { return BANK.map(q => q.text); }
+</script></body></html>"""
+
+
+def test_a_quiz_program_gives_the_questions_of_its_script(tmp_path: Path) -> None:
+    assert read(write(tmp_path, "quiz.html", PAGE)) == [
+        ("Which wind turns the mill?", ["north", 'so"uth', "east"], ["B"]),
+        ("Who keeps the lamp?", ["a miller", "a keeper"], ["B"]),
+        ("What is carried?", ["salt", "grain", "wool"], ["C"]),
+    ]
+
+
+def test_a_sheet_without_header_is_read_by_what_its_columns_hold(tmp_path: Path) -> None:
+    rows = [
+        ["1", "Which wind turns the mill?", "north", "south", "", "B", "It is the warmer wind of the two.", "[单选]"],
+        ["2", "Who keeps the lamp?", "a miller", "a keeper", "a smith", "B", "He has kept it for twenty years.", "[单选]"],
+        ["3", "What is carried?", "salt", "grain", "wool", "AB", "Both are carried to the ship.", "[多选]"],
+    ]  # fmt: skip
+    questions = read_landed(write(tmp_path, "bank.xlsx", make_xlsx({"S": rows})))["questions"]
+    assert [(q["stem"], len(q["options"]), q["answer"], q["explanation"]) for q in questions] == [
+        ("Which wind turns the mill?", 2, ["B"], "It is the warmer wind of the two."),
+        ("Who keeps the lamp?", 3, ["B"], "He has kept it for twenty years."),
+        ("What is carried?", 3, ["A", "B"], "Both are carried to the ship."),
+    ]
+
+
+def test_what_a_column_has_around_its_texts_is_taken_away(tmp_path: Path) -> None:
+    rows = [
+        ["题目", "选项", "答案"],
+        ["1. (单选题, 2分)<p>磨坊由什么<b>推动</b>？</p>", "A:风\nB:雨", "A"],
+        ["2. (判断题, 1分)<p>灯塔有人看守。</p>", "A:对\nB:错\nC:无\nD:无", "B"],
+        ["3(重复). (单选题, 2分)<p>渡船运什么？</p>", "A:盐\nB:谷", "B"],
+    ]
+    questions = read_landed(write(tmp_path, "bank.xlsx", make_xlsx({"S": rows})))["questions"]
+    assert [
+        (q["number_label"], q["question_type"], q["stem"], q["marks"], q["answer"]) for q in questions
+    ] == [
+        ("1", "multiple_choice", "磨坊由什么推动？", 2.0, ["A"]),
+        ("2", "true_false", "灯塔有人看守。", 1.0, ["false"]),
+        ("3", "multiple_choice", "渡船运什么？", 2.0, ["B"]),
+    ]
+
+
+def test_the_answers_of_a_user_are_no_key_and_options_may_stand_under_any_name(tmp_path: Path) -> None:
+    rows = [
+        ["题目", "答案", "用户答案"],
+        ["磨坊由什么推动？", "A. 风#B. 雨#C. 雪", "A"],
+        ["渡船运什么？", "A. 盐#B. 谷#C. 羊毛", "B"],
+        ["灯塔由谁看守？", "A. 磨坊主#B. 守塔人#C. 铁匠", "B"],
+    ]
+    assert read(write(tmp_path, "bank.xlsx", make_xlsx({"S": rows}))) == [
+        ("磨坊由什么推动？", ["风", "雨", "雪"], []),
+        ("渡船运什么？", ["盐", "谷", "羊毛"], []),
+        ("灯塔由谁看守？", ["磨坊主", "守塔人", "铁匠"], []),
+    ]
+
+
+def test_a_question_printed_again_with_its_key_is_kept_once_with_the_key(tmp_path: Path) -> None:
+    paper = [["Question", "A", "B"], ["Who keeps the lamp?", "A] a miller", "B] a keeper"]]
+    bank = [["Question", "A", "B", "Answer"], ["Who keeps the lamp?", "a miller", "a keeper", "B"]]
+    assert read(write(tmp_path, "sets.xlsx", make_xlsx({"Set 1": paper, "Bank": bank}))) == [
+        ("Who keeps the lamp?", ["a miller", "a keeper"], ["B"])
+    ]

@@ -1,0 +1,20 @@
+"""Of the judging, what tests of other rooms need beside its face.
+
+It is one place, so that a room can move what is its own.
+"""
+
+from __future__ import annotations
+
+from tasks.judging.judge import name_unit
+from tasks.judging.label_prompts import parse_label
+from tasks.judging.landing import judge_landed, land_judgements, read_put_responses
+from tasks.judging.parsing import parse_judgement
+
+__all__ = [
+    "judge_landed",
+    "land_judgements",
+    "name_unit",
+    "parse_judgement",
+    "parse_label",
+    "read_put_responses",
+]
