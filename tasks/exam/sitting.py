@@ -20,7 +20,7 @@ from schemas.errors import BudgetError, ProctorError, UsageError
 from schemas.ledger.exam import Session
 from schemas.settings import Settings
 from tasks.exam.closed import close_run
-from tasks.exam.doors import DirectDoor, Door, HttpDoor
+from tasks.exam.doors import Door, HttpDoor
 from tasks.exam.http_calls import PATIENCE_S
 from tasks.exam.protocol import make_protocol
 from tasks.exam.protocol.tokens import open_keys
@@ -284,4 +284,4 @@ async def _open_door(ledger: Ledger, settings: Settings, door: Door | None) -> A
         async with HttpDoor(settings.exam_url, patience_s=settings.store_wait_s or PATIENCE_S) as http:
             yield http
     else:
-        yield DirectDoor(make_protocol(ledger, settings, is_in_house=True))
+        yield make_protocol(ledger, settings, is_in_house=True)

@@ -20,7 +20,6 @@ from pathlib import Path
 from schemas.settings import Settings
 from tasks.exam.protocol import Answer, make_protocol
 from tasks.exam.protocol.tokens import issue_token, open_keys
-from tests.tasks.exam.kit import DirectDoor
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
@@ -54,7 +53,7 @@ async def _sit_all(
     """Sit every session at once; returns how many answers were acknowledged."""
     protocol = make_protocol(ledger, settings, is_in_house=True)
     keys = open_keys(settings)
-    door = DirectDoor(protocol)
+    door = protocol
 
     async def sit(session_id: str, user_id: str) -> int:
         answered = 0
