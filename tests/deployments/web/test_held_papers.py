@@ -1,4 +1,4 @@
-"""Held papers on the desk exist for coordinators alone, and every change carries the token of its session."""
+"""Held papers on the desk are for coordinators alone; a change carries its session's token."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_a_decision_says_whether_a_question_was_read_right(
 
 
 def land_reviewed(lake: Lake, settings: Settings, folder: Path) -> None:
-    """Papers of which review accepted the first half as read and corrected the key of the others."""
+    """Papers whose first half review accepted as read; of the others it corrected the key."""
     for number in range(12):
         source = folder / f"source{number % 4}"
         source.mkdir(parents=True, exist_ok=True)
