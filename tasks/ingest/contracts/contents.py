@@ -241,7 +241,7 @@ _MARKED_TITLE = re.compile(r"\s*(?:[A-H]|\d{1,2}|[IVX]{1,4})\s*[.．、:：)）]
 
 
 def _heads_section(piece: Piece) -> bool:
-    """Whether a line is a numbered title, or nothing but the name of a type behind a mark."""
+    """Whether a line is a section's numbered title, or only the name of a type after a mark."""
     if len(piece.text) > 60 or piece.kind == "table":
         return False
     marked = _MARKED_TITLE.match(piece.text)
