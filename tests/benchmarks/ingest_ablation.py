@@ -15,7 +15,6 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-import pickle
 import pkgutil
 import sys
 from collections import defaultdict
@@ -23,11 +22,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
-from tasks.ingest.reading import read_extraction
-from tests.benchmarks.ingest_accuracy import compare, read_options, read_truths
-from tests.benchmarks.ingest_cache import find_cache, use_cache
+from tasks.ingest.confidence import read_truths
+from tests.benchmarks.ingest_accuracy import compare, read_landed
+from tests.benchmarks.ingest_cache import use_cache
 
 
 def list_rules(room: str) -> Iterator[tuple[str, FunctionType]]:
@@ -74,23 +73,20 @@ def put_in_place(function: FunctionType, other: Callable[..., Any]) -> Iterator[
             setattr(module, name, function)
 
 
-Paper = tuple[str, Any, Mapping[str, Any] | None]
+class Measured(NamedTuple):
+    """A paper to be read again and again, with its truth where it has one."""
+
+    path: Path
+    truth: dict[str, Any] | None
 
 
-def measure(paper: Paper) -> tuple[float, ...]:
-    """What a paper came to: listed questions right, or questions that no contract doubts."""
-    name, extraction, truth = paper
-    document: dict[str, Any] = {
-        "document_id": name, "document_name": name, "source_path": name, "source_kind": "other",
-        "discipline": None, "sub_discipline": None, "error": None, "warnings": [],
-    }  # fmt: skip
-    _clear_caches()
-    result = read_extraction(extraction, Path(name), document, read_options(Path(name)))
-    if truth is not None:
-        row = compare(result["document"], result["questions"], dict(truth))
-        return (row["right_count"], -abs(row["count"] - row["truth_count"]))
-    notes = sum(len(question["parse_notes"]) for question in result["questions"])
-    return (len(result["questions"]), -notes)
+def measure(paper: Measured) -> tuple[float, float]:
+    """What a paper came to: listed questions right and count, or questions and their doubts."""
+    result = read_landed(paper.path)
+    if paper.truth is not None:
+        row = compare(result["document"], result["questions"], paper.truth)
+        return row["right_count"], -abs(row["count"] - row["truth_count"])
+    return len(result["questions"]), -sum(len(question["parse_notes"]) for question in result["questions"])
 
 
 def _clear_caches() -> None:
@@ -101,10 +97,10 @@ def _clear_caches() -> None:
                     value.cache_clear()
 
 
-def find_touched(rules: Mapping[str, FunctionType], papers: Sequence[Paper]) -> dict[str, set[str]]:
+def find_touched(rules: Mapping[str, FunctionType], papers: Sequence[Measured]) -> dict[str, set[Path]]:
     """For each rule the papers in which its result was ever another than its neutral one."""
-    touched: dict[str, set[str]] = defaultdict(set)
-    current = [""]
+    touched: dict[str, set[Path]] = defaultdict(set)
+    current = [Path()]
 
     def watch(name: str, function: FunctionType, neutral: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -126,38 +122,21 @@ def find_touched(rules: Mapping[str, FunctionType], papers: Sequence[Paper]) -> 
     for watcher in watchers:
         watcher.__enter__()
     for paper in papers:
-        current[0] = paper[0]
+        current[0] = paper.path
         measure(paper)
     for watcher in reversed(watchers):
         watcher.__exit__(None, None, None)
     return touched
 
 
-def read_papers(folders: Sequence[Path]) -> list[Paper]:
-    """The extractions of all papers, from the cache of the benchmarks, with their truth."""
-    from tasks.ingest.readers.formats import extract, find_reader
-    from tasks.ingest.readers.sniffing import sniff
-
-    papers: list[Paper] = []
+def list_papers(folders: Sequence[Path]) -> list[Measured]:
+    """The papers of folders with truth files; all files of others."""
+    found: list[Measured] = []
     for folder in folders:
         truths = read_truths(folder) if (folder / "truth").is_dir() else {}
-        for path in sorted(folder / name for name in truths) if truths else sorted(folder.iterdir()):
-            if not path.is_file():
-                continue
-            data = path.read_bytes()
-            kept = find_cache() / f"extraction-{hash_of(data)}"
-            if not kept.exists():
-                reader = find_reader(sniff(data, path.name), path.name)
-                kept.write_bytes(pickle.dumps(extract(data, reader, read_options(path))))
-            papers.append((str(path), pickle.loads(kept.read_bytes()), truths.get(path.name)))
-    return papers
-
-
-def hash_of(data: bytes) -> str:
-    """A name for the extraction of a file."""
-    import hashlib
-
-    return hashlib.sha256(data).hexdigest()[:24]
+        paths = [folder / name for name in truths] or sorted(folder.iterdir())
+        found += [Measured(path, truths.get(path.name)) for path in paths if path.is_file()]
+    return found
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -170,23 +149,25 @@ def main(arguments: Sequence[str]) -> None:
         for name, function in list_rules(room)
     }
     with use_cache():
-        papers = read_papers(folders)
-        usual = {paper[0]: measure(paper) for paper in papers}
+        papers = list_papers(folders)
+        usual = {paper.path: measure(paper) for paper in papers}
+        _clear_caches()
         touched = find_touched(rules, papers)
         for name, function in rules.items():
             neutral = make_neutral(function)
             if neutral is None:
                 continue
             lost = gained = 0
+            _clear_caches()
             with put_in_place(function, neutral):
                 for paper in papers:
-                    if paper[0] in touched[name]:
+                    if paper.path in touched[name]:
                         try:
                             found = measure(paper)
                         except Exception:
                             found = (-1.0, 0.0)  # without the rule the paper cannot be read at all
-                        lost += found < usual[paper[0]]
-                        gained += found > usual[paper[0]]
+                        lost += found < usual[paper.path]
+                        gained += found > usual[paper.path]
             size = len(inspect.getsource(function).splitlines())
             print(f"{name:60}{size:5}{len(touched[name]):6}{lost:6}{gained:6}", flush=True)
 
