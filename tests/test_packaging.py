@@ -6,8 +6,10 @@ Every import is declared, every file is in the wheel, and the wheel alone runs.
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -57,6 +59,11 @@ def list_imports() -> dict[str, set[str]]:
     return found
 
 
+def read_version() -> str:
+    version: str = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    return version
+
+
 def test_every_import_is_of_a_declared_distribution() -> None:
     declared, extras = read_declared()
     known = packages_distributions()
@@ -94,7 +101,7 @@ def test_the_wheel_holds_every_file_of_the_packages(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_demo_runs_from_the_wheel_in_an_empty_environment(tmp_path: Path) -> None:
+def test_the_wheel_runs_the_demo_an_ingest_and_a_report_in_an_empty_environment(tmp_path: Path) -> None:
     wheel, environment, work = build_wheel(tmp_path), tmp_path / "environment", tmp_path / "elsewhere"
     work.mkdir()
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
@@ -113,14 +120,23 @@ def test_the_demo_runs_from_the_wheel_in_an_empty_environment(tmp_path: Path) ->
     ]
     subprocess.run([*install, str(wheel)], check=True)
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PROCTOR_", "PREFECT_", "PYTHON"))}
-    done = subprocess.run(
-        [str(environment / "bin" / "proctor"), "demo"],
-        cwd=work,
-        env=kept,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    assert "sim-summit-1" in done.stdout
+
+    def run(*command: str, home: str = ".proctor") -> str:
+        program = str(environment / "bin" / "proctor")
+        variables = kept | {"PROCTOR_HOME": str(work / home)}
+        done = subprocess.run(
+            [program, *command], cwd=work, env=variables, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        return done.stdout
+
+    # Without a checkout there is no commit to name.
+    assert run("--version") == f"proctor {read_version()}\n"
+    assert "sim-summit-1" in run("demo")
     assert (work / ".proctor" / "public").is_dir()
+    run("report", "--out", "site", "--no-server")
+    assert "sim-summit-1" in (work / "site" / "leaderboard.csv").read_text("utf-8")
+    shutil.copy(ROOT / "deployments/demo/papers/history/history-final-2024.docx", work / "paper.docx")
+    run("init", home="other")
+    read = json.loads(run("ingest", "paper.docx", "--no-server", "--json", home="other"))
+    assert (read["documents"], read["question_count"]) == ({"parsed": 1}, 17)

@@ -26,7 +26,9 @@ from warehouse.ledger.exam import sittings
 from warehouse.ledger.trust import users
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, RowMapping
+    from sqlalchemy import Connection
+
+    from schemas.ledger.exam import Run
 
 T = TypeVar("T")
 
@@ -189,7 +191,7 @@ def add_administration_routes(app: FastAPI, settings: Settings) -> None:
         found = await run_in_threadpool(
             _read, ledger, lambda c: sittings.list_run_page(c, after=after, limit=limit + 1)
         )
-        page, next_after = cut_page(found, limit, lambda run: str(run[0]["run_id"]))
+        page, next_after = cut_page(found, limit, lambda run: run[0].run_id)
         return bodies.RunList(runs=[_describe_run(*run) for run in page], next_after=next_after)
 
     @app.get("/runs/{run_id}")
@@ -207,10 +209,10 @@ def _read(ledger: Ledger, operation: Callable[[Connection], T]) -> T:
         return operation(connection)
 
 
-def _describe_run(row: RowMapping, counts: Mapping[str, int]) -> bodies.RunBody:
+def _describe_run(run: Run, counts: Mapping[str, int]) -> bodies.RunBody:
     own = bodies.RunBody.model_fields.keys() - {"session_count", "closed_session_count"}
     return bodies.RunBody(
-        **{name: row[name] for name in own},
+        **{name: getattr(run, name) for name in own},
         session_count=sum(counts.values()),
         closed_session_count=counts.get("closed", 0),
     )

@@ -31,7 +31,7 @@ def add_session_routes(app: FastAPI) -> None:
         limit: Limit = MOST_PER_PAGE,
     ) -> bodies.SessionList:
         """One's own sessions; for examiners all, or those of a run. A page at a time."""
-        found = await protocol.list_sessions_async(token, run_id, after=after, limit=limit + 1)
+        found = await protocol.list_sessions(token, run_id, after=after, limit=limit + 1)
         page, next_after = cut_page(found, limit, lambda line: line.session_id)
         return bodies.SessionList(
             sessions=[bodies.SessionLine(**asdict(line)) for line in page], next_after=next_after
@@ -40,7 +40,7 @@ def add_session_routes(app: FastAPI) -> None:
     @app.get("/sessions/{session_id}")
     async def read_status(session_id: bodies.SessionId, token: Token, protocol: Exam) -> bodies.StatusBody:
         """Where a session stands."""
-        return bodies.StatusBody(**asdict(await protocol.read_status_async(token, session_id)))
+        return bodies.StatusBody(**asdict(await protocol.read_status(token, session_id)))
 
     @app.post("/sessions/{session_id}/open")
     async def open_session(
@@ -50,20 +50,20 @@ def add_session_routes(app: FastAPI) -> None:
 
         The reply tells how the session is sat and graded.
         """
-        lease = await protocol.open_session_async(token, session_id, body.lease_secret)
+        lease = await protocol.open_session(token, session_id, body.lease_secret)
         return describe_lease(lease, protocol.longest_response)
 
     @app.post("/sessions/{session_id}/renew")
     async def renew_lease(lease: Held, token: Token, protocol: Exam) -> bodies.RenewedLease:
         """Keep the lease while an answer is being written."""
-        renewed = asdict(await protocol.renew_lease_async(token, lease))
+        renewed = asdict(await protocol.renew_lease(token, lease))
         del renewed["secret"]
         return bodies.RenewedLease(**renewed)
 
     @app.get("/sessions/{session_id}/next")
     async def next_question(lease: Held, token: Token, protocol: Exam) -> bodies.NextBody:
         """The next question, or the pending one again; null when the session is finished."""
-        return bodies.NextBody(question=describe_question(await protocol.next_question_async(token, lease)))
+        return bodies.NextBody(question=describe_question(await protocol.next_question(token, lease)))
 
     @app.post("/sessions/{session_id}/answers")
     async def submit_answer(
@@ -73,9 +73,9 @@ def add_session_routes(app: FastAPI) -> None:
         answer = Answer(**body.model_dump(exclude={"seq", "wants_next"}))
         put = None
         if body.wants_next:
-            receipt, put = await protocol.submit_and_next_async(token, lease, body.seq, answer)
+            receipt, put = await protocol.submit_and_next(token, lease, body.seq, answer)
         else:
-            receipt = await protocol.submit_answer_async(token, lease, body.seq, answer)
+            receipt = await protocol.submit_answer(token, lease, body.seq, answer)
         return bodies.AnswerBody(
             receipt=bodies.ReceiptBody(**asdict(receipt)), question=describe_question(put)
         )
@@ -85,7 +85,7 @@ def add_session_routes(app: FastAPI) -> None:
         session_id: bodies.SessionId, token: Token, protocol: Exam
     ) -> bodies.StatusBody:
         """An examiner ends a session's lease."""
-        return bodies.StatusBody(**asdict(await protocol.release_session_async(token, session_id)))
+        return bodies.StatusBody(**asdict(await protocol.release_session(token, session_id)))
 
 
 def describe_lease(lease: Lease, longest_response: int) -> bodies.LeaseBody:

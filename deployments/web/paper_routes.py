@@ -1,4 +1,4 @@
-"""Held papers: page and text side by side, lines to be marked, and the reading that the marks make.
+"""Held papers: page and text side by side, and lines to be marked.
 
 Only coordinators see them: a held paper shows its answers.
 """

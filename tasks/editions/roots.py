@@ -82,4 +82,4 @@ def read_disciplines(ledger: Ledger, settings: Settings, run_id: str) -> Sequenc
     """The disciplines of the run's plan; those of the settings for a run unknown to this ledger."""
     with ledger.read() as connection:
         run = sittings.read_run(connection, run_id)
-    return settings.disciplines if run is None else tuple(run["plan"]["shares"])
+    return settings.disciplines if run is None else tuple(run.plan["shares"])

@@ -1,6 +1,7 @@
 """Two doors to one protocol: in process, and over HTTP through the exam API.
 
-Both speak the same interface and raise the same ExamError, so that whoever sits an exam need not know which it is.
+The protocol itself is the door in process. Both speak the same interface and raise the same ExamError, so that whoever sits an
+exam need not know which it is.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from urllib.parse import quote, urlencode
 from tasks.exam.http_calls import PATIENCE_S, HttpCaller
 from tasks.exam.protocol import (
     Answer,
-    ExamProtocol,
     Lease,
     Put,
     Quota,
@@ -39,30 +39,6 @@ class Door(Protocol):
     async def read_status(self, token: str, session_id: str) -> SessionStatus: ...  # noqa: D102
     async def release_session(self, token: str, session_id: str) -> SessionStatus: ...  # noqa: D102
     async def list_sessions(self, token: str, run_id: str | None = None) -> list[SessionSummary]: ...  # noqa: D102
-
-
-class DirectDoor:
-    """The protocol in this process."""
-
-    def __init__(self, protocol: ExamProtocol) -> None:
-        self._protocol = protocol
-        self.open_session = protocol.open_session_async
-        self.renew_lease = protocol.renew_lease_async
-        self.next_question = protocol.next_question_async
-        self.read_pending = protocol.read_pending_async
-        self.submit_answer = protocol.submit_answer_async
-        self.submit_and_next = protocol.submit_and_next_async
-        self.read_status = protocol.read_status_async
-        self.release_session = protocol.release_session_async
-        self.list_sessions = protocol.list_sessions_async
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, _type: type[BaseException] | None, _value: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        """Nothing to close: the ledger belongs to the caller."""
 
 
 class HttpDoor:

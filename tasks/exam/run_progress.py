@@ -101,7 +101,7 @@ def read_run_progress(ledger: Ledger, run_id: str, *, now: float | None = None) 
         rows = read_session_paces(connection, run_id)
         calls = read_call_sums(connection, run_id, "exam")
         spent_usd = read_spent_usd(connection, run_id)
-    outside = frozenset(run["plan"]["outside"])
+    outside = frozenset(run.plan["outside"])
     found: dict[str, CandidateProgress] = {}
     for row in rows:
         model = row["model"]
@@ -128,7 +128,7 @@ def read_run_progress(ledger: Ledger, run_id: str, *, now: float | None = None) 
     is_over = all(one.left_s == 0 for one in candidates)
     return RunProgress(
         run_id,
-        run["status"],
+        run.status,
         write_moment(moment),
         sum(one.done for one in candidates),
         sum(one.total for one in candidates),

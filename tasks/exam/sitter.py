@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from schemas.errors import BudgetError, ExamError, ProctorError
+from schemas.ledger.exam import Session
 from schemas.settings import Settings
 from tasks.exam.doors import Door
 from tasks.exam.protocol import Answer, Lease, Put
@@ -82,7 +83,7 @@ class SessionSitter:
         self,
         room: ExamRoom,
         model: RegisteredModel,
-        session: Mapping[str, Any],
+        session: Session,
         is_ours: Callable[[], bool] = lambda: True,
     ) -> None:
         """`is_ours` says whether the session is still this process's own.
@@ -95,7 +96,7 @@ class SessionSitter:
         self._keys = room.keys
         self._model = model
         self._session = session
-        self._session_id: str = session["session_id"]
+        self._session_id = session.session_id
         # Once: were the keys deleted meanwhile, this process is still the holder of its lease.
         self._lease_secret = derive_lease_secret(room.keys.read(), self._session_id)
         self._progress = room.progress
@@ -128,7 +129,7 @@ class SessionSitter:
 
     async def _read_first_puts(self) -> list[Put]:
         """What is pending from before, filled up with new questions to the width of the window."""
-        window = int(self._session["pending_window"])
+        window = self._session.pending_window
         puts = await self._call(self._door.read_pending) if window > 1 else []
         known = {put.seq for put in puts}
         while len(puts) < window:
@@ -153,9 +154,9 @@ class SessionSitter:
         request = CallRequest(
             purpose="exam",
             messages=messages,
-            run_id=self._session["run_id"],
+            run_id=self._session.run_id,
             unit=self._session_id,
-            repeat=self._session["repeat"],
+            repeat=self._session.repeat,
             # Two sessions never share a reply, even where they put the same question in the same words.
             salt=f"{self._session_id}:{put.seq}",
         )
@@ -214,7 +215,7 @@ class SessionSitter:
                 receipt.question_count,
             )
         )
-        if following is None and not receipt.is_closed and int(self._session["pending_window"]) == 1:
+        if following is None and not receipt.is_closed and self._session.pending_window == 1:
             # A quota was reached, or the window is narrower at this door: the protocol says which.
             return await self._call(self._door.next_question)
         return following
@@ -240,7 +241,7 @@ class SessionSitter:
                 return  # another pending question of this session has opened it meanwhile
             self._token = issue_token(
                 self._keys,
-                self._session["user_id"],
+                self._session.user_id,
                 self._session_id,
                 ["sit"],
                 self._settings.token_ttl_s,

@@ -14,12 +14,13 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from schemas.errors import BudgetError, ProctorError, UsageError
+from schemas.ledger.exam import Session
 from schemas.settings import Settings
 from tasks.exam.closed import close_run
-from tasks.exam.doors import DirectDoor, Door, HttpDoor
+from tasks.exam.doors import Door, HttpDoor
 from tasks.exam.http_calls import PATIENCE_S
 from tasks.exam.protocol import make_protocol
 from tasks.exam.protocol.tokens import open_keys
@@ -127,9 +128,9 @@ async def sit_sessions(
     part = part or SittingPart()
     rows, outside = _read_sessions(ledger, run_id, part.models)
     report = SittingReport(run_id, session_count=len(rows))
-    report.outside_count = sum(row["model"] in outside and row["status"] != "closed" for row in rows)
-    waiting = [row for row in rows if row["status"] != "closed" and row["model"] not in outside]
-    candidates = {row["model"]: registry.get(row["model"]) for row in waiting}
+    report.outside_count = sum(row.model in outside and row.status != "closed" for row in rows)
+    waiting = [row for row in rows if row.status != "closed" and row.model not in outside]
+    candidates = {row.model: registry.get(row.model) for row in waiting}
     async with _open_door(ledger, settings, part.door) as used, SharedWork(ledger, "sit") as claims:
         room = _Room(settings, candidates, min(part.max_sessions, max(1, -(-len(waiting) // part.sharers))))
         keys = open_keys(settings)
@@ -147,14 +148,14 @@ async def sit_sessions(
 
         shared = ExamRoom(used, client, settings, keys, count, note_error, clock_of(ledger.engine))
 
-        async def sit(row: Mapping[str, Any]) -> SittingFailure | bool:
+        async def sit(row: Session) -> SittingFailure | bool:
             """Sit a session.
 
             Returns False when another process sits it or may have taken it over meanwhile, or when all sitting is
             being stopped.
             """
-            name: str = row["session_id"]
-            model = candidates[row["model"]]
+            name = row.session_id
+            model = candidates[row.model]
             async with room.by_limits[_name_limits(model)], room.overall:
                 if stop.is_set() or not await claims.take(name):
                     return False
@@ -174,7 +175,7 @@ async def sit_sessions(
                 except ProctorError as error:
                     if was_lost:
                         return False
-                    return SittingFailure(name, row["model"], str(error), is_pending(error))
+                    return SittingFailure(name, row.model, str(error), is_pending(error))
                 finally:
                     await claims.release(name)
             # A claim that could not be renewed is no try that failed: the session is sat again.
@@ -183,7 +184,7 @@ async def sit_sessions(
         faults, failures = await _sit_in_rounds(ledger, run_id, waiting, sit, claims, stop)
     with ledger.read() as connection:
         counts = sittings.count_sessions(connection, run_id)
-    left = {row["session_id"] for row in _list_open(ledger, run_id, rows)}
+    left = {row.session_id for row in _list_open(ledger, run_id, rows)}
     stayed = [failure for failure in failures if failure.session_id in left]
     report.failures = [failure for failure in stayed if not failure.is_pending]
     report.pending_count = len(stayed) - len(report.failures)
@@ -199,8 +200,8 @@ async def sit_sessions(
 async def _sit_in_rounds(
     ledger: Ledger,
     run_id: str,
-    waiting: Sequence[Mapping[str, Any]],
-    sit: Callable[[Mapping[str, Any]], Awaitable[SittingFailure | bool]],
+    waiting: Sequence[Session],
+    sit: Callable[[Session], Awaitable[SittingFailure | bool]],
     claims: SharedWork,
     stop: asyncio.Event,
 ) -> tuple[list[BaseException], list[SittingFailure]]:
@@ -212,13 +213,13 @@ async def _sit_in_rounds(
     failures: dict[str, SittingFailure] = {}
     rounds: Counter[str] = Counter()
     while waiting and not stop.is_set():
-        free = await claims.find_free([row["session_id"] for row in waiting])
+        free = await claims.find_free([row.session_id for row in waiting])
         if not free:
             await asyncio.sleep(POLL_S)
-        rows = [row for row in waiting if row["session_id"] in free]
+        rows = [row for row in waiting if row.session_id in free]
         outcomes = await asyncio.gather(*(sit(row) for row in rows), return_exceptions=True)
         for row, outcome in zip(rows, outcomes, strict=True):
-            name: str = row["session_id"]
+            name = row.session_id
             if isinstance(outcome, BaseException):
                 faults.append(outcome)
                 rounds[name] = ROUNDS
@@ -228,15 +229,15 @@ async def _sit_in_rounds(
             elif outcome:
                 failures.pop(name, None)
                 rounds[name] += 1
-        waiting = [row for row in _list_open(ledger, run_id, waiting) if rounds[row["session_id"]] < ROUNDS]
+        waiting = [row for row in _list_open(ledger, run_id, waiting) if rounds[row.session_id] < ROUNDS]
     return faults, list(failures.values())
 
 
-def _list_open(ledger: Ledger, run_id: str, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _list_open(ledger: Ledger, run_id: str, rows: Sequence[Session]) -> list[Session]:
     """Those of the sessions that are not closed now."""
     with ledger.read() as connection:
         left = set(deadlines.list_unfinished(connection, target=run_id))
-    return [row for row in rows if row["session_id"] in left]
+    return [row for row in rows if row.session_id in left]
 
 
 class _Room:
@@ -263,17 +264,15 @@ def _name_limits(model: RegisteredModel) -> tuple[str, str]:
 
 def _read_sessions(
     ledger: Ledger, run_id: str, models: Sequence[str] | None
-) -> tuple[list[Mapping[str, Any]], frozenset[str]]:
+) -> tuple[list[Session], frozenset[str]]:
     with ledger.read() as connection:
         run = sittings.read_run(connection, run_id)
         if run is None:
             raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
-        rows: list[Mapping[str, Any]] = [
-            dict(row) for row in sittings.list_sessions(connection, run_id=run_id)
-        ]
+        rows = sittings.list_sessions(connection, run_id=run_id)
     if models is not None:
-        rows = [row for row in rows if row["model"] in set(models)]
-    return rows, frozenset(run["plan"]["outside"])
+        rows = [row for row in rows if row.model in set(models)]
+    return rows, frozenset(run.plan["outside"])
 
 
 @asynccontextmanager
@@ -285,4 +284,4 @@ async def _open_door(ledger: Ledger, settings: Settings, door: Door | None) -> A
         async with HttpDoor(settings.exam_url, patience_s=settings.store_wait_s or PATIENCE_S) as http:
             yield http
     else:
-        yield DirectDoor(make_protocol(ledger, settings, is_in_house=True))
+        yield make_protocol(ledger, settings, is_in_house=True)

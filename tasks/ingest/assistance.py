@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.errors import BudgetError, RegistryError
 from schemas.vocabulary import QUESTION_TYPES
+from tasks.ingest.confidence import Terms, judge_reading
+from tasks.ingest.contracts import Checked
 from tasks.ingest.documents import ParsedDocument
 from tasks.ingest.located_questions import Located, locate_questions, make_rows
 from tasks.ingest.stretches import find_stretches, merge_rows
@@ -241,8 +243,10 @@ async def assist_document(
         warnings.append(f"The model {model.name} did not help: {problem}. The rules' reading was kept.")
     summary.questions += gained
     document = parsed.document | {"warnings": warnings, "question_count": len(questions)}
-    if gained:
-        document |= {"status": "parsed", "error": None}
+    if gained and document["status"] == "no_questions":
+        # what a paper says of itself was not checked against the model's reading: evidence alone decides on holding it
+        assert parsed.text is not None
+        judge_reading(document, questions, str(parsed.text["text"]), Checked(), Terms(threshold))
     return replace(parsed, document=document, questions=questions)
 
 

@@ -1,4 +1,4 @@
-"""Correcting by hand how a paper is divided: what it was read as, reading it again, keeping the correction.
+"""Correcting by hand how a paper is divided.
 
 A person marks lines. The same readers then read the archived original again, in a child process, with these marks as
 evidence: the same marks give the same questions. A correction that is kept is a row; later papers of its source try it too.
@@ -132,9 +132,9 @@ def read_again(lake: Lake, settings: Settings, paper: PaperAsRead, marks: str) -
 
 
 def _lay_out(lake: Lake, settings: Settings, document: dict[str, Any], archived: Path, folder: Path) -> Path:
-    """The original under its own name in a folder, the files without questions that came with it beside it.
+    """The original under its own name in a folder, files that came with it beside it.
 
-    Among those is the key of the paper, if it has a file of its own.
+    These are the files without questions. Among those is the key of the paper, if it has a file of its own.
     """
     path = folder / Path(str(document["document_name"])).name
     shutil.copyfile(archived, path)
@@ -151,9 +151,9 @@ def _lay_out(lake: Lake, settings: Settings, document: dict[str, Any], archived:
 def keep_correction(
     lake: Lake, settings: Settings, paper: PaperAsRead, marks: str, person: str, *, release: bool = False
 ) -> ParsedDocument:
-    """Land a paper as a person's marks divide it, and keep the marks for later papers of its source.
+    """Land a paper as a person's marks divide it.
 
-    With `release` the paper goes on whatever its contracts say: the person has seen its questions. The same marks again
+    The marks are kept for later papers of its source. With `release` the paper goes on whatever its contracts say: the person has seen its questions. The same marks again
     change nothing.
     """
     parsed = read_again(lake, settings, paper, marks)

@@ -1,4 +1,4 @@
-"""Fitting the confidence again on what is known by now: decisions of review, and papers read by eye.
+"""Fitting the confidence again on decisions of review, and on papers read by eye.
 
 What would change is reported first. A fit that is taken into use holds for what is read from then on; what was landed keeps
 its confidence, and the name of the fit it came from, until it is read again.
@@ -65,7 +65,7 @@ class FitReport:
 
 
 def read_fit_in_use(lake: Lake) -> str | None:
-    """The JSON of the fit that was last taken into use here; None for the one that comes with the program."""
+    """The JSON of the fit that was last taken into use here; None for the packaged one."""
     rows = lake.read("confidence_fit_in_use").to_dicts()
     return str(rows[0]["fit"]) if rows else None
 
@@ -73,7 +73,7 @@ def read_fit_in_use(lake: Lake) -> str | None:
 def learn_confidence(
     lake: Lake, folders: Sequence[Path], options: IngestOptions, person: str, *, apply: bool
 ) -> FitReport:
-    """Fit the confidence on review's decisions and on the papers with truth files in `folders`; report what changes.
+    """Fit the confidence on decisions and truth files of `folders`; report what changes.
 
     With `apply` the fit is taken into use. Doing it twice changes nothing.
 
@@ -176,7 +176,10 @@ def _read_questions(lake: Lake, document: Mapping[str, Any]) -> list[dict[str, A
 
 
 def _compare_landed(lake: Lake, fit: Fit, terms: Terms) -> tuple[int, int, list[str], list[str]]:
-    """What landed papers would be by another fit: questions above and below the threshold, papers held and not."""
+    """What landed papers would be by another fit.
+
+    Returned are questions raised above and lowered below the threshold, papers newly held and no longer held.
+    """
     raised = lowered = 0
     held: list[str] = []
     released: list[str] = []

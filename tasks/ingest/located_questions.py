@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tasks.ingest.confidence import compute_confidences, name_status, parse_reading, read_fit
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.key_matching import match_keys
@@ -117,7 +118,9 @@ def _locate_rest(
     return Located(draft, begin, draft.end)
 
 
-def make_rows(parsed: ParsedDocument, located: Sequence[Located], threshold: float) -> list[Row]:
+def make_rows(
+    parsed: ParsedDocument, located: Sequence[Located], threshold: float, fit: str | None = None
+) -> list[Row]:
     """Rows of the model's questions.
 
     They have the answers that the rules had found for them elsewhere in the paper.
@@ -129,6 +132,10 @@ def make_rows(parsed: ParsedDocument, located: Sequence[Located], threshold: flo
         _match_printed_keys(drafts, str(parsed.text["text"]), parsed.document["language"])
     notes = ["ocr"] if "rapidocr" in str(parsed.document["converter"]) else []
     rows, _ = make_questions(drafts, parsed.document, parsed.document["language"], notes)
+    evidence, checked = parse_reading(parsed.document.get("reading"))
+    compute_confidences(read_fit(fit), evidence, rows, checked.breaches)
+    for row in rows:
+        row["status"] = name_status(row, threshold)
     return rows
 
 

@@ -6,6 +6,6 @@ from pathlib import PurePosixPath
 
 
 def name_source(source_path: str | None) -> str:
-    """The source of a paper: the folder that it was ingested with, empty for one that was named by itself."""
+    """The source of a paper: its folder; empty for one that was named by itself."""
     folder = PurePosixPath(str(source_path or "")).parent
     return "" if str(folder) == "." else folder.as_posix()

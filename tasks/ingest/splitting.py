@@ -35,7 +35,6 @@ from tasks.ingest.layout.furniture import (
     drop_page_numbers,
     is_noise,
     move_brackets,
-    move_tags,
 )
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.key_blocks import write_key_blocks
@@ -128,7 +127,7 @@ _WORSE_BY_LAYOUT = 0.02
 
 
 def _try_layouts(best: ReadPaper, paper: LinedPaper, layouts: Sequence[Correction]) -> ReadPaper:
-    """The best reading among this one and those by the marks that a person made in papers of the same source."""
+    """The best among this reading and those by marks made in papers of the same source."""
     for layout in layouts:
         other = _read_corrected(paper, layout)
         if other is None:
@@ -273,7 +272,7 @@ def _split_part(
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
     kept = [piece for piece in drop_page_numbers(drop_notices(part)).pieces if not is_noise(piece)]
-    pieces = list(move_tags(move_brackets(IndexedLines(kept))).pieces)
+    pieces = list(move_brackets(IndexedLines(kept)).pieces)
     for index, piece in enumerate(pieces[:6]):
         title = _AFTER_TITLE.match(piece.text)
         if title is not None:

@@ -5,13 +5,12 @@ And what a second reading of them may replace.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from tasks.ingest.confidence import parse_reading
 from tasks.ingest.documents import ParsedDocument
-from tasks.ingest.words.warnings import MAY_HOLD_MORE, NOT_READ
 
 Row = dict[str, Any]
 
@@ -28,8 +27,8 @@ def find_stretches(parsed: ParsedDocument) -> list[tuple[int, int]]:
     """The stretches of the text that the rules left in doubt, as offsets in order.
 
     What the rules are sure of is in none. All of the text where no question was found; else every run of questions that
-    are below the confidence threshold or may hold more than their own, and every numbered line that belongs to no
-    question, up to the sure questions around them.
+    a contract of the paper doubts, by itself or with its section, or that are below the confidence threshold, and the place of
+    every contract that is broken, up to the sure questions around them.
     """
     if parsed.text is None:
         return []
@@ -40,9 +39,18 @@ def find_stretches(parsed: ParsedDocument) -> list[tuple[int, int]]:
         (row for row in parsed.questions if row["text_start"] is not None and row["text_end"] is not None),
         key=lambda row: row["text_start"],
     )
-    sure = [row for row in placed if not _is_doubtful(row)]
-    doubtful = [(row["text_start"], row["text_end"]) for row in placed if _is_doubtful(row)]
-    for place in read_places(parsed.document.get("warnings", ())):
+    _, checked = parse_reading(parsed.document.get("reading"))
+    sections = {breach.section for breach in checked.breaches if breach.section is not None}
+    places = sorted({breach.place for breach in checked.breaches})
+
+    def is_doubtful(row: Row) -> bool:
+        at = bisect_left(places, row["text_start"])
+        holds_breach = at < len(places) and places[at] < row["text_end"]
+        return row["status"] == "low_confidence" or row.get("section") in sections or holds_breach
+
+    sure = [row for row in placed if not is_doubtful(row)]
+    doubtful = [(row["text_start"], row["text_end"]) for row in placed if is_doubtful(row)]
+    for place in places:
         line_end = text.find("\n", place)
         doubtful.append((place, line_end if line_end >= 0 else len(text)))
     ends = sorted(one["text_end"] for one in sure)
@@ -60,23 +68,6 @@ def find_stretches(parsed: ParsedDocument) -> list[tuple[int, int]]:
         else:
             stretches.append((start, end))
     return stretches
-
-
-def _is_doubtful(row: Row) -> bool:
-    return row["status"] == "low_confidence" or not MAY_HOLD_MORE.isdisjoint(row.get("parse_notes") or ())
-
-
-def read_places(warnings: Sequence[str]) -> list[int]:
-    """The places of numbered lines that no question claims.
-
-    The warnings of a document name them.
-    """
-    found = (_PLACES.search(warning) for warning in warnings if warning.startswith(NOT_READ))
-    return [int(place) for match in found if match for place in match.group(1).split(", ")]
-
-
-# as `contracts/coverage.py` writes it
-_PLACES = re.compile(r"at characters (\d+(?:, \d+)*)")
 
 
 def merge_rows(questions: Sequence[Row], rows: Sequence[Row], start: int, end: int) -> list[Row] | None:

@@ -6,7 +6,7 @@ A page's code reads rows and says what they show.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import polars as pl
@@ -38,12 +38,14 @@ class PageData:
 
     In the file a title or a word is a pair or the name of a label; a column that several pages share is named as in common.yaml; `words` names one
     group of words or several, of which a later one counts; `figure` names a function of panel_charts or month_charts as its `kind`, and
-    has what it takes: what has a `title` is an Axis, what has none a Group. `cut_by` is a column of which a figure has the first names only.
+    has what it takes: what has a `title` is an Axis, what has none a Group. `cut_by` is a column of which a figure has the first names only;
+    `findings` are sentences with places for values.
     """
 
     about: Words
     words: Mapping[str, Mapping[str, Words]]
     panels: Mapping[str, Mapping[str, Any]]
+    findings: Mapping[str, Words] = field(default_factory=dict)
 
     def panel(
         self, name: str, frame: pl.DataFrame, /, *, drawn: pl.DataFrame | None = None, **read: Any
@@ -67,6 +69,14 @@ class PageData:
             "draw": self._draw(figure, drawn) if figure and drawn is not None and drawn.height else None,
         }
         return Panel(**{**fields, **read, "frame": frame})
+
+    def say(self, finding: str, values: Mapping[str, Any]) -> Words:
+        """A sentence in both languages with values in their places.
+
+        Of a pair of words each language has its own; a list is joined as the language does.
+        """
+        zh, en = self.findings[finding]
+        return zh.format(**_choose(values, 0, "、")), en.format(**_choose(values, 1, ", "))
 
     def name(self, value: str, *groups: str) -> Words:
         """What stands for a value in groups of words; itself where nothing does."""
@@ -105,7 +115,18 @@ def read_page(name: str) -> PageData:
         group: {value: find_words(found) for value, found in values.items()}
         for group, values in content.get("words", {}).items()
     }
-    return PageData(content.get("about", ("", "")), words, content["panels"])
+    return PageData(content.get("about", ("", "")), words, content["panels"], content.get("findings", {}))
+
+
+def _choose(values: Mapping[str, Any], place: int, separator: str) -> dict[str, Any]:
+    return {
+        name: value[place]
+        if isinstance(value, tuple)
+        else separator.join(map(str, value))
+        if isinstance(value, list)
+        else value
+        for name, value in values.items()
+    }
 
 
 def find_words(found: Words | str) -> Words:

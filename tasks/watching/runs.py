@@ -56,7 +56,7 @@ def find_run(ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun | Non
     """
     with ledger.read() as connection:
         row = read_run_row(connection, run_id)
-    is_open = row is not None and row["status"] == "open"
+    is_open = row is not None and row.status == "open"
     landed = [] if lake is None or is_open else _read_runs(lake, run_id, 1, 0)
     if landed:
         return _make_run(landed[0])
@@ -64,14 +64,14 @@ def find_run(ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun | Non
         return None
     return WatchedRun(
         run_id,
-        row["month"],
+        row.month,
         False,
-        row["status"],
-        row["bank_version"],
+        row.status,
+        row.bank_version,
         None,
         None,
-        row["planned_at"],
-        row["is_simulated"],
+        row.planned_at,
+        row.is_simulated,
     )
 
 
@@ -94,7 +94,7 @@ def list_sessions(ledger: Ledger, lake: Lake | None, run: WatchedRun) -> list[di
     )
     with ledger.read() as connection:
         rows = sittings.list_sessions(connection, run_id=run.run_id)
-    found = [{name: row[name] for name in names} | {"score": None} for row in rows]
+    found = [{name: getattr(row, name) for name in names} | {"score": None} for row in rows]
     return sorted(found, key=lambda row: (row["model"], row["prompt_style"], row["repeat"]))
 
 

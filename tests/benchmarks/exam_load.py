@@ -196,9 +196,9 @@ def _publish(
         rows = sittings.list_sessions(connection, run_id=plan.run_id)
     keys = open_keys(settings)
     return [
-        (row["session_id"], issue_token(keys, row["user_id"], row["session_id"], ["sit"], 7200).text)
+        (row.session_id, issue_token(keys, row.user_id, row.session_id, ["sit"], 7200).text)
         for row in rows
-        if row["model"] != "rho"
+        if row.model != "rho"
     ]
 
 

@@ -20,7 +20,6 @@ from pathlib import Path
 from schemas.settings import Settings
 from tasks.exam.protocol import Answer, make_protocol
 from tasks.exam.protocol.tokens import issue_token, open_keys
-from tests.tasks.exam.kit import DirectDoor
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
@@ -41,7 +40,7 @@ def measure_protocol(session_count: int, question_count: int, *, combined: bool 
             plan = publish(ledger, settings, registry, make_bank(question_count, variants=0))
             with ledger.read() as connection:
                 rows = sittings.list_sessions(connection, run_id=plan.run_id)
-            sessions = [(row["session_id"], row["user_id"]) for row in rows if row["model"] != "rho"]
+            sessions = [(row.session_id, row.user_id) for row in rows if row.model != "rho"]
             cpu, wall = _cpu(), time.perf_counter()
             count = asyncio.run(_sit_all(ledger, settings, sessions, combined=combined))
             cpu, wall = _cpu() - cpu, time.perf_counter() - wall
@@ -54,7 +53,7 @@ async def _sit_all(
     """Sit every session at once; returns how many answers were acknowledged."""
     protocol = make_protocol(ledger, settings, is_in_house=True)
     keys = open_keys(settings)
-    door = DirectDoor(protocol)
+    door = protocol
 
     async def sit(session_id: str, user_id: str) -> int:
         answered = 0

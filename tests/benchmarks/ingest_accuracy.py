@@ -57,7 +57,7 @@ def read_landed(path: Path) -> dict[str, Any]:
 
 
 def read_options(path: Path) -> dict[str, Any]:
-    """The options with which a paper is read here: as a command would, without its limit of time."""
+    """The options of a command, without its limit of time."""
     companions = find_companions(path)
     return {
         "time_limit_s": 3600.0,

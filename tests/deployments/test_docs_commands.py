@@ -43,6 +43,8 @@ def find_fault(line: str) -> str | None:
     words = line.split()
     while words and hasattr(command, "commands") and not words[0].startswith("-"):
         word = words.pop(0)
+        if words and f"{word} {words[0]}" in command.commands:
+            word = f"{word} {words.pop(0)}"
         if word == "…" or word == "COMMAND":
             return None
         if word not in command.commands:

@@ -193,6 +193,7 @@ def test_an_interrupted_flow_ends_in_a_sentence_and_does_not_stay_running(home: 
     ]
 
 
+@pytest.mark.long
 def test_a_server_that_dies_is_an_error_with_the_end_of_its_log(tmp_path: Path) -> None:
     home = Home(tmp_path / "home", tmp_path, {})
     home.run("init")

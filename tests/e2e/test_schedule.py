@@ -16,7 +16,7 @@ from deployments.flow_runs.deploying import read_deployments
 from tests.deployments.demo.kit import fill_workbook
 from tests.e2e.conftest import Demo, Home
 
-pytestmark = [pytest.mark.prefect, pytest.mark.xdist_group("own-server")]
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("own-server")]
 
 PAPER = """一、判断题
 1. 赤道是地球上最长的纬线。（√）

@@ -141,7 +141,7 @@ def sessions(run_id: AnyRun = "", as_json: AsJson = False) -> None:
     )
     with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
         rows = [
-            {name: row[name] for name in columns}
+            {name: getattr(row, name) for name in columns}
             for row in ledger_exam.list_sessions(connection, run_id=run_id or None)
         ]
     print_records(columns, rows, as_json=as_json)

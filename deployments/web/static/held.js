@@ -1,6 +1,7 @@
 // A held paper: lines are marked by key or button, the paper is read again with the marks, and the reading is kept.
 const main = document.getElementById('content');
 const say = JSON.parse(main.dataset.say);
+const kinds = JSON.parse(main.dataset.kinds);
 const lines = [...document.querySelectorAll('#lines li')];
 const places = lines.map((line) => Number(line.dataset.place));
 const marks = new Map(JSON.parse(main.dataset.marks).map((mark) => [mark.place, { role: mark.role, type: mark.type }]));
@@ -126,7 +127,7 @@ function showQuestion(one, index) {
   const article = document.createElement('article');
   article.classList.toggle('doubted', one.confidence < 0.6);
   const title = document.createElement('h3');
-  title.textContent = `${index + 1} · ${say[`kind_${one.type}`]} · ${one.confidence}`;
+  title.textContent = `${index + 1} · ${kinds[one.type]} · ${one.confidence}`;
   const stem = document.createElement('div');
   stem.textContent = [one.material, one.stem].filter(Boolean).join('\n');
   const options = document.createElement('ul');

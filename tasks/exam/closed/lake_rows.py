@@ -15,33 +15,36 @@ from tasks.questions import BareQuestion
 if TYPE_CHECKING:
     from sqlalchemy import RowMapping
 
+    from warehouse.ledger.exam.closed import ClosedSession
+    from warehouse.ledger.exam.sittings import PlannedRun
 
-def describe_run(run: RowMapping, *, is_whole: bool) -> dict[str, object]:
+
+def describe_run(run: PlannedRun, *, is_whole: bool) -> dict[str, object]:
     """A run for `runs`; of its secret seed only the hash lands.
 
     It lands as closed when `is_whole`: everything that it closed is in the lake already.
     """
     return {
-        "run_id": run["run_id"],
-        "month": run["month"],
-        "repetition": run["repetition"] or None,
-        "bank_version": run["bank_version"],
-        "reference_model": run["reference_model"],
-        "set_size": run["set_size"],
-        "policy": run["policy"],
-        "status": run["status"] if is_whole else "open",
-        "seed_hash": hashlib.sha256(run["seed"].encode()).hexdigest(),
-        "planned_at": _time(run["planned_at"]),
-        "closed_at": _time(run["closed_at"]) if is_whole else None,
-        "is_simulated": run["is_simulated"],
+        "run_id": run.run_id,
+        "month": run.month,
+        "repetition": run.repetition or None,
+        "bank_version": run.bank_version,
+        "reference_model": run.reference_model,
+        "set_size": run.set_size,
+        "policy": run.policy,
+        "status": run.status if is_whole else "open",
+        "seed_hash": hashlib.sha256(run.seed.encode()).hexdigest(),
+        "planned_at": _time(run.planned_at),
+        "closed_at": _time(run.closed_at) if is_whole else None,
+        "is_simulated": run.is_simulated,
     }
 
 
-def describe_models(run: RowMapping) -> list[dict[str, object]]:
+def describe_models(run: PlannedRun) -> list[dict[str, object]]:
     """The models of a run for `models`, as they were registered when it was planned."""
     return [
         {
-            "run_id": run["run_id"],
+            "run_id": run.run_id,
             "model": model["name"],
             "organisation": model["organisation"],
             "family": model["family"],
@@ -56,7 +59,7 @@ def describe_models(run: RowMapping) -> list[dict[str, object]]:
             "output_price_usd": model["output_price_usd"],
             "is_simulated": model["is_simulated"],
         }
-        for model in run["plan"]["models"].values()
+        for model in run.plan["models"].values()
     ]
 
 
@@ -68,7 +71,7 @@ def describe_set_question(row: RowMapping) -> dict[str, object]:
     }
 
 
-def describe_session(row: RowMapping, answered_count: int) -> dict[str, object]:
+def describe_session(session: ClosedSession, answered_count: int) -> dict[str, object]:
     """A closed session as a row of `sessions`.
 
     `answered_count` is how many of its questions have an answer.
@@ -88,47 +91,47 @@ def describe_session(row: RowMapping, answered_count: int) -> dict[str, object]:
         "is_simulated",
     )
     return {
-        **{name: row[name] for name in copied},
+        **{name: getattr(session, name) for name in copied},
         "answered_count": answered_count,
-        "organisation": row["organisation_name"],
-        "opened_at": _time(row["opened_at"]),
-        "closed_at": _time(row["closed_at"]),
-        "deadline_at": _time(row["deadline_at"]),
+        "organisation": session.organisation_name,
+        "opened_at": _time(session.opened_at),
+        "closed_at": _time(session.closed_at),
+        "deadline_at": _time(session.deadline_at),
     }
 
 
-def describe_allocation(session: RowMapping, row: RowMapping) -> dict[str, object]:
+def describe_allocation(session: ClosedSession, row: RowMapping) -> dict[str, object]:
     """A question at its place in a session, for `allocations`."""
     return {
-        "run_id": session["run_id"],
+        "run_id": session.run_id,
         "session_id": row["session_id"],
         "seq": row["seq"],
         "question_uuid": row["question_uuid"],
         "lineage_uuid": row["lineage_uuid"],
         "discipline": row["discipline"],
-        "month": session["month"],
+        "month": session.month,
         "allocated_at": _time(row["allocated_at"]),
     }
 
 
-def describe_response(session: RowMapping, row: RowMapping) -> dict[str, object]:
+def describe_response(session: ClosedSession, row: RowMapping) -> dict[str, object]:
     """What a candidate answered, as a row of `responses`; the answer is extracted here.
 
     For an erased answer no text lands, because none is there.
     """
     is_erased = row["erasure_id"] is not None
     return {
-        "run_id": session["run_id"],
+        "run_id": session.run_id,
         "session_id": row["session_id"],
         "seq": row["seq"],
         "question_uuid": row["question_uuid"],
         "lineage_uuid": row["lineage_uuid"],
-        "model": session["model"],
-        "organisation": session["organisation_name"],
-        "prompt_style": session["prompt_style"],
-        "repeat": session["repeat"],
-        "month": session["month"],
-        "bank_version": session["bank_version"],
+        "model": session.model,
+        "organisation": session.organisation_name,
+        "prompt_style": session.prompt_style,
+        "repeat": session.repeat,
+        "month": session.month,
+        "bank_version": session.bank_version,
         "prompt_version": row["prompt_version"],
         "response": None if is_erased else row["response"],
         "reasoning": row["reasoning"],
@@ -143,11 +146,11 @@ def describe_response(session: RowMapping, row: RowMapping) -> dict[str, object]
         "latency_ms": row["latency_ms"],
         "attempts": row["attempts"],
         "error": row["error"],
-        "is_simulated": session["is_simulated"],
+        "is_simulated": session.is_simulated,
     }
 
 
-def describe_call(row: RowMapping, session: RowMapping) -> dict[str, object]:
+def describe_call(row: RowMapping, session: ClosedSession) -> dict[str, object]:
     """A paid call of a session for `llm_calls`, with the unit that it is landed with."""
     copied = (
         "call_key",
@@ -165,7 +168,7 @@ def describe_call(row: RowMapping, session: RowMapping) -> dict[str, object]:
     return {
         **{name: row[name] for name in copied},
         "started_at": _time(row["started_at"]),
-        "month": session["month"],
+        "month": session.month,
     }
 
 

@@ -36,7 +36,7 @@ from warehouse.ledger.money import calls
 from warehouse.ledger.trust import access
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, RowMapping
+    from sqlalchemy import Connection
 
     from warehouse.lake import Batch, Lake
 
@@ -67,22 +67,22 @@ def iter_landings(
             raise UsageError(f"There is no run {run_id!r}. `proctor evaluate` makes one.")
         sessions = closed.list_closed_sessions(connection, run_id)
         set_ids = closed.list_run_sets(connection, run_id)
-    landed_sessions = find_landed("sessions", [row["session_id"] for row in sessions])
-    waiting = [row for row in sessions if row["session_id"] not in landed_sessions]
+    landed_sessions = find_landed("sessions", [row.session_id for row in sessions])
+    waiting = [row for row in sessions if row.session_id not in landed_sessions]
     landed_sets = find_landed("sets", set_ids)
     yield [
         _batch("runs", run_id, [describe_run(run, is_whole=not waiting)]),
         _batch("models", run_id, describe_models(run)),
     ]
     missing_sets = [set_id for set_id in set_ids if set_id not in landed_sets]
-    for names in _chunk(missing_sets, lambda _: run["set_size"], rows_per_chunk):
+    for names in _chunk(missing_sets, lambda _: run.set_size, rows_per_chunk):
         with ledger.read() as connection:
             rows = closed.read_set_rows(connection, names)
         yield _group("sets", "set_id", [describe_set_question(row) for row in rows], names)
-    for chunk in _chunk(waiting, lambda row: row["question_count"], rows_per_chunk):
+    for chunk in _chunk(waiting, lambda row: row.question_count, rows_per_chunk):
         with ledger.read() as connection:
             yield _read_sessions(connection, chunk)
-    if waiting and run["status"] != "open":
+    if waiting and run.status != "open":
         yield [_batch("runs", run_id, [describe_run(run, is_whole=True)])]
 
 
@@ -153,10 +153,10 @@ def _land(lake: Lake, chunks: Iterator[list[Batch]], flow_run_id: str | None) ->
     return counts
 
 
-def _read_sessions(connection: Connection, sessions: Sequence[RowMapping]) -> list[Batch]:
+def _read_sessions(connection: Connection, sessions: Sequence[closed.ClosedSession]) -> list[Batch]:
     """Everything of these sessions, one batch per session and table."""
-    names = [row["session_id"] for row in sessions]
-    by_id = {row["session_id"]: row for row in sessions}
+    by_id = {session.session_id: session for session in sessions}
+    names = list(by_id)
     allocations: list[dict[str, object]] = []
     responses: list[dict[str, object]] = []
     for row in closed.read_response_rows(connection, names):
@@ -174,7 +174,7 @@ def _read_sessions(connection: Connection, sessions: Sequence[RowMapping]) -> li
         *_group(
             "sessions",
             "session_id",
-            [describe_session(row, answered[row["session_id"]]) for row in sessions],
+            [describe_session(session, answered[session.session_id]) for session in sessions],
             names,
         ),
         *_group("allocations", "session_id", allocations, names),

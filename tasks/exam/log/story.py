@@ -79,7 +79,7 @@ def tell_run(connection: Connection, run_id: str, language: Language = "en") -> 
     if sittings.read_run(connection, run_id) is None:
         raise UsageError(f"There is no run {run_id!r}. `proctor runs` lists those that there are.")
     rows = sittings.list_sessions(connection, run_id=run_id)
-    reasons = {row["session_id"]: row["close_reason"] for row in rows}
+    reasons = {row.session_id: row.close_reason for row in rows}
     counts = access.count_steps(connection, run_id)
     events: list[StorySentence] = []
     for row in access.read_run_entries(connection, run_id):
@@ -91,20 +91,20 @@ def tell_run(connection: Connection, run_id: str, language: Language = "en") -> 
         events.append(told)
     sessions = []
     for session in rows:
-        steps = counts.get(session["session_id"], {})
+        steps = counts.get(session.session_id, {})
         answered = sum(steps.get(action, 0) for action in _ANSWERS)
         sentence = SENTENCES[language]["session"].format(
-            session=session["session_id"],
-            status=NAMES[language].get(f"is_{session['status']}", session["status"]),
+            session=session.session_id,
+            status=NAMES[language].get(f"is_{session.status}", session.status),
             answered=answered,
-            questions=session["question_count"],
+            questions=session.question_count,
         )
         sessions.append(
             SessionTold(
-                session["session_id"],
-                session["status"],
+                session.session_id,
+                session.status,
                 answered,
-                session["question_count"],
+                session.question_count,
                 steps.get("next", 0),
                 steps.get("renew", 0),
                 sentence,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import ConflictError, GateError, StoreError, UsageError
+from schemas.ledger.exam import Run, Session
 from tasks.exam.plan.allotment import Allotment
 from tasks.exam.plan.bank import draw_order, make_set_key
 from tasks.exam.plan.planning import check_same_run, compute_plan
@@ -148,24 +149,24 @@ def _list_organisations(request: PlanRequest) -> tuple[dict[str, str], dict[str,
     return {**{key: names[meant] for key, meant in aliases.items()}, **names}, aliases
 
 
-def _describe_run(request: PlanRequest, at: str) -> dict[str, object]:
+def _describe_run(request: PlanRequest, at: str) -> Run:
     references = [sitter.model for sitter in request.references]
-    return {
-        "run_id": request.run_id,
-        "month": request.month,
-        "season": request.season,
-        "bank_version": request.index.bank_version,
-        "reference_model": references[0],
-        "bridged_reference": references[1] if len(references) > 1 else None,
-        "repetition": request.repetition,
-        "set_size": request.set_size,
-        "policy": request.policy,
-        "budget_usd": request.budget_usd,
-        "status": "open",
-        "is_simulated": request.is_simulated,
-        "planned_at": at,
-        "closed_at": None,
-    }
+    return Run(
+        run_id=request.run_id,
+        month=request.month,
+        season=request.season,
+        bank_version=request.index.bank_version,
+        reference_model=references[0],
+        bridged_reference=references[1] if len(references) > 1 else None,
+        repetition=request.repetition,
+        set_size=request.set_size,
+        policy=request.policy,
+        budget_usd=request.budget_usd,
+        status="open",
+        is_simulated=request.is_simulated,
+        planned_at=at,
+        closed_at=None,
+    )
 
 
 def _write_plan(
@@ -248,26 +249,30 @@ def _write_plan(
     plans.write_sessions(
         connection,
         [
-            {
-                "session_id": session.session_id,
-                "run_id": plan.run_id,
-                "set_id": session.set_id,
-                "user_id": session.user_id,
-                "model": session.model,
-                "organisation": session.organisation,
-                "prompt_style": session.prompt_style,
-                "repeat": session.repeat,
-                "is_reference": session.is_reference,
-                "is_simulated": plan.is_simulated,
-                "is_outside": session.model in request.outside,
-                "fingerprint": session.fingerprint,
-                "pending_window": 1 if session.model in request.outside else request.pending_window,
-                "question_count": session.question_count,
-                "next_seq": 1,
-                "answered_count": 0,
-                "status": "planned",
-                "lease_generation": 0,
-            }
+            Session(
+                session_id=session.session_id,
+                run_id=plan.run_id,
+                set_id=session.set_id,
+                user_id=session.user_id,
+                model=session.model,
+                organisation=session.organisation,
+                prompt_style=session.prompt_style,
+                repeat=session.repeat,
+                is_reference=session.is_reference,
+                is_simulated=plan.is_simulated,
+                is_outside=session.model in request.outside,
+                fingerprint=session.fingerprint,
+                pending_window=1 if session.model in request.outside else request.pending_window,
+                question_count=session.question_count,
+                lease_hash=None,
+                lease_expires_at=None,
+                access_hash=None,
+                opened_at=None,
+                closed_at=None,
+                deadline_at=None,
+                question_s=None,
+                close_reason=None,
+            )
             for session in plan.sessions
         ],
         orders,

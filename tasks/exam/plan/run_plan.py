@@ -16,9 +16,8 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings as ledger_exam
 
 if TYPE_CHECKING:
-    from sqlalchemy import RowMapping
-
     from tasks.models.registry import RegisteredModel
+    from warehouse.ledger.exam.sittings import PlannedRun
 
 
 @dataclass(frozen=True)
@@ -146,28 +145,28 @@ def read_plan(ledger: Ledger, run_id: str) -> RunPlan:
     return parse_published(row)
 
 
-def parse_published(row: RowMapping) -> RunPlan:
+def parse_published(run: PlannedRun) -> RunPlan:
     """The plan as the ledger keeps it with its run.
 
     What an earlier version did not keep is empty.
     """
-    plan = row["plan"]
+    plan = run.plan
     return RunPlan(
-        run_id=row["run_id"],
-        month=row["month"],
-        repetition=row["repetition"],
-        season=row["season"],
-        bank_version=row["bank_version"],
-        policy=row["policy"],
-        set_size=row["set_size"],
+        run_id=run.run_id,
+        month=run.month,
+        repetition=run.repetition,
+        season=run.season,
+        bank_version=run.bank_version,
+        policy=run.policy,
+        set_size=run.set_size,
         shares=dict(plan["shares"]),
         styles=tuple(plan["styles"]),
         repeats=plan["repeats"],
         candidates=tuple(plan["candidates"]),
         outside=tuple(plan["outside"]),
-        reference_model=row["reference_model"],
-        bridged_reference=row["bridged_reference"],
-        is_simulated=row["is_simulated"],
+        reference_model=run.reference_model,
+        bridged_reference=run.bridged_reference,
+        is_simulated=run.is_simulated,
         sets=tuple(
             SatSet(**{**item, "organisations": tuple(item.get("organisations", ()))}) for item in plan["sets"]
         ),
@@ -183,7 +182,7 @@ def parse_published(row: RowMapping) -> RunPlan:
         ),
         due=tuple(Schedule(**entry) for entry in plan.get("due", ())),
         forecast=tuple(Forecast(**one) for one in plan.get("forecast", ())),
-        budget_usd=row["budget_usd"],
+        budget_usd=run.budget_usd,
         is_published=True,
     )
 

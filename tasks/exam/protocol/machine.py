@@ -77,7 +77,7 @@ class ExamProtocol:
 
     # --- opening ---------------------------------------------------------------------------------------------
 
-    def open_session(self, token: str, session_id: str, lease_secret: str | None = None) -> Lease:
+    async def open_session(self, token: str, session_id: str, lease_secret: str | None = None) -> Lease:
         """Open a session, or resume it as its holder.
 
         Succeeds when nobody holds the session: never opened, lease expired, or released. While a lease lives, only who
@@ -86,23 +86,15 @@ class ExamProtocol:
 
         Raises ExamError 401 (token), 403 (user, role, session, lease held by another, session closed, deadline), 422 (secret).
         """
-        return self._perform(self._moves.open(token, session_id, lease_secret))
-
-    async def open_session_async(self, token: str, session_id: str, lease_secret: str | None = None) -> Lease:
-        """See open_session."""
         return await self._perform_async(self._moves.open(token, session_id, lease_secret))
 
-    def renew_lease(self, token: str, lease: Lease) -> Lease:
+    async def renew_lease(self, token: str, lease: Lease) -> Lease:
         """Keep a session while a candidate thinks; raises ExamError as every call of a holder does."""
-        return self._perform(self._moves.renew(token, lease))
-
-    async def renew_lease_async(self, token: str, lease: Lease) -> Lease:
-        """See renew_lease."""
         return await self._perform_async(self._moves.renew(token, lease))
 
     # --- questions and answers -------------------------------------------------------------------------------
 
-    def next_question(self, token: str, lease: Lease) -> Put | None:
+    async def next_question(self, token: str, lease: Lease) -> Put | None:
         """The next question in order; None when the session is finished.
 
         While one is pending, it is that one again, marked as a repeat.
@@ -110,81 +102,49 @@ class ExamProtocol:
         A question whose time is over is given up: it counts as unanswered, and the next one comes.
         Raises ExamError 401, 403 (`lease_expired`, `lease_lost`, `quota_reached`, `deadline_passed` and those of opening).
         """
-        return self._perform(self._moves.ask(token, lease))
-
-    async def next_question_async(self, token: str, lease: Lease) -> Put | None:
-        """See next_question."""
         return await self._perform_async(self._moves.ask(token, lease))
 
-    def submit_answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Receipt:
+    async def submit_answer(self, token: str, lease: Lease, seq: int, answer: Answer) -> Receipt:
         """Store the answer to a question that was handed out; the last one closes the session.
 
         Raises ExamError 409 (`already_answered`, `not_delivered`, `too_late`), 422, and those of next_question.
         """
-        return self._acknowledge(self._perform(self._moves.answer(token, lease, seq, answer)))[0]
-
-    async def submit_answer_async(self, token: str, lease: Lease, seq: int, answer: Answer) -> Receipt:
-        """See submit_answer."""
         return self._acknowledge(await self._perform_async(self._moves.answer(token, lease, seq, answer)))[0]
 
-    def submit_and_next(
+    async def submit_and_next(
         self, token: str, lease: Lease, seq: int, answer: Answer
     ) -> tuple[Receipt, Put | None]:
         """Both in one transaction; the question is a new one, or null when none is left to hand out."""
-        return self._acknowledge(self._perform(self._moves.answer_and_ask(token, lease, seq, answer)))
-
-    async def submit_and_next_async(
-        self, token: str, lease: Lease, seq: int, answer: Answer
-    ) -> tuple[Receipt, Put | None]:
-        """See submit_and_next."""
         return self._acknowledge(
             await self._perform_async(self._moves.answer_and_ask(token, lease, seq, answer))
         )
 
-    def read_pending(self, token: str, lease: Lease) -> list[Put]:
+    async def read_pending(self, token: str, lease: Lease) -> list[Put]:
         """All questions handed out and not answered, in order: what an in-house holder resumes with."""
-        return self._perform(self._moves.list_pending(token, lease))
-
-    async def read_pending_async(self, token: str, lease: Lease) -> list[Put]:
-        """See read_pending."""
         return await self._perform_async(self._moves.list_pending(token, lease))
 
     # --- states and lists ------------------------------------------------------------------------------------
 
-    def read_status(self, token: str, session_id: str) -> SessionStatus:
+    async def read_status(self, token: str, session_id: str) -> SessionStatus:
         """Where a session stands: one's own by a token for it, any by an examiner's."""
-        return self._perform(watching.read_status(self._tokens, token, session_id))
-
-    async def read_status_async(self, token: str, session_id: str) -> SessionStatus:
-        """See read_status."""
         return await self._perform_async(watching.read_status(self._tokens, token, session_id))
 
-    def release_session(self, token: str, session_id: str) -> SessionStatus:
+    async def release_session(self, token: str, session_id: str) -> SessionStatus:
         """End a lease as an examiner: its holder is shut out, and a new opening succeeds.
 
         Answers stay.
 
         Where that needs a second person it is asked for, and ExamError 403 raised, until somebody has approved it.
         """
-        return _check_released(self._perform(self._release(token, session_id)))
-
-    async def release_session_async(self, token: str, session_id: str) -> SessionStatus:
-        """See release_session."""
         return _check_released(await self._perform_async(self._release(token, session_id)))
 
-    def list_sessions(
+    async def list_sessions(
         self, token: str, run_id: str | None = None, *, after: str | None = None, limit: int | None = None
     ) -> list[SessionSummary]:
         """The caller's own sessions; for examiners all sessions, or those of a run.
 
         `limit` of them are returned: those that follow the session `after`.
         """
-        return self._perform(watching.list_sessions(self._tokens, token, run_id, after, limit))
-
-    async def list_sessions_async(
-        self, token: str, run_id: str | None = None, *, after: str | None = None, limit: int | None = None
-    ) -> list[SessionSummary]:
-        """See list_sessions."""
         return await self._perform_async(watching.list_sessions(self._tokens, token, run_id, after, limit))
 
     def decide(self, token: str, approval_id: int, *, is_approved: bool) -> Approval:

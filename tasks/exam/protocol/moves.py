@@ -129,18 +129,7 @@ class Moves:
                 lease_expires_at=now + self._lease_s,
             )
             log_use(connection, claims, seat, Entry("open", target=claims.describe()))
-            return Lease(
-                session_id,
-                generation,
-                secret,
-                now + self._lease_s,
-                seat.prompt_style,
-                seat.question_count,
-                seat.answered_count,
-                seat.deadline_at,
-                seat.question_s,
-                self._lease_s,
-            )
+            return self._lend(seat, session_id, generation, secret, now)
 
         return Move("open", token, session_id, operation)
 
@@ -153,18 +142,7 @@ class Moves:
             seat = read_held_seat(connection, claims, lease, self._clock)
             seats.write_session(connection, lease.session_id, lease_expires_at=now + self._lease_s)
             log_use(connection, claims, seat, Entry("renew"))
-            return Lease(
-                lease.session_id,
-                lease.generation,
-                lease.secret,
-                now + self._lease_s,
-                seat.prompt_style,
-                seat.question_count,
-                seat.answered_count,
-                seat.deadline_at,
-                seat.question_s,
-                self._lease_s,
-            )
+            return self._lend(seat, lease.session_id, lease.generation, lease.secret, now)
 
         return Move("renew", token, lease.session_id, operation)
 
@@ -236,6 +214,20 @@ class Moves:
             ]
 
         return Move("pending", token, lease.session_id, operation)
+
+    def _lend(self, seat: seats.Seat, session_id: str, generation: int, secret: str, now: float) -> Lease:
+        return Lease(
+            session_id,
+            generation,
+            secret,
+            now + self._lease_s,
+            seat.prompt_style,
+            seat.question_count,
+            seat.answered_count,
+            seat.deadline_at,
+            seat.question_s,
+            self._lease_s,
+        )
 
     def _accept(
         self,

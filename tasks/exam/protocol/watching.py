@@ -100,17 +100,17 @@ def list_sessions(
             rows = sittings.list_sessions(connection, run_id=run_id, after=after, limit=limit)
             return [
                 SessionSummary(
-                    row["session_id"],
-                    row["status"],
-                    row["prompt_style"],
-                    row["question_count"],
-                    row["answered_count"],
-                    row["deadline_at"],
-                    row["run_id"],
-                    row["model"],
-                    row["organisation"],
-                    row["repeat"],
-                    row["is_reference"],
+                    row.session_id,
+                    row.status,
+                    row.prompt_style,
+                    row.question_count,
+                    row.answered_count,
+                    row.deadline_at,
+                    row.run_id,
+                    row.model,
+                    row.organisation,
+                    row.repeat,
+                    row.is_reference,
                 )
                 for row in rows
             ]
@@ -119,12 +119,12 @@ def list_sessions(
         )
         return [
             SessionSummary(
-                row["session_id"],
-                row["status"],
-                row["prompt_style"],
-                row["question_count"],
-                row["answered_count"],
-                row["deadline_at"],
+                row.session_id,
+                row.status,
+                row.prompt_style,
+                row.question_count,
+                row.answered_count,
+                row.deadline_at,
             )
             for row in rows
         ]
@@ -136,13 +136,13 @@ def _describe(connection: Connection, seat: seats.Seat, *, is_examiner: bool) ->
     row = sittings.list_sessions(connection, session_id=seat.session_id)[0]
     return SessionStatus(
         session_id=seat.session_id,
-        status=row["status"],
+        status=row.status,
         prompt_style=seat.prompt_style,
         session=Quota(
-            row["question_count"],
-            0 if row["status"] == "closed" else row["next_seq"] - 1 - row["answered_count"],
-            row["answered_count"],
-            row["question_count"],
+            row.question_count,
+            0 if row.status == "closed" else row.next_seq - 1 - row.answered_count,
+            row.answered_count,
+            row.question_count,
         ),
         candidate=Quota(
             *seats.count_questions(connection, user_id=seat.user_id),
@@ -153,8 +153,8 @@ def _describe(connection: Connection, seat: seats.Seat, *, is_examiner: bool) ->
         )
         if is_examiner
         else None,
-        opened_at=row["opened_at"],
-        closed_at=row["closed_at"],
-        deadline_at=row["deadline_at"],
-        question_s=row["question_s"],
+        opened_at=row.opened_at,
+        closed_at=row.closed_at,
+        deadline_at=row.deadline_at,
+        question_s=row.question_s,
     )

@@ -13,6 +13,9 @@ from .judging import Terms as Terms
 # Give a paper and its questions their confidence, and hold the paper where its reading is not good enough.
 from .judging import judge_reading as judge_reading
 
+# Whether a question needs special care in review.
+from .judging import name_status as name_status
+
 # The evidence of a landed paper, and what its contracts said.
 from .judging import parse_reading as parse_reading
 
@@ -59,6 +62,7 @@ __all__ = [
     "judge_reading",
     "know_paper",
     "list_truths",
+    "name_status",
     "parse_reading",
     "read_fit",
     "read_truths",

@@ -161,6 +161,8 @@ def read_tails(drafts: Sequence[Draft]) -> None:
             if tail is None or draft.answer or not draft.stem[: tail.start()].strip():
                 continue
             letters, truth, said = tail.groups()
+            if letters == "F" and not draft.options and not said:
+                truth = letters  # a label only where something is offered
             if truth is not None:
                 draft.question_type, draft.answer = "true_false", [str(read_truth(truth))]
             elif draft.options or said:

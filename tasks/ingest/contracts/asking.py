@@ -20,7 +20,7 @@ from tasks.ingest.words.grammar import asking
 
 NOTHING_ASKS = "nothing_asks"
 # At most so large a share of a list that is none asks by chance.
-_CHANCE = 0.25
+_CHANCE, _MOST = 0.25, 0.6
 _LEAST_LIST = 3
 # As far as a text is searched for what asks.
 _SHOWN = 1_500
@@ -28,19 +28,30 @@ _SHOWN = 1_500
 
 def asks(draft: Draft) -> bool:
     """Whether a question asks, offers, leaves a blank, or has marks, an answer or a type."""
+    return shows(draft) or asking().search(draft.stem[:_SHOWN]) is not None
+
+
+def shows(draft: Draft) -> bool:
+    """Whether a question shows by more than its words that it is one."""
     return bool(
         len(draft.options) > 1
         or draft.answer
         or draft.marks is not None
         or draft.fine is not None
         or draft.material
-        or asking().search(draft.stem[:_SHOWN])
+        or _SIGNS.search(draft.stem[:_SHOWN])
     )
 
 
+_SIGNS = re.compile(r"[？?]|_{3,}|[（(]\s*[)）]")
+
+
 def is_no_paper(drafts: Sequence[Draft]) -> bool:
-    """Whether hardly any of what was found asks."""
-    return bool(drafts) and sum(map(asks, drafts)) <= _CHANCE * len(drafts)
+    """Whether hardly any of what was found asks, or too little, and by its words alone."""
+    asking_count = sum(map(asks, drafts))
+    if not drafts or asking_count <= _CHANCE * len(drafts):
+        return bool(drafts)
+    return asking_count <= _MOST * len(drafts) and len(drafts) >= _LEAST_LIST and not any(map(shows, drafts))
 
 
 def list_silent(reading: Reading) -> frozenset[int]:

@@ -16,6 +16,7 @@ from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.lexicon import match_exactly
 
 # From how many questions on a section shows what is usual in it, and how many of them must do so.
 _MIN_ALIKE, _MOST = 4, 0.8
@@ -236,9 +237,16 @@ def _name_answer(text: str) -> str:
 _KEY_AHEAD = re.compile(r"\s*[（(\[]?\s*(?:[A-Ha-h]{1,5}(?![A-Za-z])|[√×✓✗对错TF正]|(?i:true|false))")
 
 
+_MARKED_TITLE = re.compile(r"\s*(?:[A-H]|\d{1,2}|[IVX]{1,4})\s*[.．、:：)）]\s*(?P<title>[^（(:：\[]{2,40})")
+
+
 def _heads_section(piece: Piece) -> bool:
+    """Whether a line is a section's numbered title, or only the name of a type after a mark."""
     if len(piece.text) > 60 or piece.kind == "table":
         return False
+    marked = _MARKED_TITLE.match(piece.text)
+    if marked is not None:
+        return match_exactly(marked["title"].strip()) is not None
     label = piece.label
     if label.style not in ("cn", "part") if label is not None else not may_open_title(piece.text):
         return False

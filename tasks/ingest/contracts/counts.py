@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Breach
-from tasks.ingest.contracts.readings import Reading, Stretch
+from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.announcements import Announcement, read_announcement, read_range
 from tasks.ingest.layout.numbers import last_number
@@ -22,8 +22,8 @@ _COVER_LINES = 30
 def keep_announced_count(reading: Reading) -> ContractCheck:
     """As many questions stand below a heading as it announces."""
     found = ContractCheck()
-    for stretch, announced in _announced(reading):
-        drafts = _below(reading, stretch)
+    for at, announced in _announced(reading):
+        stretch, drafts = reading.stretches[at], _below(reading, at)
         counted = _measures(drafts)
         found.checked = True
         if announced.is_minimum:
@@ -120,7 +120,7 @@ def keep_announced_range(reading: Reading) -> ContractCheck:
     found = ContractCheck()
     values = {draft.value for draft in reading.drafts if draft.value is not None}
     highest = max((last_number(draft.number_label) for draft in reading.drafts), default=0)
-    for stretch in reading.stretches:
+    for at, stretch in enumerate(reading.stretches):
         for text in (stretch.heading, stretch.lead):
             named = read_range(text)
             if named is None or not reading.drafts:
@@ -128,7 +128,7 @@ def keep_announced_range(reading: Reading) -> ContractCheck:
             first, last = named
             found.checked = True
             lost = [value for value in range(first, last + 1) if value not in values and value > highest]
-            if not lost or _measures(_below(reading, stretch))[-1] >= last - first + 1:
+            if not lost or _measures(_below(reading, at))[-1] >= last - first + 1:
                 continue
             found.missing += len(lost)
             found.breaches.append(
@@ -221,37 +221,30 @@ def keep_number_runs(reading: Reading) -> ContractCheck:
     return found
 
 
-def _announced(reading: Reading) -> Iterator[tuple[Stretch, Announcement]]:
-    for stretch in reading.stretches:
+def _announced(reading: Reading) -> Iterator[tuple[int, Announcement]]:
+    for at, stretch in enumerate(reading.stretches):
         for text in (stretch.heading, stretch.lead):
             announced = read_announcement(text[:400]) if text else None
             if announced is not None:
-                yield stretch, announced
+                yield at, announced
                 break
 
 
-def _below(reading: Reading, stretch: Stretch) -> list[Draft]:
-    """The questions of a section, those of its parts included."""
-    inner = [
-        one.index
-        for one in reading.stretches
-        if one.index != stretch.index and one.parent is not None and one.parent == stretch.number
-    ]
-    own = reading.by_section.get(stretch.index, [])
-    if own or stretch.style == "cnp":
-        inner = [] if stretch.style == "cnp" else inner
-        return [*own, *(draft for index in inner for draft in reading.by_section.get(index, []))]
-    if inner:
-        return [draft for index in inner for draft in reading.by_section.get(index, [])]
-    # `第一部分 选择题（共40分）` stands above sections of its own
-    later = sorted((one for one in reading.stretches if one.place > stretch.place), key=lambda one: one.place)
-    if stretch.style != "part":
-        return []
-    found: list[Draft] = []
-    for one in later:
-        if one.style == "part":
+def _below(reading: Reading, at: int) -> list[Draft]:
+    """The questions of a section, those of its parts included.
+
+    `at` is its place among the stretches. Parts follow their section; `第一部分 选择题（共40分）` stands above sections.
+    """
+    stretch = reading.stretches[at]
+    found = list(reading.by_section.get(stretch.index, ()))
+    if stretch.style == "cnp":
+        return found
+    for one in islice(reading.stretches, at + 1, None):
+        is_part = one.parent is not None and one.parent == stretch.number
+        holds = stretch.style == "part" and one.style != "part" and not reading.by_section.get(stretch.index)
+        if not is_part and not holds:
             break
-        found += reading.by_section.get(one.index, [])
+        found += reading.by_section.get(one.index, ())
     return found
 
 

@@ -1,4 +1,4 @@
-"""Lines that a person marked: what heads a section, counts a question, offers an option, is none of it, opens the key.
+"""Lines that a person marked: headings, numbers, options, what is no question, the key.
 
 A mark holds for its line and, where it is a number, an option or no question, for the lines of the paper that begin or read
 alike. Kept without its place, by the shape of its line, it holds for later papers of the same source.
@@ -38,7 +38,7 @@ _LETTERS = "ABCDEFGHIJ"
 
 @dataclass(frozen=True)
 class LineRole:
-    """What a person says of a line: the offset at which it begins, its role, and a heading's type."""
+    """What a person says of a line: where it begins, its role, and a heading's type."""
 
     place: int
     role: str
@@ -62,12 +62,12 @@ class Correction:
     shapes: tuple[LineShape, ...] = ()
 
     def apply(self, pieces: Sequence[Piece]) -> tuple[list[Piece], Outline] | None:
-        """The lines of a paper with these marks, and the outline that they make; None where no line has one."""
+        """The lines of a paper with these marks, and their outline; None where none is marked."""
         return _apply(self, pieces)
 
 
 def parse_correction(text: str) -> Correction:
-    """The correction in a JSON text: a list of marks with `role`, `type`, and `place` or `shape`.
+    """The correction in a JSON text: marks with `role`, `type`, and `place` or `shape`.
 
     Raises:
         UsageError: it is none.
@@ -132,7 +132,10 @@ _LONGEST_SHAPE = 60
 
 
 def shape_of(text: str, role: str) -> str:
-    """What lines of a role have alike: how a number or an option begins, else the words without what counts."""
+    """What lines of a role have alike.
+
+    That is how a number or an option begins, else the words without what counts.
+    """
     if role == "number":
         match = _match_beginning(text)
         return f"{_fold(match[2])}{_name_numeral(match[3])}{_fold(match[4] or '')}" if match else ""
@@ -192,7 +195,10 @@ def _apply(correction: Correction, pieces: Sequence[Piece]) -> tuple[list[Piece]
 
 
 def _find_roles(correction: Correction, pieces: Sequence[Piece]) -> dict[int, tuple[str, str | None]]:
-    """The role of every line that has one, by its place in the list; a line's own mark goes before its shape's."""
+    """The role of every line that has one, by its place in the list.
+
+    A line's own mark goes before its shape's.
+    """
     starts = [piece.start for piece in pieces]
     own: dict[int, tuple[str, str | None]] = {}
     for line in correction.lines:

@@ -17,7 +17,6 @@ from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.words.answers import (
     has_colon,
 )
-from tasks.ingest.words.lexicon import match_type_name
 
 _NOTICE = re.compile(
     r"^\s*(?:注意事项|考生须知|考生注意|答题须知|注意|说明|Instructions?|Notes?|Notice|Directions?|INSTRUCTIONS?)\s*[:：]?\s*$",
@@ -59,9 +58,6 @@ _PAPER_END = re.compile(
 
 
 _END_STARTS = "-—–=*▒▓以试全完结第[(TtEeGgSsſPpYyCc"
-
-
-_LEADING_TAG = re.compile(r"\s*[【\[（(]\s*([\u4e00-\u9fff]{2,8})\s*[】\])）]\s*(?=[\d（(第])")
 
 
 _SCORE_TABLE = re.compile(
@@ -223,27 +219,6 @@ def _cut_bracket(piece: Piece) -> tuple[Piece, Piece | None]:
         return piece, None
     rest = piece.cut(match.end())
     return replace(rest, start=piece.start), piece.cut(match.start(1), match.end(1))
-
-
-def move_tags(lines: IndexedLines) -> IndexedLines:
-    """Put a type printed before the number, `[单选题]1. …`, behind the number."""
-    return lines.replace({index: _move_tag(lines.pieces[index]) for index in lines.open_with("【[（(")})
-
-
-def _move_tag(piece: Piece) -> Piece:
-    match = _LEADING_TAG.match(piece.text)
-    if not match or match_type_name(match.group(1)) is None:
-        return piece
-    rest = piece.cut(match.end())
-    label = rest.label
-    if label is None or label.is_weak:
-        return piece
-    tag, number, text = piece.cut(0, match.end()), rest.cut(0, label.end), rest.cut(label.end)
-    return replace(
-        piece,
-        text=f"{number.text}{tag.text}{text.text}",
-        sources=(*number.sources, *tag.sources, *text.sources),
-    )
 
 
 # what a line of noise holds that most lines do not: marks of a form, of a page, of a marker's box, of a sealing line

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 
 from tasks.ingest.layout.headings import (
-    GLUED_TITLE,
     INSTRUCTED,
     INSTRUCTION,
     LEADING_MARKS,
@@ -17,7 +16,6 @@ from tasks.ingest.layout.headings import (
     MARKS_GROUP,
     STRONG_STYLES,
     Heading,
-    holds_keys,
     read_heading,
     read_marks,
 )
@@ -73,13 +71,6 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
     # Headings without a type name (`三、（10分）设……`) count where they carry the sequence on.
     last: dict[str, int] = {}
     styles = {heading.label.style for heading in typed.values() if heading.label}
-    if "num" in styles and any(
-        following is not None and following.style == "num"
-        for index, heading in typed.items()
-        for following in [_next_label(pieces, index)]
-        if heading.label is not None and heading.label.style == "num"
-    ):
-        styles.discard("num")  # the questions are counted in the same style as the sections
     has_numbers = False
     labels = [piece.label for piece in pieces]
     for index, label in enumerate(labels):
@@ -160,20 +151,11 @@ def _find_parts(pieces: Sequence[Piece], headings: dict[int, Heading]) -> dict[i
     return found if len(found) > 1 else {}
 
 
-def _ends_with_keys(text: str) -> bool:
-    title = GLUED_TITLE.match(text.strip()) or re.match(r"[^:：]{2,16}[:：]", text.strip())
-    return title is not None and holds_keys(text.strip()[title.end() :])
-
-
 def _has_successor(pieces: Sequence[Piece], index: int, label: Label) -> bool:
     return any(
         other is not None and other.style == label.style and other.value == label.value + 1
         for other in (piece.label for piece in pieces[index + 1 :])
     )
-
-
-def _next_label(pieces: Sequence[Piece], index: int) -> Label | None:
-    return next((piece.label for piece in pieces[index + 1 : index + 4] if piece.label is not None), None)
 
 
 def _stands_in_options(pieces: Sequence[Piece], index: int) -> bool:
@@ -236,8 +218,6 @@ def _starts_list(pieces: Sequence[Piece], index: int) -> bool:
 
     It does where a numbered line follows closely, or where it is a title and nothing else.
     """
-    if re.search(r"\d", pieces[index].text) and _ends_with_keys(pieces[index].text):
-        return True
     if pieces[index].text.strip().endswith("题") and match_exactly(pieces[index].text.strip()) is not None:
         return index + 1 < len(pieces)
     for piece in pieces[index + 1 : index + 4]:

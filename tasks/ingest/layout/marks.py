@@ -231,26 +231,11 @@ def _write_numbers(lines: IndexedLines) -> IndexedLines:
             # all of them: the numbers of an answer part begin anywhere
             last = max(marks[place].value for place in run)
             best = [mark for mark in marks if mark.value <= last]
-    if len(best) <= max(2, 0.5 * best_known) or _is_nested(best, pieces):
+    if len(best) <= max(2, 0.5 * best_known):
         return lines
     return lines.replace(
         {mark.piece: rewrite(pieces[mark.piece], mark.end, f"{mark.value}. ") for mark in best}
     )
-
-
-def _is_nested(marks: Sequence[Mark], pieces: Sequence[Piece]) -> bool:
-    """Whether known numbers stand around these all along: they count parts of questions then."""
-    if sum(1 for mark in marks if mark.value == 1) < 2:
-        return False
-    inside = 0
-    for mark in marks:
-        if mark.value != 1:
-            continue
-        before = next(
-            (piece.label for piece in reversed(pieces[: mark.piece]) if piece.label is not None), None
-        )
-        inside += before is not None and before.style in KNOWN_NUMBERS and not before.is_weak
-    return inside > 1
 
 
 def _find_run(values: Sequence[int]) -> tuple[list[int], float]:

@@ -272,15 +272,6 @@ def _put_label(label: Label, text: str) -> str:
     return f"{label.text}{gap}{text.strip()}"
 
 
-def cut_breaks(lines: list[Piece], pieces: Sequence[Piece], index: int, breaks: set[int]) -> list[Piece]:
-    """Drop what a chapter title leaves at the end of the question before it."""
-    stops = [pieces[place].start for place in breaks if index < place < len(pieces)]
-    if not stops or not lines:
-        return lines
-    stop = min(stops)
-    return [line for line in lines if line.start < stop] or lines[:1]
-
-
 def _is_material(text: str) -> bool:
     first = text.lstrip()[:1]
     return (first in _MATERIAL_STARTS or first.isdecimal()) and _MATERIAL.match(text) is not None

@@ -9,10 +9,11 @@ runs through the paper. No title and no type needs to be known.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.announcements import read_announcement
@@ -20,7 +21,7 @@ from tasks.ingest.layout.headings import Heading, read_heading, read_marks
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.grammar import not_counting
 from tasks.ingest.words.labels import Label, read_number
-from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title
+from tasks.ingest.words.lexicon import find_type_by_pattern, find_type_in_title, match_exactly
 
 # A word or a few signs, a numeral, and what closes it; a lead such as `得分` may stand before it.
 _MARK = re.compile(
@@ -33,7 +34,7 @@ _MARK = re.compile(
 )
 _MAY_MARK = re.compile(r"\s*[（(\[【<《\dA-Z一-十第问题试习例部①-⑳Ⅰ-Ⅻ二三四五六七八九得]")
 _STOP, _BRACKET = re.compile(r"[.．、。,，:：;；—–-]"), re.compile(r"[）)\]】>》]")
-_MIN_RUN, _LONGEST_GAP = 3, 30
+_MIN_RUN, _LONGEST_GAP, _LOOK_BACK = 3, 30, 60
 _LONGEST_TITLE = 90
 
 
@@ -132,11 +133,11 @@ def _read_mark(place: int, text: str) -> SeriesMark | None:
     match = _MARK.match(text)
     if match is None:
         return None
-    value = read_number(match["numeral"])
+    kind = _kind(match["numeral"])
+    value = ord(match["numeral"]) - ord("A") + 1 if kind == "A" else read_number(match["numeral"])
     if value is None or not 0 < value < 400:
         return None
     word = "".join(match["word"].split()).casefold().rstrip(".:#") if match["word"] else ""
-    kind = _kind(match["numeral"])
     if word and not word.isascii() and not match["unit"].strip() and kind == "1" and word == "第":
         return None  # `第3个` counts no question
     close = match["close"]
@@ -229,9 +230,15 @@ def _list_sections(
     """The series whose lines may head sections and do not: headings, rests of titles."""
     found: list[tuple[int, _Sections]] = []
     for family, own in _by_family(marks).items():
+        kind = family.strip("().")
+        if kind == "A":
+            # letters label options, unless each stands before the name of a type
+            own = [mark for mark in own if _names_type(pieces[mark.place].text[mark.end :])]
+        if kind in ("1", "①") or len(own) < 2:
+            continue
         first = 2 if any(place < pieces[own[0].place].start for place in heads) and own[0].value == 2 else 1
         run = _run_up(own, first)
-        if len(run) < 2 or family.strip("().") in ("1", "①", "A"):
+        if len(run) < 2:
             continue
         support = 0
         headings: dict[int, Heading] = {}
@@ -248,6 +255,14 @@ def _list_sections(
             found.append((support, (headings, frozenset(titles))))
     found.sort(key=lambda one: -one[0])
     return [sections for _, sections in found[:2]]
+
+
+def _names_type(text: str) -> bool:
+    """Whether a title up to its first bracket or colon is the name of a type."""
+    return match_exactly(_TITLE_STOP.split(text.strip(), maxsplit=1)[0].strip()) is not None
+
+
+_TITLE_STOP = re.compile(r"[（(:：\[]|\s{2,}")
 
 
 def _run_up(own: Sequence[SeriesMark], first: int) -> list[SeriesMark]:
@@ -269,13 +284,25 @@ def _make_heading(
     piece = pieces[mark.place]
     title = piece.text[mark.end :].strip() or _continue_title(mark, pieces, last)
     known = read_heading(f"一、{title}") if title else None
-    below = [one for one in marks if mark.place < one.place < last and one.family != mark.family]
-    counting = [one for one in below if any(sign in one.family for sign in "1①")]
+    first = bisect_right(marks, mark.place, key=lambda one: one.place)
+    counting: list[SeriesMark] = []
+    for one in islice(marks, first, None):
+        if one.place >= last or len(counting) == 2:
+            break
+        if one.family != mark.family and any(sign in one.family for sign in "1①"):
+            counting.append(one)
     lists = len(counting) > 1 and counting[0].value == 1 and counting[1].value in (1, 2)
     if counting and not lists:
         # numbers that run on from the section above
-        above = [one for one in marks if one.place < mark.place and one.family == counting[0].family]
-        lists = bool(above) and counting[0].value == above[-1].value + 1
+        before = next(
+            (
+                one
+                for one in reversed(marks[max(first - _LOOK_BACK, 0) : first])
+                if one.family == counting[0].family
+            ),
+            None,
+        )
+        lists = before is not None and counting[0].value == before.value + 1
     announced = read_announcement(title) is not None
     is_list = lists or announced or (known is not None and known.fine is not None)
     fine = (

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tasks.ingest.layout.materials import (
-    cut_breaks,
     cut_material,
     join_shared,
     names_range,
@@ -76,8 +75,6 @@ def split_section(
             first = pieces[index]
             lines[0] = lines[0].begin_at(first.sources[begin] if begin < len(first.sources) else first.start)
         lines, tail = cut_material(lines, section)
-        if section.breaks:
-            lines = cut_breaks(lines, pieces, index, section.breaks)
         lines = _drop_part_heading(lines)
         if material_until is not None and candidate.value > material_until:
             material, material_until, shared = None, None, []

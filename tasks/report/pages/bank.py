@@ -28,12 +28,7 @@ def _read_outlook(source: Source) -> Panel:
     finding = None
     if known.height:
         first = known.row(0, named=True)
-        zh, en = _PAGE.name(first["discipline"], "disciplines")
-        finding = (
-            f"最先用完的是{zh}：对用得最快的机构还够 {first['least_months_left']:.0f} 个月，中位数 {first['median_months_left']:.0f} 个月。",
-            f"{en} runs out first: it lasts {first['least_months_left']:.0f} months for the organisation that is through it soonest, "
-            f"{first['median_months_left']:.0f} for the one in the middle.",
-        )
+        finding = _PAGE.say("outlook", first | {"name": _PAGE.name(first["discipline"], "disciplines")})
     return _PAGE.panel("outlook", frame, params=params, finding=finding, drawn=known)
 
 
@@ -47,16 +42,9 @@ def _read_types(source: Source) -> Panel:
             .sort("question_count", "discipline")
         )
         (least, few), (most, many) = totals.row(0), totals.row(-1)
-        version, count = frame["bank_version"][0], frame["question_count"].sum()
-        if few == many:
-            zh, en = f"各学科均为 {few:,} 题。", f"{few:,} of each discipline."
-        else:
-            zh = f"最多的是{_name(most)[0]}（{many:,}），最少的是{_name(least)[0]}（{few:,}）。"
-            en = f"most are of {_name(most)[1]} ({many:,}), fewest of {_name(least)[1]} ({few:,})."
-        finding = (
-            f"第 {version} 版共 {count:,} 题；{zh}",
-            f"Version {version} holds {count:,} questions; {en}",
-        )
+        values = {"version": frame["bank_version"][0], "count": frame["question_count"].sum()}
+        values |= {"most": _name(most), "many": many, "least": _name(least), "few": few}
+        finding = _PAGE.say("even_types" if few == many else "types", values)
         frame = frame.join(totals.select("discipline", total="question_count"), on="discipline").sort(
             ["total", "discipline", "question_type"], descending=[True, False, False]
         )
@@ -72,16 +60,8 @@ def _read_growth(source: Source) -> Panel:
     finding = None
     if frame.height:
         first, last = frame.row(0, named=True), frame.row(-1, named=True)
-        finding = (
-            f"只有第 {first['bank_version']} 版：{first['question_count']:,} 题。",
-            f"There is version {first['bank_version']} alone: {first['question_count']:,} questions.",
-        )
-        if frame.height > 1:
-            finding = (
-                f"从第 {first['bank_version']} 版的 {first['question_count']:,} 题到第 {last['bank_version']} 版的 {last['question_count']:,} 题。",
-                f"From {first['question_count']:,} questions in version {first['bank_version']} to {last['question_count']:,} in version "
-                f"{last['bank_version']}.",
-            )
+        values = first | {"last_version": last["bank_version"], "last_count": last["question_count"]}
+        finding = _PAGE.say("growth" if frame.height > 1 else "one_version", values)
     return _PAGE.panel(
         "versions",
         frame,
@@ -100,9 +80,5 @@ def _read_sizes(source: Source) -> Panel:
     finding = None
     if total.height:
         row = total.row(0, named=True)
-        finding = (
-            f"扩充使题目从 {row['original_count']:,} 题增至 {row['question_count']:,} 题（+{row['increase_rate'] or 0:.0f}%）。",
-            f"Augmentation makes {row['question_count']:,} questions of {row['original_count']:,} originals "
-            f"(+{row['increase_rate'] or 0:.0f}%).",
-        )
+        finding = _PAGE.say("sources", row | {"increase": row["increase_rate"] or 0})
     return _PAGE.panel("sources", frame, finding=finding)

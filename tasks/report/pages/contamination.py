@@ -34,12 +34,8 @@ def _read_recall(source: Source) -> Panel:
     if frame.height:
         ours = frame.filter(pl.col("source") == "bank")
         flagged = ours.filter(pl.col("is_flagged"))["model"].unique().sort().to_list()
-        finding = (
-            f"记得本题库的模型：{'、'.join(flagged)}。" if flagged else f"{ours['model'].n_unique()} 个模型都没有背过本题库的迹象。",
-            f"Candidates that recall our bank: {', '.join(flagged)}."
-            if flagged
-            else f"None of {ours['model'].n_unique()} candidates shows that it recalls our bank.",
-        )  # fmt: skip
+        values = {"models": flagged, "count": ours["model"].n_unique()}
+        finding = _PAGE.say("recall" if flagged else "no_recall", values)
     return _PAGE.panel("recall", frame, finding=finding, drawn=frame.sort("recalled_rate", descending=True))
 
 
@@ -48,11 +44,8 @@ def _read_leaks(source: Source) -> Panel:
     frame = _watch_leaks(rows)
     finding = None
     if frame.height:
-        found, tested = int(frame["is_found"].sum()), frame["gain"].count()
-        finding = (
-            f"{tested} 个可比较的机构中，{found} 个在见过的题目上得分高于预期。",
-            f"Of {tested} organisations that can be compared {found} score more than expected on questions met before.",
-        )
+        counts = {"found": int(frame["is_found"].sum()), "tested": frame["gain"].count()}
+        finding = _PAGE.say("leaks", counts)
     return _PAGE.panel(
         "leaks", frame, params=source.shown, finding=finding, drawn=frame.filter(pl.col("gain").is_not_null())
     )
@@ -94,11 +87,8 @@ def _read_pooling(source: Source) -> Panel:
     finding = None
     if frame.height:
         last = frame.row(-1, named=True)
-        finding = (
-            f"{last['k']} 个机构合起来平均见过题库的 {last['expected_share'] * 100:.0f}%，最多 {last['at_most_share'] * 100:.0f}%。",
-            f"{last['k']} organisations that pool have met {last['expected_share'] * 100:.0f}% of the bank on average, "
-            f"{last['at_most_share'] * 100:.0f}% at most.",
-        )
+        shares = {"expected": last["expected_share"] * 100, "at_most": last["at_most_share"] * 100}
+        finding = _PAGE.say("pooling", last | shares)
     drawn = frame.unpivot(
         on=["expected_share", "at_most_share"], index="k", variable_name="measure", value_name="share"
     )
@@ -112,15 +102,10 @@ def _read_forecast(source: Source) -> Panel:
     if frame.height:
         now = frame.filter(~pl.col("is_forecast")).row(-1, named=True)
         half = frame.filter(pl.col("pooled_share") >= 0.5)["month"]
-        zh, en = "按此速度一年内不会过半。", "at this pace it will not be half within a year."
-        if now["pooled_share"] >= 0.5:
-            zh, en = f"{half[0]} 起已过半。", f"it has been half since {half[0]}."
-        elif half.len():
-            zh, en = f"按此速度 {half[0]} 过半。", f"at this pace it is half by {half[0]}."
-        finding = (
-            f"到 {now['month']}，所有机构合起来见过题库的 {now['pooled_share'] * 100:.0f}%；{zh}",
-            f"By {now['month']} all organisations together have met {now['pooled_share'] * 100:.0f}% of the bank; {en}",
-        )
+        is_half = now["pooled_share"] >= 0.5
+        which = "half_since" if is_half else "half_by" if half.len() else "half_never"
+        when = _PAGE.say(which, {"month": half[0] if half.len() else None})
+        finding = _PAGE.say("forecast", now | {"share": now["pooled_share"] * 100, "half": when})
     return _PAGE.panel(
         "forecast",
         frame,

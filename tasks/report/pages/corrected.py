@@ -19,11 +19,9 @@ def read_corrected(source: Source) -> Panel:
     drawn = frame.filter(pl.col("estimator") == "family_effects").sort("score", descending=True)
     finding = None
     if drawn.height:
-        apart = drawn.filter(pl.col("is_judged_apart"))["model"].to_list()
-        finding = (
-            f"{frame['month'][0]}：{drawn.height} 个模型中 {len(apart)} 个的 S 在校正分的 95% 区间之外。",
-            f"{frame['month'][0]}: S of {len(apart)} of {drawn.height} candidates lies outside the 95% interval of the corrected score.",
-        )
+        apart = drawn.filter(pl.col("is_judged_apart")).height
+        values = {"month": frame["month"][0], "all": drawn.height, "apart": apart}
+        finding = _PAGE.say("corrected", values)
     return _PAGE.panel("corrected", frame, params=source.shown, finding=finding, drawn=_lengthen(drawn))
 
 

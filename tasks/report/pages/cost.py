@@ -22,14 +22,9 @@ def _read_points(source: Source) -> Panel:
     efficient = frame.filter(pl.col("is_efficient"))
     finding = None
     if efficient.height:
-        best = efficient.sort("score", descending=True).row(0, named=True)
-        names = efficient.sort("score", descending=True)["model"].head(5).to_list()
-        zh, en = "、".join(names), ", ".join(names)
-        finding = (
-            f"没有别的模型以更低费用得到同样高分的（按 S）：{zh}。其中 S 最高的 {best['model']} 每千题 {best['cost_per_1000_usd']:.2f} 美元。",
-            f"Nobody scores as much for less than {en}; the best of them, {best['model']}, costs {best['cost_per_1000_usd']:.2f} dollars for "
-            f"1,000 questions.",
-        )
+        best = efficient.sort("score", descending=True)
+        names = best["model"].head(5).to_list()
+        finding = _PAGE.say("points", best.row(0, named=True) | {"names": names})
     return _PAGE.panel(
         "points", frame, params=source.shown, finding=finding, drawn=frame if finding is not None else None
     )
@@ -40,11 +35,8 @@ def _read_months(source: Source) -> Panel:
     finding = None
     if frame.height:
         totals = frame.group_by("month").agg(pl.col("cost_usd").sum()).sort("month")
-        last, total = totals.row(-1, named=True), totals["cost_usd"].sum()
-        finding = (
-            f"{totals.height} 个月共 {total:,.2f} 美元；{last['month']} 为 {last['cost_usd']:,.2f} 美元。",
-            f"{total:,.2f} dollars in {totals.height} months; {last['cost_usd']:,.2f} in {last['month']}.",
-        )
+        values = {"count": totals.height, "total": totals["cost_usd"].sum()}
+        finding = _PAGE.say("months", totals.row(-1, named=True) | values)
     return _PAGE.panel("months", frame, finding=finding, drawn=frame)
 
 
@@ -58,11 +50,7 @@ def _read_models(source: Source) -> Panel:
             .sort(["cost_usd", "model"], descending=[True, False])
         )
         most, total = totals.row(0, named=True), totals["cost_usd"].sum()
-        share = most["cost_usd"] / total * 100 if total else 0
-        finding = (
-            f"花费最多的是 {most['model']}：{most['cost_usd']:,.2f} 美元，占 {share:.0f}%。",
-            f"{most['model']} cost most: {most['cost_usd']:,.2f} dollars, {share:.0f}% of all.",
-        )
+        finding = _PAGE.say("models", most | {"share": most["cost_usd"] / total * 100 if total else 0})
         frame = frame.join(totals.rename({"cost_usd": "total"}), on="model").sort(
             ["total", "model", "purpose"], descending=[True, False, False]
         )

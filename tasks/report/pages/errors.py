@@ -44,10 +44,6 @@ def _find(frame: pl.DataFrame, by: str) -> Words | None:
         .sort(["error_share_low", by], descending=[True, False])
         .row(0, named=True)
     )
-    where = _PAGE.name(most[by], "disciplines")
-    zh, en = _PAGE.name(cause, "classes")
-    return (
-        f"最常见的原因是{zh}：{total} 条中的 {count} 条（{count / total * 100:.0f}%）；最集中于 {where[0]}（{most['labelled_count']} 条中的 {most['error_share']:.0f}%）。",
-        f"The commonest cause is {en}: {count} of {total} ({count / total * 100:.0f}%); it is surest to be large for {where[1]} "
-        f"({most['error_share']:.0f}% of {most['labelled_count']}).",
-    )
+    names = {"cause": _PAGE.name(cause, "classes"), "where": _PAGE.name(most[by], "disciplines")}
+    shares = {"count": count, "total": total, "share": count / total * 100}
+    return _PAGE.say("commonest", most | names | shares)

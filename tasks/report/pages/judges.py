@@ -39,12 +39,7 @@ def _read_calibration(source: Source) -> Panel:
     finding = None
     if (known := _keep_latest(frame).filter(pl.col("mean_kappa").is_not_null())).height:
         best = known.sort(["mean_kappa", "judge"], descending=[True, False]).row(0, named=True)
-        finding = (
-            f"{_name_occasion(best['occasion'])[0]}校准中与人最一致的是 {best['judge']}：平均 κ = {best['mean_kappa']:.3f}（{best['candidate_count']} 个参评模型，从 "
-            f"{best['lowest_kappa']:.2f} 到 {best['highest_kappa']:.2f}）。",
-            f"{best['judge']} agrees most with people in the {_name_occasion(best['occasion'])[1]} calibration: mean κ {best['mean_kappa']:.3f} over {best['candidate_count']} candidates, from "
-            f"{best['lowest_kappa']:.2f} to {best['highest_kappa']:.2f}.",
-        )
+        finding = _PAGE.say("calibration", best | {"when": _name_occasion(best["occasion"])})
     return _PAGE.panel("calibration", frame.drop("name", "series"), finding=finding, drawn=frame)
 
 
@@ -65,13 +60,8 @@ def _read_choice(source: Source) -> Panel:
     finding = None
     if frame.height:
         first = _keep_latest(frame).row(0, named=True)
-        is_apart = first["is_distinguishable"]
-        finding = (
-            f"{first['judge_a']} 比 {first['judge_b']} 更常与人一致，相差 {first['difference'] * 100:.1f} 个百分点"
-            + ("，可以区分。" if is_apart else "，不能排除偶然。"),
-            f"{first['judge_a']} agrees with people more often than {first['judge_b']}, by {first['difference'] * 100:.1f} points of 100: "
-            + ("more than chance." if is_apart else "no more than chance allows."),
-        )
+        which = "apart" if first["is_distinguishable"] else "alike"
+        finding = _PAGE.say(which, first | {"points": first["difference"] * 100})
     return _PAGE.panel("choice", frame, finding=finding)
 
 
@@ -81,11 +71,8 @@ def _read_bias(source: Source) -> Panel:
     finding = None
     if frame.height:
         latest = _keep_latest(frame)
-        biased = latest.filter(pl.col("is_biased"))
-        finding = (
-            f"最近一次校准的 {latest.height} 组中有 {biased.height} 组的偏差的 95% 区间不含 0。",
-            f"The 95% interval of the bias leaves out 0 in {biased.height} of {latest.height} groups of the last calibration.",
-        )
+        counts = {"all": latest.height, "biased": latest.filter(pl.col("is_biased")).height}
+        finding = _PAGE.say("bias", counts)
     drawn = _keep_latest(frame).filter(pl.col("group_kind").is_in(["family_of_judge", "discipline"]))
     return _PAGE.panel("bias", frame, finding=finding, drawn=drawn)
 
@@ -99,10 +86,7 @@ def _read_confusion(source: Source) -> Panel:
         far = latest.filter((pl.col("agreed_stars") - pl.col("judged_stars")).abs() >= 2)[
             "response_count"
         ].sum()
-        finding = (
-            f"{total:,} 对星数中，相差两星或以上的占 {far / total * 100:.1f}%。",
-            f"Of {total:,} pairs of stars {far / total * 100:.1f}% lie two or three stars apart.",
-        )
+        finding = _PAGE.say("confusion", {"total": total, "far": far / total * 100})
     return _PAGE.panel("confusion", frame, finding=finding, drawn=_keep_latest(frame))
 
 
@@ -115,12 +99,7 @@ def _read_agreement(source: Source) -> Panel:
         last = frame.filter(pl.col("kappa").is_not_null()).sort("month").tail(1)
         if last.height:
             row = last.row(0, named=True)
-            finding = (
-                f"{row['month']}：{row['judge_a']} 与 {row['judge_b']} 在 {row['pair_count']:,} 条作答上 κ = {row['kappa']:.2f}，"
-                f"同星 {row['agreement_rate'] * 100:.0f}%。",
-                f"{row['month']}: κ {row['kappa']:.2f} between {row['judge_a']} and {row['judge_b']} on {row['pair_count']:,} responses; the same "
-                f"stars for {row['agreement_rate'] * 100:.0f}%.",
-            )
+            finding = _PAGE.say("agreement", row | {"same": row["agreement_rate"] * 100})
     return _PAGE.panel("agreement", frame.drop("series"), finding=finding, drawn=frame)
 
 
@@ -129,12 +108,9 @@ def _read_disagreements(source: Source) -> Panel:
     finding = None
     if frame.height:
         worst = frame.row(0, named=True)
-        zh, en = _PAGE.name(worst["discipline"], "disciplines")
-        finding = (
-            f"{worst['month']} 分歧最大的是{zh}：平均相差 {worst['mean_distance']:.2f} 星，{worst['disagreement_rate'] * 100:.0f}% 的作答星数不同。",
-            f"In {worst['month']} they disagree most in {en}: {worst['mean_distance']:.2f} stars apart on average, different stars for "
-            f"{worst['disagreement_rate'] * 100:.0f}% of the responses.",
-        )
+        name = _PAGE.name(worst["discipline"], "disciplines")
+        values = worst | {"name": name, "different": worst["disagreement_rate"] * 100}
+        finding = _PAGE.say("disagreements", values)
     return _PAGE.panel(
         "disagreements",
         frame,
@@ -151,8 +127,5 @@ def _read_drift(source: Source) -> Panel:
     finding = None
     if frame.height:
         alarms = frame.filter(pl.col("is_alarm"))["judge"].unique().sort().to_list()
-        finding = (
-            f"有变化的裁判：{'、'.join(alarms)}。" if alarms else "没有裁判越过警戒线。",
-            f"Judges that changed: {', '.join(alarms)}." if alarms else "No judge has crossed the bound.",
-        )
+        finding = _PAGE.say("drift" if alarms else "no_drift", {"judges": alarms})
     return _PAGE.panel("drift", frame.drop("series"), finding=finding, drawn=frame)

@@ -132,11 +132,7 @@ def _show_heatmap(source: Source, opened: Mapping[str, object]) -> Panel:
     finding = None
     if frame.height:
         widest = frame.sort("gap", descending=True).row(0, named=True)
-        words = LABELS[widest["discipline"]]
-        finding = (
-            f"{widest['model']} 的{words[0]}比平均高得最多（{widest['gap']:+.2f} 分，共 10 分）。",
-            f"{widest['model']} stands furthest above the mean, in {words[1]} ({widest['gap']:+.2f} of 10).",
-        )
+        finding = _PAGE.say("heatmap", widest | {"name": LABELS[widest["discipline"]]})
     return _PAGE.panel(
         "heatmap",
         frame.select(
@@ -159,10 +155,7 @@ def _show_neighbours(source: Source, history: pl.DataFrame, opened: Mapping[str,
     finding = None
     if found:
         apart = sum(bool(pair["is_distinguishable"]) for pair in found)
-        finding = (
-            f"{len(found)} 对相邻名次中有 {apart} 对能够区分。",
-            f"{apart} of {len(found)} pairs of neighbours can be told apart.",
-        )
+        finding = _PAGE.say("neighbours", {"all": len(found), "apart": apart})
     return _PAGE.panel("neighbours", frame, params=opened, finding=finding)
 
 

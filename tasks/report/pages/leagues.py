@@ -39,10 +39,7 @@ def _read_domain(league_id: str, domain: str, rows: pl.DataFrame) -> Panel:
     first = rows.row(0, named=True)
     finding = None
     if first["score"] is not None:
-        finding = (
-            f"{title}：{rows.height} 个模型中第一的是 {first['model']}，{first['score']:.2f} 分。",
-            f"{title}: of {rows.height} candidates {first['model']} is first with {first['score']:.2f}.",
-        )
+        finding = _PAGE.say("domain", first | {"title": title, "count": rows.height})
     return _PAGE.panel(
         "domain",
         rows,

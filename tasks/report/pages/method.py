@@ -37,11 +37,8 @@ def _read_editions(source: Source) -> Panel:
     finding = None
     if frame.height:
         current = frame.filter(pl.col("is_current"))
-        corrected = frame.height - current.height
-        finding = (
-            f"现行 {current.height} 版，{corrected} 版已被更正而仍保留；{current['is_provisional'].sum()} 版为暂定。",
-            f"{current.height} editions stand, {corrected} were corrected and are kept; {current['is_provisional'].sum()} are provisional.",
-        )
+        counts = {"current": current.height, "corrected": frame.height - current.height}
+        finding = _PAGE.say("versions", counts | {"provisional": current["is_provisional"].sum()})
     return _PAGE.panel("versions", frame, params=source.shown, finding=finding)
 
 
@@ -50,11 +47,8 @@ def _read_commitments(source: Source) -> Panel:
     finding = None
     if frame.height:
         alone = frame.filter((pl.col("share_count") == 0) & pl.col("beacon").is_null()).height
-        finding = (
-            f"公开日志承诺了 {frame.height} 次考试；其中 {alone} 次的种子由主办方独自决定，{frame['is_disclosed'].sum()} 次已披露。",
-            f"The public log commits to {frame.height} runs: the operator alone chose the seed of {alone}; {frame['is_disclosed'].sum()} are "
-            "disclosed.",
-        )
+        values = {"all": frame.height, "alone": alone, "disclosed": frame["is_disclosed"].sum()}
+        finding = _PAGE.say("commitments", values)
     return _PAGE.panel("commitments", frame, finding=finding)
 
 

@@ -30,15 +30,10 @@ def _read_order(source: Source) -> Panel:
     finding = None
     by_score = frame.filter((pl.col("method") == "score") & pl.col("spearman").is_not_null())
     if by_score.height:
-        small, large = (
-            by_score.sort("sample_size").row(0, named=True),
-            by_score.sort("sample_size").row(-1, named=True),
-        )
-        finding = (
-            f"按 S 排序：{small['sample_size']} 题时与全部题目的名次相关 {small['spearman']:.3f}，{large['sample_size']} 题时 {large['spearman']:.3f}。",
-            f"By S the order correlates {small['spearman']:.3f} with that of all questions at {small['sample_size']} questions, "
-            f"{large['spearman']:.3f} at {large['sample_size']}.",
-        )  # fmt: skip
+        sizes = by_score.sort("sample_size").select("sample_size", "spearman")
+        ends = [*sizes.row(0), *sizes.row(-1)]
+        names = ("small", "small_spearman", "large", "large_spearman")
+        finding = _PAGE.say("order", dict(zip(names, ends, strict=True)))
     return _PAGE.panel(
         "order",
         frame,
@@ -55,10 +50,7 @@ def _read_resamples(source: Source) -> Panel:
     finding = None
     if (known := frame.filter(pl.col("score_variance").is_not_null())).height:
         widest = known.sort("score_variance", descending=True).row(0, named=True)
-        finding = (
-            f"重抽样间 S 的标准差最大为 {widest['score_variance'] ** 0.5:.2f}（{widest['model']}）。",
-            f"The largest standard deviation of S over the resamples is {widest['score_variance'] ** 0.5:.2f} ({widest['model']}).",
-        )
+        finding = _PAGE.say("resamples", widest | {"deviation": widest["score_variance"] ** 0.5})
     return _PAGE.panel(
         "resamples",
         frame.drop("low", "high"),
@@ -78,10 +70,7 @@ def _read_draws(source: Source) -> Panel:
     if (known := frame.filter(pl.col("score_variance").is_not_null())).height:
         observed, expected = known["score_variance"].mean(), known["expected_score_variance"].mean()
         if isinstance(observed, float) and isinstance(expected, float):
-            finding = (
-                f"各次抽题间 S 的方差平均为 {observed:.2f}，仅由抽题可预期 {expected:.2f}。",
-                f"Over the draws S varies by {observed:.2f} on average (variance); the drawing of questions alone lets expect {expected:.2f}.",
-            )
+            finding = _PAGE.say("draws", {"observed": observed, "expected": expected})
     return _PAGE.panel("draws", frame, params=source.shown, finding=finding, drawn=long)
 
 
@@ -97,11 +86,7 @@ def _read_styles(source: Source) -> Panel:
     if (known := frame.filter(pl.col("style_count") > 1)).height:
         widest = known.sort("style_variance", descending=True).row(0, named=True)
         middle = float(known.select(pl.col("style_variance").median()).item())
-        finding = (
-            f"受提示方式影响最大的是 {widest['model']}：总体方差 {widest['style_variance']:.2f}；中位数 {middle:.2f}。",
-            f"The prompt style matters most to {widest['model']}: a population variance of {widest['style_variance']:.2f}; the median is "
-            f"{middle:.2f}.",
-        )
+        finding = _PAGE.say("styles", widest | {"middle": middle})
     return _PAGE.panel(
         "styles",
         frame,

@@ -38,11 +38,8 @@ def _show_months(source: Source) -> Panel:
         months = sorted(set(frame["month"]))
         latest = frame.filter(month=months[-1])
         moved = int(latest["is_change_certain"].fill_null(value=False).sum())
-        finding = (
-            f"{months[0]} 到 {months[-1]} 共 {len(months)} 个月；最近一月 {latest.height} 个模型中有 {moved} 个的变化超出误差。",
-            f"{len(months)} months from {months[0]} to {months[-1]}; in the last, {moved} of {latest.height} candidates moved by more than "
-            "the error.",
-        )
+        values = {"first": months[0], "last": months[-1], "count": len(months)}
+        finding = _PAGE.say("months", values | {"candidates": latest.height, "moved": moved})
     cut = LABELS["shown_best"] if frame["model"].n_unique() > len(shown) else ("", "")
     about = LABELS["trend_about"]
     # Rows that nobody reads one by one are not drawn as a table.
@@ -77,15 +74,9 @@ def _show_improvement(source: Source) -> Panel:
         better, worse = (
             frame.filter(verdict=verdict)["model"].to_list() for verdict in ("improved", "got worse")
         )
-        finding = (
-            f"超出误差的：进步 {_list_names(better, '、', '无')}；退步 {_list_names(worse, '、', '无')}。",
-            f"By more than noise: improved {_list_names(better, ', ', 'none')}; got worse {_list_names(worse, ', ', 'none')}.",
-        )
+        none = ("无", "none")
+        finding = _PAGE.say("improvement", {"better": better or none, "worse": worse or none})
     return _PAGE.panel("improvement", frame, params=source.shown, finding=finding)
-
-
-def _list_names(names: list[str], separator: str, none: str) -> str:
-    return separator.join(names) if names else none
 
 
 def _show_families(source: Source) -> Panel:
@@ -93,11 +84,7 @@ def _show_families(source: Source) -> Panel:
     finding = None
     steps = frame.filter(pl.col("score_step").is_not_null()).sort("score_step", descending=True)
     if steps.height:
-        best = steps.row(0, named=True)
-        finding = (
-            f"最大的一步：{best['previous_model']} 到 {best['model']}，{best['score_step']:+.1f} 分。",
-            f"The largest step: from {best['previous_model']} to {best['model']}, {best['score_step']:+.1f} points.",
-        )
+        finding = _PAGE.say("families", steps.row(0, named=True))
     return _PAGE.panel(
         "families",
         frame,
@@ -113,12 +100,9 @@ def _show_release(source: Source) -> Panel:
     finding = None
     if frame.height:
         leaders = frame.filter("is_best_so_far").sort("release_date")
-        newest = leaders.row(-1, named=True)
-        fitted = _describe_curve(curve)
-        finding = (
-            f"按发布日期先后，{leaders.height} 个模型刷新了最高分，最近一个是 {newest['model']}（{newest['score']:.1f}）。{fitted[0]}",
-            f"In order of release {leaders.height} candidates raised the best score, last {newest['model']} ({newest['score']:.1f}). {fitted[1]}".strip(),
-        )  # fmt: skip
+        values = {"count": leaders.height, "fitted": _describe_curve(curve)}
+        zh, en = _PAGE.say("release", leaders.row(-1, named=True) | values)
+        finding = zh, en.strip()
     return _PAGE.panel(
         "release",
         frame.sort("release_date", "model", descending=[True, False]),
@@ -131,12 +115,9 @@ def _show_release(source: Source) -> Panel:
 def _describe_curve(curve: Any) -> Words:
     if curve is None:
         return ("", "")
-    zh, en = LABELS[f"curve_{curve.kind}"]
     explained = "" if curve.r_squared is None else f"R² = {curve.r_squared:.2f}, "
-    return (
-        f"拟合{zh}（{explained}n = {curve.point_count}）。",
-        f"Fitted: {en} ({explained}n = {curve.point_count}).",
-    )
+    values = {"kind": LABELS[f"curve_{curve.kind}"], "explained": explained, "count": curve.point_count}
+    return _PAGE.say("fitted", values)
 
 
 def _show_external(source: Source) -> Panel:

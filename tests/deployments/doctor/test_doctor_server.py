@@ -19,7 +19,7 @@ from schemas.settings import Settings
 from tests.deployments.doctor.test_doctor import examine, list_wrong
 from tests.deployments.test_cli import invoke, run
 
-pytestmark = pytest.mark.prefect
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

@@ -147,9 +147,7 @@ def check_kills(tmp_path: Path, *, kills: int, size: int) -> None:
                 f"seed {seed}: skipped or out of order"
             )
         with ledger.read() as connection:
-            statuses = {
-                row["status"] for row in sittings.list_sessions(connection, user_id="candidate:alpha")
-            }
+            statuses = {row.status for row in sittings.list_sessions(connection, user_id="candidate:alpha")}
             assert statuses == {"closed"}
             assert check_ledger(connection).findings == ()
 

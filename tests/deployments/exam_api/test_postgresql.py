@@ -5,6 +5,7 @@ It runs the attacks of test_attacks and test_roles, limits under concurrency, an
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections import Counter
@@ -105,7 +106,7 @@ def _race(protocols: list[ExamProtocol], calls: list[tuple[str, object]]) -> Cou
         token, lease = calls[place]
         barrier.wait()
         try:
-            return "put" if protocols[place].next_question(token, lease) else "none"  # type: ignore[arg-type]
+            return "put" if asyncio.run(protocols[place].next_question(token, lease)) else "none"  # type: ignore[arg-type]
         except ExamError as error:
             return error.code
 
@@ -131,7 +132,9 @@ def test_of_two_processes_that_hand_out_the_last_question_allowed_one_is_refused
     with open_ledger(ledger_url) as second, open_ledger(ledger_url) as third:
         protocols = [ExamProtocol(one, world.keys, SeatRules(lease_s=600)) for one in (ledger, second, third)]
         tokens = [world.token(one) for one in ids]
-        leases = [protocols[0].open_session(token, one) for token, one in zip(tokens, ids, strict=True)]
+        leases = [
+            asyncio.run(protocols[0].open_session(token, one)) for token, one in zip(tokens, ids, strict=True)
+        ]
         with ledger.write() as connection:
             if level == "candidate":
                 users.write_user_limit(connection, "candidate:alpha", 1)

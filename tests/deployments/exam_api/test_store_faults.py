@@ -5,6 +5,7 @@ Nothing acknowledged is lost, and nothing lost is acknowledged.
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -63,17 +64,17 @@ def test_a_clock_that_jumps_loses_no_answer(world: World, jump_s: float) -> None
     protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60), clock=world.clock)
     session_id = world.sessions()[0]["session_id"]
     token = world.token(session_id)
-    lease = protocol.open_session(token, session_id)
+    lease = asyncio.run(protocol.open_session(token, session_id))
     given: dict[int, str] = {}
-    put = protocol.next_question(token, lease)
+    put = asyncio.run(protocol.next_question(token, lease))
     assert put is not None
-    _, following = protocol.submit_and_next(token, lease, put.seq, Answer("before"))
+    _, following = asyncio.run(protocol.submit_and_next(token, lease, put.seq, Answer("before")))
     given[put.seq] = "before"
     assert following is not None
 
     world.now = started + jump_s
     try:
-        protocol.submit_answer(token, lease, following.seq, Answer("during"))
+        asyncio.run(protocol.submit_answer(token, lease, following.seq, Answer("during")))
         given[following.seq] = "during"
     except ExamError as error:
         assert error.code in (
@@ -87,10 +88,10 @@ def test_a_clock_that_jumps_loses_no_answer(world: World, jump_s: float) -> None
 
     world.now = started + 120
     token = world.token(session_id)
-    lease = protocol.open_session(token, session_id)
-    put = protocol.next_question(token, lease)
+    lease = asyncio.run(protocol.open_session(token, session_id))
+    put = asyncio.run(protocol.next_question(token, lease))
     while put is not None:
         given[put.seq] = "after"
-        _, put = protocol.submit_and_next(token, lease, put.seq, Answer("after"))
+        _, put = asyncio.run(protocol.submit_and_next(token, lease, put.seq, Answer("after")))
     assert world.answers(session_id) == given
     assert sorted(given) == list(range(1, 7))

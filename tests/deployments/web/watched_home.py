@@ -26,7 +26,6 @@ from tasks.exam.protocol import Answer, make_protocol
 from tests.fresh import open_new_lake
 from tests.tasks.editions.kit import publish_run
 from tests.tasks.editions.season import land_frames
-from tests.tasks.exam.kit import DirectDoor
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.bank_rows import BANK, land_bank_rows
@@ -98,7 +97,7 @@ class Watched:
         token = self.world.token(session_id)
 
         async def sit() -> None:
-            door = DirectDoor(make_protocol(self.ledger, self.world.settings, is_in_house=True))
+            door = make_protocol(self.ledger, self.world.settings, is_in_house=True)
             lease = await door.open_session(token, session_id)
             put = await door.next_question(token, lease)
             for _ in range(count):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tasks.exam.closed.closing import set_deadlines
 from tasks.exam.closed.landing import land_run
-from tasks.exam.doors import DirectDoor, HttpDoor
+from tasks.exam.doors import HttpDoor
 from tasks.exam.log.check import check_ledger
 from tasks.exam.practice.room import mark_answer, read_questions
 from tasks.exam.public.hashing import follow_path, make_path
@@ -15,7 +15,6 @@ from tasks.exam.public.verifier import verify, weigh
 from tasks.exam.sitting import sit_sessions
 
 __all__ = [
-    "DirectDoor",
     "HttpDoor",
     "check_ledger",
     "follow_path",

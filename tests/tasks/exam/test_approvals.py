@@ -5,6 +5,7 @@ What was agreed to is done once, exactly, and in time.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -161,13 +162,13 @@ def test_a_session_is_released_only_once_another_has_agreed_to_this_very_lease(w
         for name, _ in PEOPLE
     }
     session_id = str(world.sessions("alpha")[0]["session_id"])
-    lease = protocol.open_session(world.token(session_id), session_id)
+    lease = asyncio.run(protocol.open_session(world.token(session_id), session_id))
 
     def release() -> object:
-        return protocol.release_session(tokens["eve"], session_id)
+        return asyncio.run(protocol.release_session(tokens["eve"], session_id))
 
     assert refused(release) == (403, "approval_needed")
-    assert protocol.next_question(world.token(session_id), lease) is not None
+    assert asyncio.run(protocol.next_question(world.token(session_id), lease)) is not None
     assert refused(lambda: protocol.decide(tokens["eve"], 1, is_approved=True)) == (403, "own_request")
     assert refused(lambda: protocol.decide(tokens["ann"], 1, is_approved=True)) == (403, "permission_missing")
     assert refused(lambda: protocol.decide(tokens["otto"], 7, is_approved=True)) == (404, "request_unknown")
@@ -184,10 +185,16 @@ def test_a_session_is_released_only_once_another_has_agreed_to_this_very_lease(w
     assert refused(lambda: protocol.decide(made, 1, is_approved=True)) == (403, "token_issued")
     assert protocol.decide(tokens["otto"], 1, is_approved=True).state == "approved"
     release()
-    assert refused(lambda: protocol.next_question(world.token(session_id), lease)) == (403, "lease_lost")
+    assert refused(lambda: asyncio.run(protocol.next_question(world.token(session_id), lease))) == (
+        403,
+        "lease_lost",
+    )
     # Done once: the lease that follows is another.
-    protocol.open_session(world.token(session_id), session_id)
-    assert refused(lambda: protocol.release_session(made, session_id)) == (403, "approval_needed")
+    asyncio.run(protocol.open_session(world.token(session_id), session_id))
+    assert refused(lambda: asyncio.run(protocol.release_session(made, session_id))) == (
+        403,
+        "approval_needed",
+    )
     asked = read_one(world.ledger, 2)
     assert (asked.stood_by, asked.asked_by) == (None, "otto (token by eve)")
     assert protocol.decide(tokens["eve"], 2, is_approved=True).state == "asked"

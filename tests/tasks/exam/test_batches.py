@@ -70,8 +70,7 @@ class Hall:
         with self.ledger.read() as connection:
             assert check_ledger(connection).findings == ()
             names = {
-                row["session_id"]: row["model"]
-                for row in sittings.list_sessions(connection, run_id=self.run_id)
+                row.session_id: row.model for row in sittings.list_sessions(connection, run_id=self.run_id)
             }
             rows = closed.read_response_rows(connection, list(names))
         return sorted(

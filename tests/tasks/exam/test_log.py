@@ -6,6 +6,7 @@ story.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -61,12 +62,12 @@ class Seat:
         )
         self.session_id: str = world.sessions()[0]["session_id"]
         self.token = world.token(self.session_id)
-        self.lease: Lease = self.protocol.open_session(self.token, self.session_id)
-        self.protocol.next_question(self.token, self.lease)
+        self.lease: Lease = asyncio.run(self.protocol.open_session(self.token, self.session_id))
+        asyncio.run(self.protocol.next_question(self.token, self.lease))
 
     def answer(self, seq: int, text: str, signature: str | None = None) -> Receipt:
         answer = Answer(text, signature=signature)
-        return self.protocol.submit_and_next(self.token, self.lease, seq, answer)[0]
+        return asyncio.run(self.protocol.submit_and_next(self.token, self.lease, seq, answer))[0]
 
     def sign(self, key: Ed25519PrivateKey, seq: int, text: str) -> str:
         signed = encode_signed(describe_answer(self.session_id, seq, digest_text(text)))
@@ -219,9 +220,9 @@ def test_in_house_answers_have_no_signed_receipts(world: World) -> None:
     )
     session_id = world.sessions()[0]["session_id"]
     token = world.token(session_id)
-    lease = protocol.open_session(token, session_id)
-    protocol.next_question(token, lease)
-    receipt = protocol.submit_answer(token, lease, 1, Answer("one"))
+    lease = asyncio.run(protocol.open_session(token, session_id))
+    asyncio.run(protocol.next_question(token, lease))
+    receipt = asyncio.run(protocol.submit_answer(token, lease, 1, Answer("one")))
     assert receipt.signature is None
     assert receipt.entry > 0
 
@@ -233,7 +234,7 @@ def test_a_token_that_an_examiner_issues_names_them_in_its_claims_and_in_the_sto
     )
     assert verify_token(world.keys, issued.text, now=world.now).issued_by == "eve"
     protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60), clock=world.clock)
-    protocol.open_session(issued.text, session_id)
+    asyncio.run(protocol.open_session(issued.text, session_id))
     with world.ledger.read() as connection:
         events = tell_run(connection, world.plan.run_id).events
     (opened,) = [told for told in events if told.action == "open"]
@@ -246,7 +247,7 @@ def test_a_story_tells_in_order_and_in_both_languages_what_happened_and_never_a_
     seat.answer(1, "SECRET-ANSWER")
     for _ in range(3):
         with pytest.raises(ExamError):
-            seat.protocol.open_session(seat.token, seat.session_id)
+            asyncio.run(seat.protocol.open_session(seat.token, seat.session_id))
     force_close(world.ledger, seat.session_id, "a rehearsal")
     with world.ledger.read() as connection:
         told = {language: tell_run(connection, world.plan.run_id, language) for language in ("en", "zh")}

@@ -32,7 +32,7 @@ from sqlalchemy import Connection
 
 from deployments.exam_api import create_app
 from schemas.errors import ExamError
-from tasks.exam.doors import DirectDoor, Door, HttpDoor
+from tasks.exam.doors import Door, HttpDoor
 from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.moves import SeatRules
@@ -83,12 +83,12 @@ class BothDoors:
         self._loop = asyncio.new_event_loop()
         self._http = HttpDoor(self._url, patience_s=5.0)
         self._loop.run_until_complete(self._http.__aenter__())
-        self._direct: DirectDoor | None = None
+        self._direct: ExamProtocol | None = None
         atexit.register(self.close)
 
     def enter(self, protocol: ExamProtocol) -> None:
         """Let both doors lead to this protocol."""
-        self._direct = DirectDoor(protocol)
+        self._direct = protocol
         self._app.state.protocol = protocol
 
     def call(self, name: str, operation: Callable[[Door], Awaitable[Any]]) -> Any:

@@ -57,7 +57,7 @@ def test_a_run_is_sat_and_closed_by_a_provider_of_another_form(
         report = asyncio.run(sit())
     assert (report.is_complete, report.is_run_closed, report.failures) == (True, True, [])
     with ledger.read() as connection:
-        sessions = [str(row["session_id"]) for row in sittings.list_sessions(connection, run_id=plan.run_id)]
+        sessions = [row.session_id for row in sittings.list_sessions(connection, run_id=plan.run_id)]
         rows = closed.read_response_rows(connection, sessions)
         assert check_ledger(connection).findings == ()
     assert len(rows) == report.answer_count == len(server.asked) - 2

@@ -166,7 +166,7 @@ def none_landed(_table: str, _units: Sequence[str]) -> set[str]:
 
 
 RACER = """
-import json, sys, time
+import asyncio, json, sys, time
 from tests.tasks.exam.world import make_settings
 from warehouse.ledger.engine.opening import open_ledger
 from tasks.exam.protocol.machine import ExamProtocol
@@ -189,10 +189,10 @@ with open_ledger(url) as ledger:
     for turn in range(20):
         try:
             if what == "open":
-                results.append(["won", protocol.open_session(token, session_id).generation])
+                results.append(["won", asyncio.run(protocol.open_session(token, session_id)).generation])
             else:
-                put = protocol.next_question(token, held)
-                receipt = protocol.submit_answer(token, held, put.seq, Answer(f"{what} {put.seq}"))
+                put = asyncio.run(protocol.next_question(token, held))
+                receipt = asyncio.run(protocol.submit_answer(token, held, put.seq, Answer(f"{what} {put.seq}")))
                 results.append(["won", receipt.seq])
         except ExamError as error:
             results.append([error.code, None])
@@ -242,7 +242,7 @@ def test_two_processes_with_one_lease_answer_every_question_exactly_once(
     session_id = world.sessions()[0]["session_id"]
     world.now = time.time()
     protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60))
-    lease = protocol.open_session(world.token(session_id), session_id)
+    lease = asyncio.run(protocol.open_session(world.token(session_id), session_id))
     results = race(ledger_url, world, session_id, ["left", "right"], json.dumps(dataclasses.asdict(lease)))
     won = sorted(int(str(seq)) for result in results for code, seq in result if code == "won")
     assert won == [1, 2, 3, 4, 5, 6]

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -37,21 +36,21 @@ RHO = make_model("rho", roles=("reference",))
 REGISTRY = make_registry(ALPHA, BETA, RHO)
 
 PLANNER = """
-import json, sys, time
+import json, sys
 from pathlib import Path
 from schemas.errors import ProctorError
 from tests.tasks.exam.world import MONTH, make_bank, make_settings, plan_wished
 from tests.tasks.exam.test_run_identity import REGISTRY
 from tasks.exam.plan.publishing import publish_plan
 from warehouse.ledger.engine.opening import open_ledger
-url, home, start, count = sys.argv[1:]
+url, home, count = sys.argv[1:]
 with open_ledger(url) as ledger:
     plans = [
         plan_wished(ledger, make_settings(Path(home)), REGISTRY, make_bank(), month=MONTH, is_simulated=False)
         for _ in range(int(count))
     ]
-    while time.time() < float(start):
-        time.sleep(0.001)
+    print("planned", flush=True)
+    sys.stdin.readline()  # all publish at once, when the last has planned
     print(json.dumps([publish_plan(ledger, plan) for plan in plans]))
 """
 
@@ -95,7 +94,6 @@ def test_sixteen_threads_that_plan_a_month_at_once_make_one_run(ledger: Ledger, 
 
 
 def run_planners(urls: list[str], homes: list[Path], processes: int, each: int) -> list[str]:
-    start = str(time.time() + 12)
     started = [
         subprocess.Popen(
             [
@@ -104,18 +102,25 @@ def run_planners(urls: list[str], homes: list[Path], processes: int, each: int) 
                 PLANNER,
                 urls[n % len(urls)],
                 str(homes[n % len(homes)]),
-                start,
                 str(each),
             ],
             cwd=ROOT,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         for n in range(processes)
     ]
+    for process in started:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "planned\n"
+    for process in started:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
     found: list[str] = []
     for process in started:
-        output, _ = process.communicate(timeout=120)
+        output, _ = process.communicate()
         assert process.returncode == 0
         found += json.loads(output)
     return found

@@ -12,7 +12,6 @@ import pytest
 from sqlalchemy import update
 
 from schemas.errors import ProctorError, UsageError
-from tasks.exam.doors import DirectDoor
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.words import Answer
 from tasks.exam.run_progress import CandidateProgress, read_run_progress, writing_progress
@@ -64,7 +63,7 @@ def test_pace_time_left_cost_and_failures_are_told_by_candidate(crowd: World) ->
     token = crowd.token(session_id)
 
     async def answer(count: int) -> None:
-        door = DirectDoor(make_protocol(crowd.ledger, crowd.settings, is_in_house=True))
+        door = make_protocol(crowd.ledger, crowd.settings, is_in_house=True)
         lease = await door.open_session(token, session_id)
         put = await door.next_question(token, lease)
         for _ in range(count):

@@ -26,7 +26,7 @@ from schemas.errors import BudgetError, ProctorError, UsageError
 from schemas.settings import Settings
 from tasks.exam import http_calls, sitting
 from tasks.exam.closed.closing import close_run
-from tasks.exam.doors import DirectDoor, HttpDoor
+from tasks.exam.doors import HttpDoor
 from tasks.exam.http_calls import DoorError
 from tasks.exam.log.check import check_ledger
 from tasks.exam.protocol.machine import ExamProtocol
@@ -95,9 +95,9 @@ def statuses(world: World) -> dict[str, int]:
 def assert_every_question_was_answered_once(world: World) -> None:
     with world.ledger.read() as connection:
         for session in sittings.list_sessions(connection, run_id=world.plan.run_id):
-            rows = closed.read_response_rows(connection, [session["session_id"]])
+            rows = closed.read_response_rows(connection, [session.session_id])
             assert [row["seq"] for row in rows if row["answered_at"]] == list(
-                range(1, session["question_count"] + 1)
+                range(1, session.question_count + 1)
             )
         assert check_ledger(connection).findings == ()
 
@@ -121,7 +121,7 @@ def test_all_sessions_are_sat_and_the_run_is_closed(crowd: World, door: str) -> 
     with crowd.ledger.read() as connection:
         run = sittings.read_run(connection, crowd.plan.run_id)
     assert run is not None
-    assert (run["status"], run["closed_at"] is not None) == ("closed", True)
+    assert (run.status, run.closed_at is not None) == ("closed", True)
 
 
 @pytest.mark.parametrize(("sharers", "most"), [(1, 12), (3, 4), (50, 1)])
@@ -150,7 +150,7 @@ def test_questions_are_put_in_the_sessions_style_and_no_two_calls_share_a_key(cr
     sit(crowd, client)
     with crowd.ledger.read() as connection:
         styles = {
-            row["session_id"]: row["prompt_style"]
+            row.session_id: row.prompt_style
             for row in sittings.list_sessions(connection, run_id=crowd.plan.run_id)
         }
         for session_id, style in styles.items():
@@ -263,7 +263,7 @@ def test_a_run_with_open_sessions_is_not_closed(crowd: World) -> None:
 def test_a_lease_is_renewed_while_the_candidate_thinks(world: World) -> None:
     world.settings = world.settings.model_copy(update={"lease_s": 0.6})
     protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=0.6, is_in_house=True))
-    report = sit(world, AnsweringClient(delay_s=1.2), door=DirectDoor(protocol), models=["alpha"])
+    report = sit(world, AnsweringClient(delay_s=1.2), door=protocol, models=["alpha"])
     assert report.is_complete
     with world.ledger.read() as connection:
         actions = [row.action for row in connection.execute(access_log.select()).all()]
@@ -276,7 +276,7 @@ def test_a_call_under_way_outlives_a_lease_that_cannot_be_renewed(
 ) -> None:
     """The call is being paid for: broken off and made again it would be paid for twice."""
     world.settings = world.settings.model_copy(update={"lease_s": 0.3})
-    door = DirectDoor(ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=0.3, is_in_house=True)))
+    door = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=0.3, is_in_house=True))
     refused: list[object] = []
 
     async def refuse(*given: object) -> Any:
@@ -315,7 +315,7 @@ def test_a_session_whose_claim_was_not_renewed_in_time_is_sat_again_however_ofte
 def test_an_expired_token_and_an_expired_lease_are_renewed_by_the_holder(world: World) -> None:
     world.settings = world.settings.model_copy(update={"token_ttl_s": 1, "lease_s": 60.0})
     protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=0.2, is_in_house=True))
-    report = sit(world, AnsweringClient(delay_s=0.4), door=DirectDoor(protocol), models=["alpha"])
+    report = sit(world, AnsweringClient(delay_s=0.4), door=protocol, models=["alpha"])
     assert (report.is_complete, report.answer_count) == (True, 6)
 
 
@@ -374,9 +374,9 @@ def test_a_window_is_honoured_in_house_only(ledger: Ledger, tmp_path: Path) -> N
         )
         for is_in_house in (False, True)
     }
-    outside = asyncio.run(ask_four_times(DirectDoor(protocols[False])))
+    outside = asyncio.run(ask_four_times(protocols[False]))
     assert outside == [(1, False), (1, True), (1, True), (1, True)]
-    inside = asyncio.run(ask_four_times(DirectDoor(protocols[True])))
+    inside = asyncio.run(ask_four_times(protocols[True]))
     assert inside == [(2, False), (3, False), (1, True), (1, True)]
 
 
@@ -486,7 +486,7 @@ def test_a_sitter_killed_at_random_moments_goes_on_with_the_same_command(tmp_pat
 def _answer_count(world: World) -> int:
     with world.ledger.read() as connection:
         rows = sittings.list_sessions(connection, run_id=world.plan.run_id)
-    return sum(row["answered_count"] for row in rows)
+    return sum(row.answered_count for row in rows)
 
 
 def test_an_exam_api_that_does_not_answer_is_waited_for_as_any_store_is(

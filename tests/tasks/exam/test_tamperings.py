@@ -5,6 +5,7 @@ docs/security.md lists the findings.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import Iterator
@@ -44,18 +45,18 @@ def fill(ledger: Ledger, home: Path) -> Victim:
         tokens.end_token(connection, "a" * 32, time.time())
     protocol = make_protocol(ledger, settings, is_in_house=False)
     with ledger.read() as connection:
-        sessions = {row["model"]: row for row in sittings.list_sessions(connection, run_id=plan.run_id)}
+        sessions = {row.model: row for row in sittings.list_sessions(connection, run_id=plan.run_id)}
     for model, answer_count in (("alpha", 6), ("rho", 2)):
         row = sessions[model]
-        token = issue_token(open_keys(settings), row["user_id"], row["session_id"], ["sit"], 3600).text
-        lease = protocol.open_session(token, row["session_id"])
+        token = issue_token(open_keys(settings), row.user_id, row.session_id, ["sit"], 3600).text
+        lease = asyncio.run(protocol.open_session(token, row.session_id))
         with pytest.raises(Exception, match="in use"):
-            protocol.open_session(token, row["session_id"])
-        protocol.next_question(token, lease)
+            asyncio.run(protocol.open_session(token, row.session_id))
+        asyncio.run(protocol.next_question(token, lease))
         for seq in range(1, answer_count + 1):
-            protocol.submit_and_next(token, lease, seq, Answer(f"answer {seq}", cost_usd=1))
+            asyncio.run(protocol.submit_and_next(token, lease, seq, Answer(f"answer {seq}", cost_usd=1)))
     HeadKeeper(ledger, settings).keep()
-    return Victim(settings, plan.run_id, sessions["alpha"]["session_id"], sessions["rho"]["session_id"])
+    return Victim(settings, plan.run_id, sessions["alpha"].session_id, sessions["rho"].session_id)
 
 
 @contextmanager

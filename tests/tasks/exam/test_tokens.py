@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -15,7 +16,6 @@ from sqlalchemy import event
 
 from schemas.errors import ExamError, StoreError, UsageError
 from schemas.settings import Settings
-from tasks.exam.doors import DirectDoor
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.protocol.tokens.keys import KeyFile, open_keys, rotate_keys
@@ -242,10 +242,10 @@ def test_answers_ask_the_ledger_once_a_second_what_has_ended(world: World) -> No
         lambda _c, _cursor, sql, *_: asked.append(sql) if "ended_tokens" in sql else None,
     )
     token = world.token(session_id)
-    lease = protocol.open_session(token, session_id)
-    put = protocol.next_question(token, lease)
+    lease = asyncio.run(protocol.open_session(token, session_id))
+    put = asyncio.run(protocol.next_question(token, lease))
     while put is not None:
-        _, put = protocol.submit_and_next(token, lease, put.seq, Answer("x"))
+        _, put = asyncio.run(protocol.submit_and_next(token, lease, put.seq, Answer("x")))
     assert len(asked) == 1
 
 
@@ -259,7 +259,7 @@ def test_a_run_in_house_survives_keys_that_end_in_the_middle(world: World) -> No
             open_keys(world.settings).path.unlink()
 
     protocol = ExamProtocol(world.ledger, world.keys, SeatRules(lease_s=60, is_in_house=True))
-    report = sit(world, AnsweringClient(end_keys, delay_s=0.6), door=DirectDoor(protocol), models=["alpha"])
+    report = sit(world, AnsweringClient(end_keys, delay_s=0.6), door=protocol, models=["alpha"])
     assert (report.is_complete, report.answer_count) == (True, 6)
 
 

@@ -5,6 +5,7 @@ It closes no session, takes no answer away, and publishes nothing.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass
 from datetime import datetime
@@ -112,14 +113,14 @@ def test_a_server_whose_clock_leaps_takes_every_answer_in_its_time(outside: Worl
     session_id = outside.sessions()[0]["session_id"]
     outside.now = clock_of(outside.ledger.engine)()
     token = outside.token(session_id)
-    lease = protocol.open_session(token, session_id)
-    put = protocol.next_question(token, lease)
+    lease = asyncio.run(protocol.open_session(token, session_id))
+    put = asyncio.run(protocol.next_question(token, lease))
     true = Host()
     clock_of(outside.ledger.engine).host = Host(lambda: true.read_wall() + leap_s)
     given = 0
     while put is not None:
         given += 1
-        _, put = protocol.submit_and_next(token, lease, put.seq, Answer("A"))
+        _, put = asyncio.run(protocol.submit_and_next(token, lease, put.seq, Answer("A")))
     assert len(outside.answers(session_id)) == given == 6
 
 
@@ -127,17 +128,22 @@ def test_a_question_is_not_late_because_the_server_was_started_with_a_wrong_cloc
     protocol = make_protocol(outside.ledger, outside.settings, is_in_house=False)
     session_id = outside.sessions()[0]["session_id"]
     outside.now = clock_of(outside.ledger.engine)()
-    lease = protocol.open_session(outside.token(session_id), session_id)
-    put = protocol.next_question(outside.token(session_id), lease)
+    lease = asyncio.run(protocol.open_session(outside.token(session_id), session_id))
+    put = asyncio.run(protocol.next_question(outside.token(session_id), lease))
     assert put is not None
     Process(outside.ledger).start(3 * HOUR_S)
     protocol = make_protocol(outside.ledger, outside.settings, is_in_house=False)
     outside.now += 3 * HOUR_S
-    lease = protocol.open_session(outside.token(session_id), session_id)
-    again = protocol.next_question(outside.token(session_id), lease)
+    lease = asyncio.run(protocol.open_session(outside.token(session_id), session_id))
+    again = asyncio.run(protocol.next_question(outside.token(session_id), lease))
     assert again is not None
     assert (again.seq, again.is_repeat) == (put.seq, True)
-    assert protocol.submit_answer(outside.token(session_id), lease, put.seq, Answer("A")).answered_count == 1
+    assert (
+        asyncio.run(
+            protocol.submit_answer(outside.token(session_id), lease, put.seq, Answer("A"))
+        ).answered_count
+        == 1
+    )
 
 
 def test_the_door_asks_only_for_the_doubts_since_the_planning(outside: World) -> None:

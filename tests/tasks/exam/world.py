@@ -198,9 +198,9 @@ class World:
     def sessions(self, model: str = "alpha") -> list[dict[str, Any]]:
         with self.ledger.read() as connection:
             return [
-                dict(row)
+                row.as_values()
                 for row in sittings.list_sessions(connection, run_id=self.plan.run_id)
-                if row["model"] == model
+                if row.model == model
             ]
 
     def token(

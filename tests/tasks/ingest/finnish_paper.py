@@ -1,4 +1,4 @@
-"""Papers of one invented source whose marks nobody knows: `T/1/` counts questions, `»` offers options."""
+"""Papers of an invented source: `T/1/` counts questions, `»` offers options."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KNOWN = (
 
 
 def write_paper(facts: Sequence[tuple[str, Sequence[str], str]] = FACTS) -> str:
-    """Two questions in a form that is known, and others in one that is not; the paper says how many there are."""
+    """Two questions in a known form, others in an unknown one; the paper says how many."""
     lines = ["Loppukoe", f"Answer all {len(KNOWN) + len(facts)} questions.", "Part I Multiple choice"]
     for number, (stem, options, key) in enumerate(KNOWN, start=1):
         lines.append(f"{number}. {stem} ({key})")

@@ -20,16 +20,12 @@ from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.ingest import assistance
 from tasks.ingest.assistance import AssistanceSummary, Assistant, read_assist_model
-from tasks.ingest.content.drafts import Draft
-from tasks.ingest.contracts.checking import check_reading, describe_breaches
-from tasks.ingest.contracts.readings import Reading
+from tasks.ingest.confidence.judging import write_reading
+from tasks.ingest.contracts import Breach, Checked
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.landing import land_documents
-from tasks.ingest.layout.pieces import make_pieces
 from tasks.ingest.located_questions import locate_questions
-from tasks.ingest.readers.extraction import Line
-from tasks.ingest.stretches import find_stretches, merge_rows, read_places
-from tasks.ingest.words.warnings import NOT_READ
+from tasks.ingest.stretches import find_stretches, merge_rows
 from tasks.models.budget.reservations import SharedBudget
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import write
@@ -409,30 +405,27 @@ def test_a_doubtful_run_is_put_to_the_model_with_the_text_between_its_sure_neigh
     assert find_stretches(parsed) == [(40, 130), (5_000, 5_050)]
 
 
-def test_what_may_have_been_swallowed_or_not_read_is_put_to_the_model_too() -> None:
+def test_what_a_contract_of_the_paper_doubts_is_put_to_the_model_too() -> None:
     rows = [
-        make_row(0, 40, 0.9, status="parsed"),
-        make_row(50, 90, 0.8, status="parsed", parse_notes=["number_gap_after"]),
-        make_row(100, 150, 0.9, status="parsed", parse_notes=["answer_without_mark"]),
-        make_row(400, 450, 0.9, status="parsed"),
+        make_row(0, 40, 0.9, status="parsed", section=0),
+        make_row(50, 90, 0.9, status="parsed", section=0, parse_notes=["number_gap_after"]),
+        make_row(100, 150, 0.9, status="parsed", section=0),
+        make_row(400, 450, 0.9, status="parsed", section=1),
+        make_row(2_500, 2_600, 0.9, status="parsed", section=2),
+        make_row(2_600, 2_700, 0.9, status="parsed", section=3),
     ]
-    document = {
-        "status": "parsed",
-        "warnings": [
-            f"{NOT_READ}2 numbered lines belong to no question, heading or key (at characters 200, 230 of the text).",
-            "The macros were not run.",
-        ],
-    }
+    breaches = (
+        Breach("own", 60, 1, "A question holds another's number."),
+        Breach("numbered_lines", 200, 2, "2 numbered lines belong to no question."),
+        Breach("announced_count", 2_480, 5, "Section 三 announces 6 questions, 1 was found.", 2),
+    )
+    document = {"status": "held", "reading": write_reading({}, Checked(breaches, 3, 0.4))}
     parsed = ParsedDocument(document, {"text": ("x" * 49 + "\n") * 180}, rows, Path("paper.txt"))
-    assert find_stretches(parsed) == [(40, 100), (150, 400)]
-
-
-def test_the_places_of_unread_lines_are_those_that_the_reading_names() -> None:
-    """Both ends of the sentence: as it is written about a paper, and as it is read here."""
-    drafts = [Draft(number_label="1", value=1, start=0, end=3)]
-    pieces = make_pieces([Line("1. a"), Line("5. another line")], [0, 5])
-    checked, _ = check_reading(Reading(drafts, pieces))
-    assert read_places(describe_breaches(checked)) == [5]
+    assert find_stretches(parsed) == [(40, 100), (150, 400), (2_480, 2_600)]
+    nothing = ParsedDocument(
+        {"status": "parsed", "reading": write_reading({}, Checked())}, parsed.text, rows, Path("paper.txt")
+    )
+    assert find_stretches(nothing) == []
 
 
 def test_landing_keeps_the_calls_and_marks_the_questions(

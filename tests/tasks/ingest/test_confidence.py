@@ -1,4 +1,4 @@
-"""What a confidence is made of: evidence, the fit, and what is worth of it on papers that were left out."""
+"""What a confidence is made of: evidence, the fit, and its worth on other papers."""
 
 from __future__ import annotations
 
@@ -73,12 +73,13 @@ def test_a_paper_is_held_where_too_little_is_expected_to_be_right() -> None:
         )
         for number in range(8)
     ]
-    document = judge(rows, Checked())
+    checked = Checked((Breach("keys", 0, 4, "4 answers are missing.", 0),), 0, 0.55)
+    document = judge(rows, checked)
     assert (document["status"], {row["status"] for row in rows}) == ("held", {"low_confidence"})
     assert (
         f"Only {document['expected_right_rate']:.0%} of it is expected to be read right" in document["error"]
     )
-    assert judge(rows, Checked(), least_right=0.0)["status"] == "parsed"
+    assert judge(rows, checked, least_right=0.0)["status"] == "parsed"
 
 
 def test_a_paper_without_questions_is_not_judged() -> None:

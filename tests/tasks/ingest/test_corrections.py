@@ -1,4 +1,4 @@
-"""A person marks lines of a paper that was not read; the paper, and later ones of its source, are read by the marks."""
+"""A person marks lines of a paper; it, and later ones of its source, are read by them."""
 
 from __future__ import annotations
 

@@ -68,7 +68,6 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "block of keys": (key_blocks._BLOCK, key_blocks._may_open_block),
     "notice": (furniture._NOTICE, _holds("注考答说NnIiDdİı")),
     "bracket": (furniture._LEADING_BRACKET, _holds("（([")),
-    "tag": (furniture._LEADING_TAG, _holds("【[（(")),
     "outcome": (printed_marks._OUTCOME, _holds(printed_marks._OUTCOME_STARTS)),
     "type tag": (TYPE_TAG, _holds(printed_marks._TAG_STARTS)),
     "marks": (headings.MARKS_GROUP, _holds(printed_marks._TAG_STARTS)),

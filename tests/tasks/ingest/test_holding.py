@@ -1,4 +1,4 @@
-"""A paper that was read badly is held whole until somebody releases it: counts, review, releases, kills."""
+"""A paper that was read badly is held whole until somebody releases it."""
 
 from __future__ import annotations
 

@@ -24,6 +24,15 @@ MADE: dict[str, Callable[[int], list[str]]] = {
     "short questions": lambda size: [f"{number}. Name it." for number in range(1, size // 12)],
     "one question again and again": lambda size: ["1. What is it? ( )"] * (size // 19),
     "options without an end": lambda size: ["1. Which?", *(["A. one"] * (size // 7))],
+    "sections that announce too much": lambda size: [
+        line
+        for number in range(size // 40)
+        for line in (
+            f"得分  第{number % 9 + 1}题 判断题（共8分，每小题2分）",
+            "1. 铁比铜轻。（ ）",
+            "3. 铁会沉。（ ）",
+        )
+    ],
     "prose": lambda size: ["The river flows past the old harbour and the mill."] * (size // 51),
 }
 

@@ -1,4 +1,4 @@
-"""Formulas of PDF that need more than one line are written on one, and what is no formula stays as it stands."""
+"""Formulas of PDF on several lines are written on one; what is no formula stays."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_a_document_that_libreoffice_fails_over_is_read_and_says_so(
 
 @needs_office
 def test_a_protected_document_says_that_it_is(old_word: bytes, tmp_path: Path) -> None:
-    """The flag stands in the first bytes of the main stream, which begins in a sector of its own."""
+    """The flag is in the first bytes of the main stream, which begins in its own sector."""
     place = old_word.index(b"\xec\xa5")
     protected = bytearray(old_word)
     protected[place + 0x0B] |= 0x01

@@ -154,7 +154,7 @@ def test_a_backup_has_both_files_and_is_taken_while_they_are_written(tmp_path: P
         assert find_strays(connection) == []
         run = read_run(connection, "2026-11")
         assert run is not None
-        assert run["plan"]["candidates"] == ["alpha"]
+        assert run.plan["candidates"] == ["alpha"]
 
 
 # --- kills ------------------------------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def test_a_plan_killed_between_the_two_commits_is_published_by_the_next(tmp_path
             assert find_strays(connection) == []
             run = read_run(connection, "2026-11")
             assert run is not None
-            assert run["seed"] == seed_of("the second seed")
+            assert run.seed == seed_of("the second seed")
             numbers = connection.execute(select(tables.set_numbers.c.set_id)).scalars().all()
             keys = connection.execute(select(tables.set_keys.c.set_id)).scalars().all()
             assert sorted(keys) == sorted(numbers)

@@ -9,7 +9,10 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, RowMapping, and_, func, select
 
+from schemas.ledger.exam import Session
+from schemas.ledger.row import column
 from schemas.vocabulary import UNANSWERED
+from warehouse.ledger.engine.rows import read_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import (
     allocations,
@@ -22,6 +25,14 @@ from warehouse.ledger.engine.tables import (
     set_numbers,
     sets,
 )
+
+
+class ClosedSession(Session):
+    """A session with its run's month and bank version, and the organisation's name."""
+
+    month: str = column()
+    bank_version: int = column()
+    organisation_name: str = column()
 
 
 def count_closed_sessions(connection: Connection) -> dict[str, int]:
@@ -72,12 +83,10 @@ def count_closed_by_month(
     }
 
 
-def list_closed_sessions(connection: Connection, run_id: str) -> list[RowMapping]:
+def list_closed_sessions(connection: Connection, run_id: str) -> list[ClosedSession]:
     """The closed sessions of a run.
 
-    Each has the run's month and bank version, and the organisation's name.
-
-    The name is the key where no such organisation is registered: a session never stays out for want of one.
+    The organisation's name is the key where no such organisation is registered: a session never stays out for want of one.
     """
     name = func.coalesce(organisations.c.name, sessions.c.organisation).label("organisation_name")
     query = (
@@ -87,7 +96,7 @@ def list_closed_sessions(connection: Connection, run_id: str) -> list[RowMapping
         .where(sessions.c.run_id == run_id, sessions.c.status == "closed")
         .order_by(sessions.c.session_id)
     )
-    return list(connection.execute(query).mappings())
+    return read_rows(connection, ClosedSession, query)
 
 
 def list_run_sets(connection: Connection, run_id: str) -> list[str]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sqlalchemy import Connection, RowMapping, select
+from sqlalchemy import Connection, select
 
-from schemas.ledger.exam import RunSeal, SetProof
+from schemas.ledger.exam import RunSeal, Session, SetProof
 from warehouse.ledger.engine.inserting import replace_rows
 from warehouse.ledger.engine.logs.public_log import read_public_entries
-from warehouse.ledger.engine.rows import iter_rows, read_row
+from warehouse.ledger.engine.rows import iter_rows, read_row, read_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import allocations, run_seals, runs, sessions, set_proofs, sets
 
@@ -116,10 +116,9 @@ def list_undisclosed(connection: Connection) -> list[str]:
     return found
 
 
-def iter_orders(connection: Connection, run_id: str) -> Iterator[tuple[RowMapping, list[str]]]:
+def iter_orders(connection: Connection, run_id: str) -> Iterator[tuple[Session, list[str]]]:
     """Every session of a run, by session, with the lineages of its questions in their order."""
-    columns = ("session_id", "set_id", "model", "organisation", "prompt_style", "repeat", "is_reference")
-    query = select(*(sessions.c[name] for name in columns)).where(sessions.c.run_id == run_id)
-    for row in connection.execute(query.order_by(sessions.c.session_id)).mappings().all():
-        order = select(allocations.c.lineage_uuid).where(allocations.c.session_id == row["session_id"])
+    query = select(sessions).where(sessions.c.run_id == run_id).order_by(sessions.c.session_id)
+    for row in read_rows(connection, Session, query):
+        order = select(allocations.c.lineage_uuid).where(allocations.c.session_id == row.session_id)
         yield row, list(connection.execute(order.order_by(allocations.c.seq)).scalars())

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, delete, func, literal, select, text
 
+from schemas.ledger.exam import Run, Session
 from warehouse.ledger.engine.inserting import insert_into, replace_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import (
@@ -159,7 +160,7 @@ def read_allocated_counts(connection: Connection) -> list[Row[Any]]:
     )
 
 
-def claim_run(connection: Connection, row: Mapping[str, Any]) -> bool:
+def claim_run(connection: Connection, run: Run) -> bool:
     """Take a run's identity (its id; its month and repetition) for this transaction.
 
     Returns False where another transaction has it.
@@ -167,7 +168,7 @@ def claim_run(connection: Connection, row: Mapping[str, Any]) -> bool:
     On a server this waits for a planner that is about to commit the same identity.
     """
     statement = insert_into(connection.dialect.name, runs).on_conflict_do_nothing().returning(runs.c.run_id)
-    return connection.execute(statement, dict(row)).first() is not None
+    return connection.execute(statement, run.as_values()).first() is not None
 
 
 def write_run_plan(connection: Connection, run_id: str, *, seed: str, plan: Mapping[str, Any]) -> None:
@@ -247,7 +248,7 @@ def _expose(organisation: str, set_id: str, at: str) -> Select[Any]:
 
 def write_sessions(
     connection: Connection,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Session],
     orders: Iterable[tuple[str, Sequence[str]]],
     at: str,
 ) -> None:
@@ -256,7 +257,7 @@ def write_sessions(
     An order is a session's id and its lineages, the first one to be put first.
     """
     if rows:
-        connection.execute(sessions.insert(), [dict(row) for row in rows])
+        connection.execute(sessions.insert(), [row.as_values() for row in rows])
     # A run has half a million of these: the driver's own statement takes a third of the time.
     names = ["session_id", "seq", "lineage_uuid", "allocated_at"]
     compiled = allocations.insert().compile(dialect=connection.dialect, column_keys=names)

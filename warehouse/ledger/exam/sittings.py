@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, RowMapping, func, select, tuple_
+from typing import Any
+
+from sqlalchemy import Connection, func, select, tuple_
 
 from schemas.errors import StoreError
+from schemas.ledger.exam import Run, Session
+from schemas.ledger.row import column
+from warehouse.ledger.engine.rows import read_rows
 from warehouse.ledger.engine.tables import run_plans, runs, sessions
 
 
-def read_run(connection: Connection, run_id: str) -> RowMapping | None:
-    """The run, with its plan and its secret seed; None when there is none.
+class PlannedRun(Run):
+    """A run with its plan and its secret seed."""
+
+    seed: str = column()
+    plan: dict[str, Any] = column()
+
+
+def read_run(connection: Connection, run_id: str) -> PlannedRun | None:
+    """The run of that name; None when there is none.
 
     For the ledger's owner.
 
@@ -21,17 +33,19 @@ def read_run(connection: Connection, run_id: str) -> RowMapping | None:
         .where(runs.c.run_id == run_id)
     )
     row = connection.execute(query).mappings().first()
-    if row is not None and row["seed"] is None:
+    if row is None:
+        return None
+    if row["seed"] is None:
         raise StoreError(
             f"The ledger has no plan of run {run_id}, which the exam's database has: the two are not of one moment. Restore both "
             "from one backup (`proctor restore`)."
         )
-    return row
+    return PlannedRun(**row)
 
 
 def list_run_page(
     connection: Connection, *, after: str | None = None, limit: int | None = None, run_id: str | None = None
-) -> list[tuple[RowMapping, dict[str, int]]]:
+) -> list[tuple[Run, dict[str, int]]]:
     """Runs and how many sessions each has by status, in the order in which they were planned.
 
     A page is `limit` of them, those that follow the run `after`; none when there is no such run.
@@ -43,16 +57,16 @@ def list_run_page(
     if after is not None:
         last = select(*order).where(runs.c.run_id == after).correlate(None)
         query = query.where(tuple_(*order) > last.scalar_subquery())
-    page = list(connection.execute(query).mappings())
+    page = read_rows(connection, Run, query)
     counted = connection.execute(
         select(sessions.c.run_id, sessions.c.status, func.count())
-        .where(sessions.c.run_id.in_([row["run_id"] for row in page]))
+        .where(sessions.c.run_id.in_([run.run_id for run in page]))
         .group_by(sessions.c.run_id, sessions.c.status)
     )
     counts: dict[str, dict[str, int]] = {}
     for name, status, count in counted:
         counts.setdefault(str(name), {})[str(status)] = int(count)
-    return [(row, counts.get(row["run_id"], {})) for row in page]
+    return [(run, counts.get(run.run_id, {})) for run in page]
 
 
 def list_run_ids(connection: Connection) -> list[str]:
@@ -76,12 +90,11 @@ def list_sessions(
     status: str | None = None,
     after: str | None = None,
     limit: int | None = None,
-) -> list[RowMapping]:
-    """Sessions by run, candidate user, id or status, in a fixed order; without lease and chain.
+) -> list[Session]:
+    """Sessions by run, candidate user, id or status, in a fixed order.
 
     A page is `limit` of them, those that follow the session `after`; none when that is not one of those asked for.
     """
-    hidden = {"lease_hash", "access_hash"}
     order = (
         sessions.c.run_id,
         sessions.c.model,
@@ -90,8 +103,8 @@ def list_sessions(
         sessions.c.session_id,
     )
     wanted = [
-        column == value
-        for column, value in (
+        found == value
+        for found, value in (
             (sessions.c.run_id, run_id),
             (sessions.c.user_id, user_id),
             (sessions.c.session_id, session_id),
@@ -99,11 +112,11 @@ def list_sessions(
         )
         if value is not None
     ]
-    query = select(*(column for column in sessions.c if column.name not in hidden)).where(*wanted)
+    query = select(sessions).where(*wanted)
     if after is not None:
         last = select(*order).where(sessions.c.session_id == after, *wanted).correlate(None)
         query = query.where(tuple_(*order) > last.scalar_subquery())
-    return list(connection.execute(query.order_by(*order).limit(limit)).mappings())
+    return read_rows(connection, Session, query.order_by(*order).limit(limit))
 
 
 def count_sessions(connection: Connection, run_id: str) -> dict[str, int]:

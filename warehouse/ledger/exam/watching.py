@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, RowMapping, and_, func, select, tuple_
 
+from schemas.ledger.exam import Run
+from warehouse.ledger.engine.rows import read_row
 from warehouse.ledger.engine.tables import allocations, responses, runs, sessions, sets
 
 # Characters of a text in a list.
@@ -17,9 +19,9 @@ _EXCERPT = 240
 _ROWS_AT_ONCE = 500
 
 
-def read_run_row(connection: Connection, run_id: str) -> RowMapping | None:
+def read_run_row(connection: Connection, run_id: str) -> Run | None:
     """The run without its plan and seed; null when there is none."""
-    return connection.execute(select(runs).where(runs.c.run_id == run_id)).mappings().first()
+    return read_row(connection, Run, select(runs).where(runs.c.run_id == run_id))
 
 
 def list_handed_out(connection: Connection, run_id: str, model: str) -> list[RowMapping]:

@@ -49,6 +49,16 @@ class ErasableSession(NamedTuple):
     run_status: str
 
 
+_ERASABLE = select(
+    sessions.c.session_id,
+    sessions.c.run_id,
+    runs.c.month,
+    sessions.c.model,
+    sessions.c.status,
+    runs.c.status.label("run_status"),
+).join(runs, runs.c.run_id == sessions.c.run_id)
+
+
 class HeldText(NamedTuple):
     """How much text the ledger holds of a session.
 
@@ -66,22 +76,11 @@ def list_sessions_with_texts(
 
     They are those that were handed a question and are not erased.
     """
-    query = (
-        select(
-            sessions.c.session_id,
-            sessions.c.run_id,
-            runs.c.month,
-            sessions.c.model,
-            sessions.c.status,
-            runs.c.status.label("run_status"),
-        )
-        .join(runs, runs.c.run_id == sessions.c.run_id)
-        .where(
-            select(responses.c.session_id).where(responses.c.session_id == sessions.c.session_id).exists(),
-            ~select(erased_answers.c.session_id)
-            .where(erased_answers.c.session_id == sessions.c.session_id)
-            .exists(),
-        )
+    query = _ERASABLE.where(
+        select(responses.c.session_id).where(responses.c.session_id == sessions.c.session_id).exists(),
+        ~select(erased_answers.c.session_id)
+        .where(erased_answers.c.session_id == sessions.c.session_id)
+        .exists(),
     )
     for column, value in ((runs.c.month, month), (sessions.c.model, model), (runs.c.run_id, run_id)):
         if value is not None:
@@ -280,19 +279,7 @@ def iter_erased(connection: Connection, erasure_id: str) -> Iterator[ErasedAnswe
 def list_sessions_of(connection: Connection, erasure_id: str) -> list[ErasableSession]:
     """The sessions of an erasure, by name."""
     own = select(distinct(erased_answers.c.session_id)).where(erased_answers.c.erasure_id == erasure_id)
-    query = (
-        select(
-            sessions.c.session_id,
-            sessions.c.run_id,
-            runs.c.month,
-            sessions.c.model,
-            sessions.c.status,
-            runs.c.status.label("run_status"),
-        )
-        .join(runs, runs.c.run_id == sessions.c.run_id)
-        .where(sessions.c.session_id.in_(own))
-        .order_by(sessions.c.session_id)
-    )
+    query = _ERASABLE.where(sessions.c.session_id.in_(own)).order_by(sessions.c.session_id)
     return [ErasableSession(*row) for row in connection.execute(query)]
 
 

@@ -1,5 +1,5 @@
--- Which files without questions came with a folder? The keys of its papers are among them.
--- One row per document without questions whose path is in $folder.
+-- Which files without questions came with a folder?
+-- One row per document without questions whose path is in $folder: the keys of its papers are among them.
 -- Parameters: $folder
 SELECT document_name, sha256
 FROM documents

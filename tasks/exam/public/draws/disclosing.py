@@ -163,13 +163,13 @@ def _write_orders(
 
     for row, lineages in draws.iter_orders(connection, run_id):
         line: dict[str, Any] = {
-            "session": row["session_id"],
-            "model": row["model"],
-            "organisation": row["organisation"],
-            "set": row["set_id"],
-            "style": row["prompt_style"],
-            "repeat": row["repeat"],
-            "is_reference": row["is_reference"],
-            "order": find(places[row["set_id"]], lineages),
+            "session": row.session_id,
+            "model": row.model,
+            "organisation": row.organisation,
+            "set": row.set_id,
+            "style": row.prompt_style,
+            "repeat": row.repeat,
+            "is_reference": row.is_reference,
+            "order": find(places[row.set_id], lineages),
         }
         yield encode_line(line)

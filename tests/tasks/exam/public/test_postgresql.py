@@ -5,6 +5,7 @@ Processes that write at once make one chain without a gap, and never wait in a c
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -99,10 +100,10 @@ def test_the_exams_role_opens_and_closes_in_public_and_changes_nothing_there(
 
             world.now = time.time()
             token = world.token(session_id)
-            lease = protocol.open_session(token, session_id)
+            lease = asyncio.run(protocol.open_session(token, session_id))
             for seq in range(1, 7):
-                protocol.next_question(token, lease)
-                protocol.submit_answer(token, lease, seq, Answer(f"text {seq}"))
+                asyncio.run(protocol.next_question(token, lease))
+                asyncio.run(protocol.submit_answer(token, lease, seq, Answer(f"text {seq}")))
             exam.writer.run(lambda _: None)
             # The beginning, the commitment and the draw of the run, the key, the opening and the closing.
             assert write_public_log(exam, settings) == 6

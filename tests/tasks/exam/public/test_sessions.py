@@ -44,9 +44,9 @@ def seat(world: World) -> Seat:
 def test_a_session_is_opened_once_and_closed_with_the_root_of_its_answers(seat: Seat) -> None:
     world = seat.world
     opening = {"run": world.plan.run_id, "session": seat.session_id}
-    seat.protocol.open_session(seat.token, seat.session_id, seat.lease.secret)
+    asyncio.run(seat.protocol.open_session(seat.token, seat.session_id, seat.lease.secret))
     assert read_bodies(world, "open") == [opening]
-    seat.lease = seat.protocol.open_session(seat.token, seat.session_id, seat.lease.secret)
+    seat.lease = asyncio.run(seat.protocol.open_session(seat.token, seat.session_id, seat.lease.secret))
     texts = {seq: f"answer {seq}" for seq in range(1, 7)}
     for seq, text in texts.items():
         assert read_bodies(world, "close") == []
@@ -69,13 +69,13 @@ def test_answers_of_one_transaction_with_the_last_are_in_the_root(world: World) 
         world.ledger, world.keys, SeatRules(lease_s=60, is_in_house=True), clock=world.clock
     )
     token = world.token(session_id)
-    lease = protocol.open_session(token, session_id)
+    lease = asyncio.run(protocol.open_session(token, session_id))
     for _ in range(6):
-        protocol.next_question(token, lease)
+        asyncio.run(protocol.next_question(token, lease))
 
     async def answer_all() -> None:
         await asyncio.gather(
-            *(protocol.submit_answer_async(token, lease, seq, Answer(f"text {seq}")) for seq in range(1, 7))
+            *(protocol.submit_answer(token, lease, seq, Answer(f"text {seq}")) for seq in range(1, 7))
         )
 
     asyncio.run(answer_all())
