@@ -14,14 +14,14 @@ from tasks.ingest.readers.page_boxes import WHOLE, Frame
 from tasks.ingest.readers.pdf_pages import Character
 
 # Dots per inch at which ink is looked at; a mark of print is then at least five pixels high.
-RESOLUTION = 110
+RESOLUTION = 100
 MAX_SIDE = 2000
 # Marks that follow each other in one line of print; an axis, a table of a figure or a formula has fewer.
 LEAST_MARKS = 12
 # So many marks in so many lines are a page, or part of one, that only OCR reads.
 LEAST_INK, LEAST_LINES = 100, 5
-# Where pictures cover less of a page, and less is drawn on it, its text layer is taken to be all of it.
-LEAST_COVER, LEAST_PATHS = 0.05, 300
+# A page full of the smallest print has so many marks, and letters drawn as outlines are so many paths at least.
+MOST_INK, LEAST_PATHS = 2_000, 300
 
 
 @dataclass(frozen=True)

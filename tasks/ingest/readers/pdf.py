@@ -12,7 +12,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import IMAGE, Extraction, Line, Look
-from tasks.ingest.readers.page_ink import LEAST_COVER, LEAST_PATHS, measure_ink
+from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, measure_ink
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
 from tasks.ingest.readers.pdf_columns import repair_order
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled
@@ -160,8 +160,10 @@ def _read_page(page: Any, raw: Any) -> Page:
     characters = set_aside_turned(characters, result, view)
     level, upright = read_rules(objects, raw, view)
     grids = find_grids(level, upright)
-    result.is_scan = _is_scan(result, objects, raw)
-    result.is_mixed = not result.is_scan and _is_mixed(page, characters, objects, view, raw)
+    covered, hidden = measure_scan(objects, raw, view.width * view.height)
+    result.is_scan = _is_scan(result, objects, covered, hidden, raw)
+    is_open = not result.is_scan and result.characters >= 8  # else OCR reads it anyway
+    result.is_mixed = is_open and _is_mixed(page, characters, objects, covered, view, raw)
     if result.characters >= 8:
         characters = _place_pictures(characters, objects, raw, view)
     build_rows(result, characters, [], find_blanks(level, grids))
@@ -177,7 +179,7 @@ def _read_page(page: Any, raw: Any) -> Page:
     return result
 
 
-def _is_scan(page: Page, objects: Sequence[PageObject], raw: Any) -> bool:
+def _is_scan(page: Page, objects: Sequence[PageObject], covered: float, hidden: float, raw: Any) -> bool:
     """Whether a picture covers the page and its text is no print.
 
     The text is then a scanner's invisible reading, a stamp, or a few strokes.
@@ -187,23 +189,28 @@ def _is_scan(page: Page, objects: Sequence[PageObject], raw: Any) -> bool:
     """
     if measure_recreated(objects, raw) >= RECREATED_SHARE:
         return True
-    covered, hidden = measure_scan(objects, raw, page.width * page.height)
     return covered >= SCAN_COVER and (hidden >= 0.5 or page.characters < STAMP_CHARACTERS)
 
 
 def _is_mixed(
-    page: Any, characters: Sequence[Character], objects: Sequence[PageObject], view: View, raw: Any
+    page: Any,
+    characters: Sequence[Character],
+    objects: Sequence[PageObject],
+    covered: float,
+    view: View,
+    raw: Any,
 ) -> bool:
     """Whether a page shows more print than its text layer holds.
 
-    There are pasted scans below a typed title.
+    There are pasted scans below a typed title. The page is looked at only where its pictures, which cover so much of it,
+    and what is drawn on it can hold so much.
     """
-    covered, _ = measure_scan(objects, raw, view.width * view.height)
+    letters = sum(1 for one in characters if one.text.isalnum())
     drawn = sum(1 for kind, _ in objects if kind == raw.FPDF_PAGEOBJ_PATH)
-    if covered < LEAST_COVER and drawn < LEAST_PATHS:
+    if (drawn if drawn >= LEAST_PATHS else 0) + MOST_INK * covered <= max(letters, LEAST_INK):
         return False
     ink = measure_ink(page, view.frame, characters)
-    return ink.is_text and ink.marks > sum(1 for one in characters if one.text.isalnum())
+    return ink.is_text and ink.marks > letters
 
 
 def _place_pictures(

@@ -450,3 +450,23 @@ def test_marks_at_the_right_edge_are_no_column_of_text() -> None:
     marks = [Row("(2)", 900, 930, 900 - 40 * at, 916 - 40 * at, 14) for at in range(8)]
     texts = [row.text for row in merge_boxes([*rows, *marks], 1000)]
     assert all(text.startswith("(") and text.endswith("(2)") for text in texts) and len(texts) == 8
+
+
+@needs_ocr
+def test_a_scan_pasted_below_a_typed_title_is_read_and_the_title_stays() -> None:
+    import cv2
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    from tasks.ingest.readers.formats import PDF
+
+    questions = [f"{number}. Which of these rivers is number {number} by length?" for number in range(1, 8)]
+    picture = cv2.imencode(".png", draw_text(*questions))[1].tobytes()
+    stream = io.BytesIO()
+    canvas = Canvas(stream, pagesize=(595, 842))
+    canvas.drawString(60, 790, "Rivers of the world")
+    canvas.drawImage(ImageReader(io.BytesIO(picture)), 60, 300, 480, 420)
+    canvas.save()
+    lines = PDF.read(stream.getvalue(), {"time_limit_s": 60.0, "use_ocr": True}).lines
+    assert lines[0].text == "Rivers of the world"
+    assert [line.text.partition(".")[0] for line in lines[1:]] == [str(number) for number in range(1, 8)]
