@@ -127,7 +127,7 @@ LAYOUTS = Table(
             required=True,
         ),
         Column(
-            "marks",
+            "marked_lines",
             "text",
             "JSON of the correction: for each marked line its offset in the text, its role, its type, and its shape.",
             required=True,
@@ -145,7 +145,7 @@ CONFIDENCE_FITS = Table(
     stage="ingest",
     own_columns=(
         Column("confidence_version", "text", "Name of the fit, made of its numbers.", required=True),
-        Column("fit", "text", "JSON of its numbers, and of what they were fitted on.", required=True),
+        Column("fitted", "text", "JSON of its numbers, and of what they were fitted on.", required=True),
         Column("applied_by", "text", "Who took it into use.", required=True),
         Column("applied_at", "timestamp", "When.", required=True),
     ),

@@ -49,8 +49,8 @@ def add_known(lake: Lake, options: IngestOptions) -> IngestOptions:
     corrections: dict[str, str] = {}
     layouts: dict[str, list[str]] = {}
     for row in lake.read("layouts_in_use").to_dicts():
-        corrections[row["document_id"]] = row["marks"]
-        layouts.setdefault(row["source"], []).append(row["marks"])
+        corrections[row["document_id"]] = row["marked_lines"]
+        layouts.setdefault(row["source"], []).append(row["marked_lines"])
     return replace(options, confidence_fit=read_fit_in_use(lake), corrections=corrections, layouts=layouts)
 
 
@@ -68,7 +68,7 @@ def open_paper(lake: Lake, document_id: str) -> PaperAsRead | None:
     text, pages = str(row.pop("text")), tuple(row.pop("page_offsets") or ())
     row.pop("line_boxes")
     questions = lake.read("questions_beside_decisions", {"document_id": document_id}).to_dicts()
-    kept = lake.read("corrections_of_document", {"document_id": document_id})["marks"].to_list()
+    kept = lake.read("corrections_of_document", {"document_id": document_id})["marked_lines"].to_list()
     return PaperAsRead(
         row,
         text,
@@ -168,12 +168,12 @@ def keep_correction(
         Batch("document_texts", document_id, DOCUMENT_TEXTS.frame([parsed.text or {}])),
         Batch("questions", document_id, QUESTIONS.frame(parsed.questions)),
     ]
-    kept = lake.read("corrections_of_document", {"document_id": document_id})["marks"].to_list()
+    kept = lake.read("corrections_of_document", {"document_id": document_id})["marked_lines"].to_list()
     if not kept or kept[-1] != own:
         row = {
             "document_id": document_id,
             "source": name_source(paper.document["source_path"]),
-            "marks": own,
+            "marked_lines": own,
             "corrected_by": person,
             "corrected_at": now,
         }

@@ -67,7 +67,7 @@ class FitReport:
 def read_fit_in_use(lake: Lake) -> str | None:
     """The JSON of the fit that was last taken into use here; None for the packaged one."""
     rows = lake.read("confidence_fit_in_use").to_dicts()
-    return str(rows[0]["fit"]) if rows else None
+    return str(rows[0]["fitted"]) if rows else None
 
 
 def learn_confidence(
@@ -100,7 +100,7 @@ def learn_confidence(
     if apply and fit.version != in_use.version:
         row = {
             "confidence_version": fit.version,
-            "fit": fit.render(),
+            "fitted": fit.render(),
             "applied_by": person,
             "applied_at": datetime.now(UTC),
         }

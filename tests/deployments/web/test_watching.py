@@ -66,6 +66,12 @@ ROUTES: Mapping[str, Mapping[str, str]] = {
     "GET /coordination/{batch_id}": COORDINATING,
     "POST /coordination/{batch_id}/reassign": COORDINATING,
     "POST /coordination/{batch_id}/release": COORDINATING,
+    "GET /papers": COORDINATING,
+    "GET /papers/{document_id}": COORDINATING,
+    "GET /papers/{document_id}/page/{number}": COORDINATING,
+    "POST /papers/{document_id}/reading": COORDINATING,
+    "POST /papers/{document_id}/correction": COORDINATING,
+    "POST /papers/{document_id}/release": COORDINATING,
     "GET /runs": WATCHING,
     "GET /runs/progress": WATCHING,
     "GET /runs/{run_id}": WATCHING,
@@ -114,6 +120,8 @@ def test_each_route_is_open_to_the_roles_of_the_table_and_to_nobody_else(watched
     for route, table in ROUTES.items():
         if route in ("POST /sign-out", "POST /account", "POST /sign-in"):
             continue  # they take a password or end a session: test_sign_in
+        if route.startswith("POST /papers"):
+            continue  # they take the token of a session in a header: test_held_papers
         method, path = route.split()
         path = ADDRESSES.get(route, re.sub(r"\{run_id\}", RUN, path))
         path = re.sub(r"\{\w+\}", "x", path)
@@ -130,8 +138,8 @@ def test_each_route_is_open_to_the_roles_of_the_table_and_to_nobody_else(watched
             expected[route, role] = answer
             if route.startswith(("GET /runs", "GET /results", "POST /runs")):
                 words = {200: "yes", 403: "refused"}
-            elif "/coordination" in route:
-                # A batch that is not there is not there for coordinators either.
+            elif "/coordination" in route or "/papers" in route:
+                # A batch or paper that is not there is not there for coordinators either.
                 words = {200: "yes", 404: "not there" if answer == "not there" or "{" not in route else "yes"}
             else:
                 words = dict.fromkeys((200, 303, 404, 403), "yes")
