@@ -173,7 +173,7 @@ def test_the_doctor_counts_the_workers_and_names_what_is_wrong_with_them(
     # Not remembered, on the room's face either.
     plain = spreading.describe_code.__wrapped__
     monkeypatch.setattr(spreading, "describe_code", plain)
-    monkeypatch.setattr("tasks.running.describe_code", plain)
+    monkeypatch.setattr("tasks.running.cluster.describe_code", plain)
     monkeypatch.setattr(spreading, "_PACKAGES", ("schemas",))
     ((_, said, is_fine, _),) = examine(cluster.address)
     assert ("2 of them run other code" in str(said), is_fine) == (True, False)

@@ -35,6 +35,7 @@ from warehouse.lake.reading.trial import connect_trial
 
 # What a stage gives its reads where there is no default.
 GIVEN = {
+    "folder": "papers/law",
     "last_id": 0,
     "anchor_set": "a",
     "batch_id": "b",
