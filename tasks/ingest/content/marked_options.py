@@ -116,9 +116,9 @@ def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]
 def _read_choices(
     asked: Sequence[Sequence[tuple[str, Sequence[int]]]], spans: Sequence[tuple[int, int]]
 ) -> list[list[str] | None]:
-    """The options of every question that stand out entirely, from where the letters of each stand.
+    """The options of every question that stand out entirely.
 
-    [] where none does, None where it is no choice.
+    `asked` tells where the letters of each option stand. [] where none stands out, None where it is no choice.
     """
     firsts = [first for first, _ in spans]
     reach: list[int] = []
