@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from tasks.ingest.contracts import Breach
 from tasks.ingest.layout.announcements import read_announcement
 from tasks.ingest.layout.headings import Heading, read_heading, read_marks
 from tasks.ingest.layout.pieces import Piece
@@ -52,7 +53,8 @@ class Outline:
     """What marks sections and questions in one reading, by the offsets of lines in the raw text.
 
     `headings` are lines that head sections, `titles` those that only continue them; `alone` says that no others do. `numbers` are the marks of questions: the
-    index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
+    index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person. `given`: the numbers count
+    questions wherever they lead, and head no section.
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
@@ -61,6 +63,7 @@ class Outline:
     hidden: frozenset[int] = frozenset()
     alone: bool = False
     family: str = ""
+    given: bool = False
 
     def label(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The lines with the labels that they have in this reading; their text stays as it is."""
@@ -74,14 +77,15 @@ class Outline:
         mark = self.numbers.get(piece.start)
         label = piece.label
         if mark is not None:
-            is_known = (
-                label is not None and (label.style, label.value) == ("num", mark[1]) and not label.is_weak
-            )
-            return (
-                piece
-                if is_known
-                else piece.with_label(Label("num", mark[1], mark[0], piece.text[: mark[0]].strip()))
-            )
+            if (
+                not self.given
+                and label is not None
+                and (label.style, label.value) == ("num", mark[1])
+                and not label.is_weak
+            ):
+                return piece
+            own = piece.text[: mark[0]].strip()
+            return piece.with_label(Label("num", mark[1], mark[0], own, is_given=self.given))
         if self.numbers and label is not None and label.style in ("word", "wordp"):
             return piece.with_label(None)  # else it would be taken for the number of a question
         return piece
@@ -117,19 +121,41 @@ def propose_outlines(
     yield from outlines
 
 
+def repair_outline(outline: Outline, breaches: Sequence[Breach], pieces: Sequence[Piece]) -> Outline | None:
+    """The same reading with headings where a question holds a line that announces others; None where none does."""
+    places = {one.place for one in breaches if one.contract == "announced_here"} - set(outline.headings)
+    if not places:
+        return None
+    marks = read_marks_of(pieces)
+    by_place = {pieces[mark.place].start: mark for mark in marks}
+    headings = dict(outline.headings)
+    for index, piece in enumerate(pieces):
+        if piece.start in places:
+            mark = by_place.get(piece.start) or SeriesMark(index, 0, 0, "")
+            heading, _ = _make_heading(mark, pieces, len(pieces), marks)
+            headings[piece.start] = replace(
+                heading,
+                is_question=False,
+                fine=heading.fine or find_type_in_title(heading.title),
+                rest=len(piece.text),
+            )
+    return replace(outline, headings=headings)
+
+
 def read_marks_of(pieces: Sequence[Piece]) -> list[SeriesMark]:
     """The marks at the beginning of lines, and in the cells of a row that holds one title."""
     found: list[SeriesMark] = []
     for place, piece in enumerate(pieces):
         if _MAY_MARK.match(piece.text) is None:
             continue
-        mark = _read_mark(place, piece.text)
+        mark = read_series_mark(place, piece.text)
         if mark is not None:
             found.append(mark)
     return found
 
 
-def _read_mark(place: int, text: str) -> SeriesMark | None:
+def read_series_mark(place: int, text: str) -> SeriesMark | None:
+    """The mark at the beginning of a line, the `place`-th of its paper; None where there is none."""
     match = _MARK.match(text)
     if match is None:
         return None
