@@ -297,10 +297,14 @@ def _are_tasks(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
     stem = "\n".join([*lines[: first.piece], lines[first.piece][: first.begin]]).strip()
     if _OFFERS.search(stem):
         return False
-    texts = _list_texts(chain, lines)
+    return are_tasks(_list_texts(chain, lines))
+
+
+def are_tasks(texts: Sequence[str]) -> bool:
+    """Whether most of what is lettered sets tasks of its own, or brings marks of its own and at least one task."""
     worth = sum(1 for text in texts if _WORTH.search(text))
     tasks = sum(1 for text in texts if task().match(_WORTH.sub("", text)))
-    return 3 * max(worth, tasks) >= 2 * len(texts) and min(worth, tasks) >= (0 if tasks > worth else 1)
+    return 3 * tasks >= 2 * len(texts) or (3 * worth >= 2 * len(texts) and tasks > 0)
 
 
 def _list_texts(chain: Sequence[Marker], lines: Sequence[str]) -> list[str]:
