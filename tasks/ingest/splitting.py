@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -50,6 +51,7 @@ from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.grammar import is_instruction_title
 from tasks.ingest.words.labels import Label
+from tasks.ingest.words.lexicon import FineType
 from tasks.running import without_collecting
 
 _AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
@@ -100,7 +102,7 @@ def _split_document(
 ) -> Split:
     pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
-    paper = LinedPaper(lines, starts, pieces, language)
+    paper = LinedPaper(lines, starts, pieces, language, PaperTables(lines, starts, language))
     marked = None if correction is None else _read_corrected(paper, correction)
     best = marked or _read_outline(paper, None)
     if marked is None:
@@ -189,6 +191,21 @@ class LinedPaper:
     starts: Sequence[int]
     pieces: list[Piece]
     language: str | None
+    tables: PaperTables
+    # what the lines of one question came to: most questions are the same in every reading
+    contents: dict[tuple[object, ...], Draft] = field(default_factory=dict)
+
+    def read_content(self, lines: list[Piece], fine: FineType | None, is_answered: bool) -> Draft:
+        """What `read_content` says of these lines, a draft of its own for each reading."""
+        key = (
+            fine and fine.name,
+            is_answered,
+            *[(piece.start, piece.text, piece.wraps, piece.kind, piece.label) for piece in lines],
+        )
+        known = self.contents.get(key)
+        if known is None:
+            known = self.contents[key] = read_content(lines, fine, self.language, is_answered)
+        return known.copy()
 
 
 @dataclass
@@ -222,7 +239,8 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     """Read the questions of a paper, with other marks where an outline names them."""
     pieces = paper.pieces if outline is None else outline.label(paper.pieces)
     warnings: list[str] = []
-    tables = PaperTables(paper.lines, paper.starts, paper.language, warnings)
+    tables = copy(paper.tables)
+    tables.warnings = warnings
     body, regions = take_regions(part_answers(tables.replace_rows(pieces)))
     keys: list[KeySection] = []
     drafts: list[Draft] = []
@@ -230,7 +248,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     stretches: list[Stretch] = []
     for part_pieces, region in zip(body, regions, strict=True):
         answer_parts.update(piece.start for piece in region)
-        part_drafts, part_keys = _split_part(part_pieces, paper.language, tables, stretches, outline)
+        part_drafts, part_keys = _split_part(part_pieces, paper, tables, stretches, outline)
         answered = tables.read(region, len(part_drafts), None)
         paths = {(draft.section_parent, draft.section_number) for draft in part_drafts}
         found = read_region([piece for piece in region if piece.table < 0], paths) if region else []
@@ -263,7 +281,7 @@ def _asks_name(text: str) -> bool:
 
 def _split_part(
     pieces: list[Piece],
-    language: str | None,
+    paper: LinedPaper,
     tables: PaperTables,
     stretches: list[Stretch],
     outline: Outline | None,
@@ -315,7 +333,7 @@ def _split_part(
     filled = find_filled(chunks)
     for number, section, label, lines, material in chunks:
         fine = None if label is not None and label.style == "bonus" else section.fine
-        draft = read_content(lines, fine, language, is_answered or number in filled)
+        draft = paper.read_content(lines, fine, is_answered or number in filled)
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number
@@ -324,7 +342,9 @@ def _split_part(
         draft.number_label = label.text if label else ""
         draft.value = label.value if label else None
         cut_own_number(draft)
-        draft.material = drop_asking_lead(clean_text(material, language)) if material else draft.material
+        draft.material = (
+            drop_asking_lead(clean_text(material, paper.language)) if material else draft.material
+        )
         if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
         if draft.marks is None:
@@ -333,7 +353,7 @@ def _split_part(
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
     drop_form_lines(drafts)
-    read_filled(drafts, language)
+    read_filled(drafts, paper.language)
     read_trailing_letters(drafts)
     read_tails(drafts)
     if has_tables:

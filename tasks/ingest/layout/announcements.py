@@ -35,6 +35,7 @@ class Announcement(NamedTuple):
     words: str
 
 
+@lru_cache(maxsize=1 << 14)  # every reading of a paper asks it of the same lines
 def read_announcement(text: str) -> Announcement | None:
     """Read how many questions a heading or an instruction announces; None where it does not."""
     if _MAY.search(text) is None:

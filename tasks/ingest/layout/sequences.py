@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-_BEAM = 120
+# Any reading may take any number for the next question at a price below this one: one that stands behind the best by
+# more never overtakes it.
+_DEAREST = 16.0
+_MANY, _BEAM = 8, 120
 
 
 class Candidate(NamedTuple):
@@ -66,6 +69,9 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
                 if known is None or total < known[0]:
                     following[(last, nested)] = (total, path)
         is_first = False
+        if len(following) > _MANY:
+            limit = min(cost for cost, _ in following.values()) + _DEAREST
+            following = {state: told for state, told in following.items() if told[0] <= limit}
         if len(following) > _BEAM:
             following = dict(sorted(following.items(), key=lambda item: item[1][0])[:_BEAM])
         states = following
