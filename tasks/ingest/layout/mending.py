@@ -26,10 +26,14 @@ def drop_decoration(lines: IndexedLines) -> IndexedLines:
     changed: dict[int, Piece] = {}
     for place in lines.open_where(_may_decorate):
         piece = lines.pieces[place]
-        match = _DECORATION.match(piece.text)
+        match = _DECORATION.match(piece.text) or _LIST_SIGN.match(piece.text)
         if match is not None and not any(sign in match.group(0) for sign in "√×✓✗✔✘☑☒○◯□☐▢*"):
             changed[place] = replace(piece.cut(match.end()), start=piece.start)
     return lines.replace(changed)
+
+
+# the sign of a list before an option that has its letter: `- A. a = b`
+_LIST_SIGN = re.compile(r"\s*[-–—+]\s+(?=[（(]?[A-Ja-j]\s*[.．、:：)）]\s*\S)")
 
 
 def _may_decorate(first: str) -> bool:

@@ -155,6 +155,7 @@ class _RowBuilder:
         self.box = [0.0, 0.0, 0.0, 0.0]
         self.last_right = 0.0
         self.last_x = 0.0
+        self.gaps: list[tuple[int, float]] = []
         self.has_space = False
         self.has_break = False
 
@@ -206,6 +207,8 @@ class _RowBuilder:
             return
         self.heavy += item.is_heavy
         box = self.box
+        if self.text[0].isspace() and len(self.text) == 2:
+            box[0] = left  # where its print begins
         if left < box[0]:
             box[0] = left
         if right > box[1]:
@@ -222,11 +225,15 @@ class _RowBuilder:
         if blank:
             self.text.append(blank)
             return
-        if not self.text or self.text[-1].isspace() or item.text.isspace():
+        if not self.text or item.text.isspace() or (len(self.text) == 1 and self.text[0].isspace()):
             return
         if gap > 1.2 * self.size:
-            # a wide gap separates columns or options: keep it visible as several spaces
-            self.text.append(" " * min(int(gap / (0.5 * self.size)), 12))
+            # a wide gap separates columns or options: keep it visible as several spaces, one of which the file may write
+            self.gaps.append((len("".join(self.text).rstrip()), self.last_right))
+            written = len(self.text[-1]) - len(self.text[-1].rstrip())
+            self.text.append(" " * (min(int(gap / (0.5 * self.size)), 12) - written))
+        elif self.text[-1].isspace():
+            return
         elif self.has_space or (
             gap > 0.28 * self.size and not (is_cjk(self.text[-1][-1]) and is_cjk(item.text))
         ):
@@ -263,6 +270,7 @@ class _RowBuilder:
         self.baseline, self.size = item.y, size
         self.box = [item.left, item.right, item.bottom, item.top]
         self.last_right, self.last_x = item.right, item.x
+        self.gaps = []
         self.has_space = self.has_break = False
 
     def _close_script(self) -> None:
@@ -290,6 +298,7 @@ class _RowBuilder:
                     self.size,
                     points=self.points,
                     baseline=self.baseline,
+                    gaps=tuple(self.gaps),
                     is_bold=self.heavy >= BOLD_SHARE * len(text.replace(" ", "")),
                 )
             )
