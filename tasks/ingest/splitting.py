@@ -97,13 +97,18 @@ def split_lines(
         return _split_document(lines, starts, correction, layouts)
 
 
+def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
+    """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
+    return write_key_blocks(write_marks(make_pieces(lines, starts)))
+
+
 def _split_document(
     lines: Sequence[Line],
     starts: Sequence[int],
     correction: Correction | None,
     layouts: Sequence[Correction],
 ) -> Split:
-    pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
+    pieces = prepare_pieces(lines, starts)
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
     paper = LinedPaper(
         lines,
@@ -116,7 +121,7 @@ def _split_document(
     marked = None if correction is None else _read_corrected(paper, correction)
     best = marked or _read_outline(paper, None)
     if marked is None:
-        if best.checked.score < DOUBTFUL or best.agreement < AGREED:
+        if best.checked.score < DOUBTFUL or best.checked.agreement < AGREED:
             best = _choose(best, paper)
         best = _try_layouts(best, paper, layouts)
         if is_no_paper(best.drafts):
@@ -198,7 +203,7 @@ _MOST_REPAIRS = 3
 DOUBTFUL, AGREED, LEAST_GAIN = 1.0, 0.9, 0.002
 _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
 # What the agreement with the tags weighs beside what the paper says of itself.
-_TAGS_WEIGH = float(__import__("os").environ.get("TW", "0.3"))
+_TAGS_WEIGH = 0.3
 
 
 def _gain_needed(other: ReadPaper, best: ReadPaper, outline: Outline) -> float:
@@ -247,13 +252,12 @@ class ReadPaper:
     stretches: list[Stretch]
     checked: Checked
     found: list[ContractCheck]
-    agreement: float = 1.0
     outline: Outline = field(default_factory=Outline)
 
     @property
     def worth(self) -> float:
         """What readings are compared by: contracts first, then what was learned of other papers."""
-        return self.checked.score + _TAGS_WEIGH * self.agreement
+        return self.checked.score + _TAGS_WEIGH * self.checked.agreement
 
     @property
     def sound(self) -> int:
@@ -299,7 +303,8 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
     agreement = compare_with_tags(paper.pieces, paper.tags, {draft.start for draft in drafts})
-    return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results, agreement)
+    checked = replace(checked, agreement=agreement)
+    return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results)
 
 
 def _describe(read: ReadPaper) -> Split:

@@ -351,7 +351,12 @@ def _make_heading(
     # numbers below a heading without a type are questions, or parts of what stands above them: its own lines tell
     is_told = announced or fine is not None or not is_list
     heading = Heading(
-        label, title, fine if is_list else None, read_marks(title), rest, is_question=not is_list if is_told else None
+        label,
+        title,
+        fine if is_list else None,
+        read_marks(title),
+        rest,
+        is_question=not is_list if is_told else None,
     )
     return heading, is_list or bool(re.search(r"分|points?|marks?", title))
 

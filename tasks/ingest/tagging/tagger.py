@@ -34,12 +34,12 @@ def tag_lines(
     """The tag of every line; `model` is another one than comes with the program."""
     if not pieces:
         return []
-    tagger, _ = _open(model)
+    tagger, _ = open_model(model)
     return list(tagger.tag(describe_lines(pieces, lines, starts)))
 
 
 @lru_cache(maxsize=2)
-def _open(model: bytes | None) -> tuple[Tagger, bytes]:
+def open_model(model: bytes | None = None) -> tuple[Tagger, bytes]:
     """A tagger, with the bytes that it reads from: it takes no copy of them."""
     from pycrfsuite import Tagger
 
