@@ -95,9 +95,9 @@ def walk_object(element: etree._Element) -> Iterator[tuple[etree._Element, bool]
 # A box that ends so little below the top of its paragraph stands above it, in EMU (half a line of print).
 _HALF_LINE_EMU = 90_000
 _EMU_A_POINT = 12_700
-_LENGTH = re.compile(
-    r"(?:^|;)\s*(?P<name>margin-top|height|mso-position-vertical-relative)\s*:\s*(?P<value>[^;]*)"
-)
+# Beside a box so wide no line of its paragraph has room: the text begins below it.
+_WIDE_EMU = 300 * _EMU_A_POINT
+_LENGTH = re.compile(r"(?:^|;)\s*(?P<name>margin-top|height|mso-position-vertical-relative)\s*:\s*(?P<value>[^;]*)")
 _POINTS = re.compile(r"(-?\d+(?:\.\d+)?)(pt|in|cm|mm)?")
 _UNITS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835}
 
@@ -109,16 +109,10 @@ def stands_above(box: etree._Element) -> bool:
         if name == "anchor":
             return _stands_above_anchor(node)
         if name == "shape":
-            found = {
-                match["name"]: match["value"].strip() for match in _LENGTH.finditer(node.get("style") or "")
-            }
+            found = {match["name"]: match["value"].strip() for match in _LENGTH.finditer(node.get("style") or "")}
             top, height = _read_points(found.get("margin-top")), _read_points(found.get("height"))
             is_relative = found.get("mso-position-vertical-relative", "text") in ("text", "line")
-            return (
-                is_relative
-                and top is not None
-                and _is_above(top * _EMU_A_POINT, (height or 0) * _EMU_A_POINT)
-            )
+            return is_relative and top is not None and _is_above(top * _EMU_A_POINT, (height or 0) * _EMU_A_POINT)
         if name == "p":
             return False
     return False
@@ -129,11 +123,16 @@ def _stands_above_anchor(anchor: etree._Element) -> bool:
     offset = find_child(position, "posOffset")
     if read_attribute(position, "relativeFrom") not in ("paragraph", "line") or offset is None:
         return False
-    height = read_integer(find_child(anchor, "extent"), "cy")
+    size = find_child(anchor, "extent")
     try:
-        return _is_above(int(offset.text or ""), height or 0)
+        top = int(offset.text or "")
     except ValueError:
         return False
+    names = {local_name(child) for child in anchor}
+    pushes = "wrapTopAndBottom" in names or (
+        "wrapSquare" in names and (read_integer(size, "cx") or 0) >= _WIDE_EMU
+    )
+    return (pushes and top <= _HALF_LINE_EMU) or _is_above(top, read_integer(size, "cy") or 0)
 
 
 def _is_above(top: float, height: float) -> bool:
