@@ -495,7 +495,7 @@ def _share_run(text: str, asked: Sequence[_Target]) -> list[tuple[_Target | None
     if len(keys) != len(asked):
         keys = [group for group in re.split(r"[\s,，、;；.。|]+", text) if group]
     if len(keys) != len(asked):
-        return []
+        return [(None, KeyEntry(0, text))]
     return [(one, KeyEntry(one.value or 0, key)) for one, key in zip(asked, keys, strict=True)]
 
 

@@ -127,10 +127,6 @@ def _read_row(text: str, name: re.Pattern[str], cell: Callable[[str], object]) -
     return cells if len(cells) > 1 and all(map(cell, cells)) else []
 
 
-def _may_open_row(first: str) -> bool:
-    return first in "题序NnQqIi|:：#" or first.isdecimal()
-
-
 def _ends_row(text: str) -> bool:
     last = text.rstrip()[-1:]
     return last == "|" or last.isdecimal()
@@ -141,17 +137,15 @@ def _join_rows(lines: IndexedLines) -> IndexedLines:
     pieces = lines.pieces
     changed: dict[int, Piece] = {}
     dropped: set[int] = set()
-    for place in lines.open_where(_may_open_row):
-        if place + 1 == len(pieces) or place in dropped or not _ends_row(pieces[place].text):
+    for place, piece in enumerate(pieces[:-1]):
+        if place in dropped or not _ends_row(piece.text):
             continue
-        values = [int(value) for value in _read_row(pieces[place].text, _NUMBER_NAME, str.isdecimal)]
+        values = [int(value) for value in _read_row(piece.text, _NUMBER_NAME, str.isdecimal)]
         keys = _read_row(pieces[place + 1].text, _KEY_NAME, _KEY_CELL.fullmatch) if values else []
         if not keys or len(values) != len(keys) or values != list(range(values[0], values[0] + len(keys))):
             continue
         text = "  ".join(f"{value}.{key}" for value, key in zip(values, keys, strict=True))
-        changed[place] = replace(
-            pieces[place], text=text, sources=(pieces[place].start,) * len(text), kind="body"
-        )
+        changed[place] = replace(piece, text=text, sources=(piece.start,) * len(text), kind="body")
         dropped.add(place + 1)
     if not changed:
         return lines

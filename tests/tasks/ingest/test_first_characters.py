@@ -64,7 +64,6 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "decoration": (mending._DECORATION, mending._may_decorate),
     "option": (bullets._OPTION, _holds(bullets._OPTION_STARTS)),
     "letter": (option_marks._HAS_LETTERS, _holds(option_marks._LETTER_STARTS)),
-    "row of numbers": (key_blocks._NUMBER_ROW, key_blocks._may_open_row),
     "block of keys": (key_blocks._BLOCK, key_blocks._may_open_block),
     "notice": (furniture._NOTICE, _holds("注考答说NnIiDdİı")),
     "bracket": (furniture._LEADING_BRACKET, _holds("（([")),
