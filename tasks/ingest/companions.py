@@ -56,7 +56,7 @@ def apply_companion(split: Split, options: Mapping[str, Any]) -> None:
     gained = sum(1 for draft in drafts if draft.answer) - before
     count, unmatched = taken.count + len(taken.left), len(taken.left)
     if (
-        count
+        not taken.is_other
         and unmatched > (1 - _LEAST_MATCHED) * count
         and gained < _LEAST_MATCHED * (len(drafts) - before)
     ):
@@ -122,7 +122,8 @@ def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], Matched]
     matched = match_keys(by_number, read_keys(lines), split.language)
     is_repeated = met > _LEAST_MATCHED * len(repeated) and met > 1
     if is_repeated and _count_sound(again) >= _count_sound(by_number):
-        return again, Matched(met, [KeyEntry(0, "")] * (len(repeated) - met))
+        left = [KeyEntry(other.value or 0, "") for other in repeated[met:]]
+        return again, Matched(met, matched.left if matched.is_other else left, matched.is_other)
     return by_number, matched
 
 
