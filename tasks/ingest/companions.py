@@ -21,8 +21,7 @@ from tasks.ingest.contracts import Breach
 from tasks.ingest.intake import read_own_file, show_name
 from tasks.ingest.layout.furniture import is_noise
 from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.key_blocks import write_key_blocks
-from tasks.ingest.layout.key_lines import KeyEntry
+from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.pieces import make_pieces
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
 from tasks.ingest.readers.formats import extract, find_reader

@@ -37,8 +37,7 @@ from tasks.ingest.layout.furniture import (
     move_brackets,
 )
 from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.key_blocks import write_key_blocks
-from tasks.ingest.layout.key_lines import KeyEntry
+from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.outlines import Outline, propose_outlines
 from tasks.ingest.layout.pieces import Piece, make_pieces

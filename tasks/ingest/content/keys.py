@@ -461,7 +461,11 @@ def _list_openings(marks: Sequence[_Mark], numbered: Sequence[int], met: Mapping
     for index in numbered:
         mark = marks[index]
         is_next = last is not None and mark.style == last.style and mark.value == (last.value or 0) + 1
-        if ((is_next or (last is None and not met)) and mark.value not in known and mark.worth > 0) or index in met or mark.text is not None:
+        if (
+            ((is_next or (last is None and not met)) and mark.value not in known and mark.worth > 0)
+            or index in met
+            or mark.text is not None
+        ):
             found.append(index)
             last = mark
     return found
