@@ -14,17 +14,21 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
+import re
 import sys
 import tempfile
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from schemas.errors import DocumentError
+from tasks.ingest.layout.outlines import read_series_mark
+from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.sniffing import sniff
@@ -49,9 +53,39 @@ MOST_LINES = 1_200
 LEAST_SCORE, LEAST_QUESTIONS, LEAST_FOUND, MOST_MISCOUNTED = 0.95, 4, 0.85, 0.15
 
 
+# The forms in which questions and options of the same papers are written again, so that none is learned by heart.
+NUMBERS = (
+    "{n}. ", "{n}) ", "({n}) ", "{n}、", "{n}．", "{n}: ", "{n} ", "#{n} ", "[{n}] ", "Q{n}. ", "Q {n}: ", "Question {n}\n", "Problem {n}. ",
+    "Exercise {n}: ", "Aufgabe {n}\n", "Pregunta {n}.- ", "Vraag {n} ", "Ex. {n} - ", "第{n}题 ", "题{n}：", "{n}题、", "【{n}】", "习题{n} ", "No. {n}\n",
+    "{n} - ", "Item {n} | ", "{c}、", "({c}) ", "{n}/ ", "T{n} ", "",
+)  # fmt: skip
+OPTIONS = (
+    "A. ",
+    "A) ",
+    "(A) ",
+    "A、",
+    "a) ",
+    "a. ",
+    "[A] ",
+    "A: ",
+    "A - ",
+    "A ",
+    "（A）",
+    "○ ",
+    "• ",
+    "- ",
+    "1) ",
+    "i) ",
+    "",
+)
+# So many other dresses of every paper.
+DRESSES = 3
+_CHINESE = "一二三四五六七八九十"
+
+
 @dataclass
 class Lesson:
-    """A paper to learn from: its features, and the tags by its reading."""
+    """A paper to learn from: its features, and the tags by its reading; `dresses` are the same in other forms."""
 
     path: Path
     source: str
@@ -59,6 +93,7 @@ class Lesson:
     tags: list[str]
     is_good: bool
     truth: dict[str, Any] | None = field(default=None, repr=False)
+    dresses: list[tuple[list[list[str]], list[str]]] = field(default_factory=list, repr=False)
 
     @property
     def part(self) -> int:
@@ -111,7 +146,50 @@ def make_lesson(path: Path, lines: Sequence[Line], truth: dict[str, Any] | None)
     source = (truth or {}).get("source") or path.name
     name = str(source.get("repo", path.name) if isinstance(source, dict) else source).split("@")[0].strip()
     tags = [tell(piece.start) for piece in pieces]
-    return Lesson(path, name, describe_lines(pieces, lines, starts), tags, is_good and bool(pieces), truth)
+    lesson = Lesson(path, name, describe_lines(pieces, lines, starts), tags, is_good and bool(pieces), truth)
+    if lesson.is_good:
+        looks = [lines[max(bisect_right(starts, piece.start) - 1, 0)] for piece in pieces]
+        chance = random.Random(path.name)
+        lesson.dresses = [
+            dress_again(pieces[:MOST_LINES], looks, tags[:MOST_LINES], chance) for _ in range(DRESSES)
+        ]
+    return lesson
+
+
+def dress_again(
+    pieces: Sequence[Piece], looks: Sequence[Line], tags: Sequence[str], chance: random.Random
+) -> tuple[list[list[str]], list[str]]:
+    """The lines of a paper with its questions and options marked in other forms, and the tags that go with them."""
+    number, option = chance.choice(NUMBERS), chance.choice(OPTIONS)
+    lines: list[Line] = []
+    known: list[str] = []
+    letter = 0
+    for piece, look, tag in zip(pieces, looks, tags, strict=False):
+        text = piece.text
+        mark = read_series_mark(0, text)
+        end = piece.label.end if piece.label is not None else mark.end if mark is not None else 0
+        value = piece.label.value if piece.label is not None else mark.value if mark is not None else 1
+        if tag == tagger.START and (end or chance.random() < 0.5):
+            text = number.format(n=value, c=_CHINESE[(value - 1) % 10]) + text[end:].lstrip()
+        letter = letter + 1 if tag == tagger.OPTION else 0
+        if tag == tagger.OPTION and (found := _OPTION.match(text)) is not None:
+            sign = option
+            for first in "Aa1":
+                sign = sign.replace(first, chr(ord(first) + min(letter - 1, 8)))
+            text = sign + text[found.end() :]
+        for at, part in enumerate(text.split("\n")):
+            lines.append(replace(look, text=part, label_length=0, emphasis=(), cells=()))
+            known.append(tag if not at else tagger.INSIDE)
+    starts = join_lines(lines)[1]
+    by_start = dict(zip(starts, known, strict=True))
+    again = prepare_pieces(lines, starts)
+    told = [
+        by_start.get(piece.start) or known[max(bisect_right(starts, piece.start) - 1, 0)] for piece in again
+    ]
+    return describe_lines(again, lines, starts), told
+
+
+_OPTION = re.compile(r"\s*[（(\[]?[A-Ha-h]\s?[)）\].．、:：]\s*")
 
 
 def train(lessons: Sequence[Lesson], path: Path) -> None:
@@ -123,6 +201,8 @@ def train(lessons: Sequence[Lesson], path: Path) -> None:
     for lesson in lessons:
         if lesson.is_good:
             trainer.append(lesson.features[:MOST_LINES], lesson.tags[:MOST_LINES])
+            for features, tags in lesson.dresses:
+                trainer.append(features, tags)
     trainer.train(str(path))
 
 

@@ -1,6 +1,7 @@
 """What a tagger sees of the lines of a paper: how each begins and ends, how it looks, what repeats, and its neighbours.
 
-No feature holds a word of the text: what was learned from papers of one subject or language holds for others.
+No feature holds a word of the text, but that a line speaks of marks, of a question or of an answer: what was learned from papers
+of one subject or language holds for others.
 """
 
 from __future__ import annotations
