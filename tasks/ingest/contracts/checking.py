@@ -27,7 +27,7 @@ from tasks.ingest.contracts.counts import (
     keep_number_runs,
     keep_score_table,
 )
-from tasks.ingest.contracts.coverage import NOTHING_FOUND, keep_claimed, keep_found
+from tasks.ingest.contracts.coverage import NOTHING_FOUND, keep_claimed, keep_found, keep_series
 from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.words.warnings import NOT_READ
@@ -50,6 +50,7 @@ CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
     keep_keys_out,
     keep_lengths,
     keep_claimed,
+    keep_series,
     keep_found,
     keep_asking,
 )

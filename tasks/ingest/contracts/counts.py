@@ -166,7 +166,8 @@ def keep_score_table(reading: Reading) -> ContractCheck:
         sections = _numbered_sections(reading)
         if len(values) in (len(sections), len(reading.drafts)) or not reading.drafts:
             continue
-        if len(values) > len(sections) and _sum_marks(reading) in (_read_full_marks(reading), *_USUAL_MARKS):
+        marks = _sum_marks(reading)
+        if len(values) > len(sections) and marks and marks in (_read_full_marks(reading), *_USUAL_MARKS):
             continue  # a form with more columns than the paper needs
         lost = len(values) - len(sections)
         size = abs(lost)
@@ -229,7 +230,9 @@ def _read_full_marks(reading: Reading) -> float | None:
 
 def _sum_marks(reading: Reading) -> float | None:
     """The marks of all numbered sections together; None where one does not say its own."""
-    sections = [one for one in reading.stretches if one.heading and one.number is not None and one.parent is None]
+    sections = [
+        one for one in reading.stretches if one.heading and one.number is not None and one.parent is None
+    ]
     marks = [read_sum(one.heading) or read_sum(one.lead) for one in sections]
     own = [value for value in marks if value]
     return sum(own) if len(own) == len(sections) >= _LEAST_SECTIONS else None

@@ -168,6 +168,21 @@ def _kind(numeral: str) -> str:
     return "A" if len(numeral) == 1 and first.isascii() else "one" if first.isascii() else "一"
 
 
+_LEAST_OF_FAMILY = 0.7
+
+
+def list_runs(pieces: Sequence[Piece]) -> list[list[SeriesMark]]:
+    """The marks of each family that rise one by one through the paper and hardly begin again; letters are none."""
+    found: list[list[SeriesMark]] = []
+    for family, own in _by_family(read_marks_of(pieces)).items():
+        if family.strip("().") == "A" or sum(1 for mark in own if mark.value == 1) > 1:
+            continue
+        run = _run_up(own, 1)
+        if len(run) >= max(_MIN_RUN, _LEAST_OF_FAMILY * len(own)):
+            found.append(run)
+    return found
+
+
 def _by_family(marks: Sequence[SeriesMark]) -> dict[str, list[SeriesMark]]:
     found: dict[str, list[SeriesMark]] = defaultdict(list)
     for mark in marks:
@@ -322,12 +337,22 @@ def _make_heading(
     rest = mark.end if piece.text[mark.end :].strip() and (is_long or not is_list) else len(piece.text)
     style = "part" if mark.family[:1].isalpha() else "cn"
     label = Label(style, mark.value, mark.end, piece.text[: mark.end].strip())
-    # numbers below a heading without a type are questions, or parts of what stands above them: its own lines tell
-    is_told = announced or fine is not None or not is_list
+    # numbers in brackets below a heading without a type may be parts of what stands above them: its own lines tell
+    is_told = announced or fine is not None or not is_list or not _counts_parts(counting[0].family)
     heading = Heading(
-        label, title, fine if is_list else None, read_marks(title), rest, is_question=not is_list if is_told else None
+        label,
+        title,
+        fine if is_list else None,
+        read_marks(title),
+        rest,
+        is_question=not is_list if is_told else None,
     )
     return heading, is_list or bool(re.search(r"分|points?|marks?", title))
+
+
+def _counts_parts(family: str) -> bool:
+    """Whether marks of a family may as well number the parts of a question: (1), 1), ①."""
+    return family.endswith(")") or "①" in family
 
 
 def _continue_title(mark: SeriesMark, pieces: Sequence[Piece], last: int) -> str:
