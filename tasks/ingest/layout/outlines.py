@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
@@ -53,6 +53,8 @@ class Outline:
 
     `headings` are lines that head sections, `titles` those that only continue them; `alone` says that no others do. `numbers` are the marks of questions: the
     index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
+    `dropped` are lines that a program printed between questions. `is_counted`: the questions have no numbers, those of `numbers`
+    only count them, and no other numbered line begins one.
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
@@ -61,10 +63,12 @@ class Outline:
     hidden: frozenset[int] = frozenset()
     alone: bool = False
     family: str = ""
+    dropped: frozenset[int] = frozenset()
+    is_counted: bool = False
 
     def label(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The lines with the labels that they have in this reading; their text stays as it is."""
-        return [self._label(piece) for piece in pieces]
+        return [self._label(piece) for piece in pieces if piece.start not in self.dropped]
 
     def _label(self, piece: Piece) -> Piece:
         if piece.start in self.headings:
@@ -82,9 +86,13 @@ class Outline:
                 if is_known
                 else piece.with_label(Label("num", mark[1], mark[0], piece.text[: mark[0]].strip()))
             )
-        if self.numbers and label is not None and label.style in ("word", "wordp"):
+        if self.numbers and label is not None and label.style in (_COUNTING if self.is_counted else _WORDED):
             return piece.with_label(None)  # else it would be taken for the number of a question
         return piece
+
+
+_WORDED = ("word", "wordp")
+_COUNTING = (*_WORDED, "num", "bare", "circ", "bracket")
 
 
 def propose_outlines(
@@ -101,6 +109,9 @@ def propose_outlines(
     marks = read_marks_of(pieces)
     numberings = _list_numberings(marks, pieces, starts)
     outlines: list[Outline] = []
+    closed = _read_closed(pieces)
+    if closed is not None and len(closed.numbers) > len(starts):
+        yield closed
     sections = _list_sections(marks, pieces, heads)
     for headings, titles in sections:
         outlines.append(Outline(headings, titles))
@@ -212,6 +223,95 @@ def _list_numberings(
             found.append((steps, family, numbers))
     found.sort(key=lambda one: -one[0])
     return [(family, numbers) for _, family, numbers in found[:2]]
+
+
+# So many lines must close questions, and hardly any two of them stand together.
+_LEAST_CLOSED, _MOST_CLOSE = 5, 0.2
+_CLOSER = re.compile(r"(?P<word>[^\W\d_]{2,12})(?:\s*[:：]|\s)\s*(?P<key>[A-Ja-j]{1,6}|[√×✓✗对错TF])\s*")
+_LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
+
+
+def _read_closed(pieces: Sequence[Piece]) -> Outline | None:
+    """Questions without numbers, each of which ends with its answer: what follows an answer begins the next one.
+
+    What closes them is told by repetition: a word and one key after it, at the end of many lines.
+    """
+    word, closing = find_closing(pieces)
+    if not closing:
+        return None
+    lines = [piece.text.strip() for piece in pieces]
+    counters = _find_counters(lines)
+    tails = _list_tails(lines, closing)
+    numbers: dict[int, tuple[int, int]] = {}
+    begin = 0
+    for place in closing:
+        while begin in counters or (begin and _name_field(lines[begin]) in tails):
+            begin += 1
+        if begin < place:
+            numbers[pieces[begin].start] = (0, len(numbers) + 1)
+        begin = place + 1
+    dropped = frozenset(pieces[place].start for place in counters)
+    return Outline(numbers=numbers, dropped=dropped, is_counted=True, alone=True, family=word)
+
+
+def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
+    """The lines that end with an answer in one form, `正确答案 B`, and the word in it; none where they are few."""
+    lines = ["" if piece.kind == "table" else piece.text.strip() for piece in pieces]
+    own = {place: match["word"] for place, text in enumerate(lines) if (match := _CLOSER.fullmatch(text))}
+    words = Counter(own.values())
+    usual = words.most_common(1)
+    if not usual or usual[0][1] < _LEAST_CLOSED:
+        return "", []
+    word = usual[0][0]
+    # the key may be missing, and the line may hold the last option too
+    closer = re.compile(rf"{re.escape(word)}(?:\s*[:：]|\s+|$)\s*(?:[A-Ja-j]{{1,6}}|[√×✓✗对错TF])?$")
+    closing = [
+        place
+        for place, text in enumerate(lines)
+        if word in text
+        and closer.search(text) is not None
+        and (own.get(place, word) == word or words[own[place]] < _LEAST_CLOSED)
+    ]
+    close = sum(1 for left, right in pairwise(closing) if right == left + 1)
+    return (word, closing) if close <= _MOST_CLOSE * len(closing) else ("", [])
+
+
+def _list_tails(lines: Sequence[str], closing: Sequence[int]) -> set[str]:
+    """The names of the fields that stand below most answers: `解析：`, `Topic:`."""
+    names = Counter(
+        name
+        for place in closing
+        for text in lines[place + 1 : place + 4]
+        if (name := _name_field(text))
+    )
+    return {name for name, count in names.items() if count >= _MOST_TAILS * len(closing)}
+
+
+_MOST_TAILS = 0.5
+_FIELD = re.compile(r"[^\w\s]?([^\W\d_]{2,12})\s*[^\w\s]?[:：]")
+
+
+def _name_field(text: str) -> str:
+    match = _FIELD.match(text)
+    return match[1] if match is not None else ""
+
+
+def _find_counters(lines: Sequence[str]) -> set[int]:
+    """The lines that are alike but for a number that rises: `18/473 单选题`, as a program counts what it shows."""
+    alike: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for place, text in enumerate(lines):
+        number = re.match(r"\d+", text) if len(text) <= _LONGEST_COUNTER else None
+        if number is not None:
+            alike[_NO_LETTERS.sub("", text)].append((place, int(number[0])))
+    found: set[int] = set()
+    for form, own in alike.items():
+        rising = sum(1 for left, right in pairwise(own) if left[1] < right[1])
+        if len(form) > 1 and len(own) >= _LEAST_COUNTERS and rising >= 0.6 * (len(own) - 1):
+            found.update(place for place, _ in own)
+    return found
+
+
+_NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
 _TAG = re.compile(r"\s*[\[【(（][^\])】）\d]{1,8}[\])】）]\s*(?=\d)")
