@@ -221,7 +221,10 @@ def _write_tail_answers(lines: IndexedLines) -> IndexedLines:
             continue
         match = own[index]
         answer = piece.cut(match.start("sign"))
-        written += [piece.cut(0, match.start("sign")), rewrite(answer, match.start("answer") - match.start("sign"), "Answer: ")]
+        written += [
+            piece.cut(0, match.start("sign")),
+            rewrite(answer, match.start("answer") - match.start("sign"), "Answer: "),
+        ]
     return IndexedLines(written)
 
 

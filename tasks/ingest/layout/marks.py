@@ -57,7 +57,9 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
 
     Every character keeps its place in the raw text.
     """
-    lines = drop_decoration(write_ticks(write_exports(_drop_idle(open_options(open_cells(IndexedLines(pieces)))))))
+    lines = drop_decoration(
+        write_ticks(write_exports(_drop_idle(open_options(open_cells(IndexedLines(pieces))))))
+    )
     lines = drop_upright(part_lines(lines))
     lines = _write_numbers(_write_headings(lines))
     lines = write_digits(write_letters(lines))

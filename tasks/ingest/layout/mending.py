@@ -91,9 +91,12 @@ def open_options(lines: IndexedLines) -> IndexedLines:
             offered = [(len(written), option[1])] if option is not None and option[0] == 0 else []
         if piece is not None:
             written.append(piece)
-    return IndexedLines(written) if len(written) != len(lines.pieces) or any(
-        one is not other for one, other in zip(written, lines.pieces, strict=False)
-    ) else lines
+    return (
+        IndexedLines(written)
+        if len(written) != len(lines.pieces)
+        or any(one is not other for one, other in zip(written, lines.pieces, strict=False))
+        else lines
+    )
 
 
 def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
@@ -114,7 +117,9 @@ def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
     if sign:
         tail = f" {sign}"
         sources = (*line.sources, *([piece.sources[-1]] * len(tail)))
-        line = replace(line, text=line.text.rstrip() + tail, sources=sources[: len(line.text.rstrip()) + len(tail)])
+        line = replace(
+            line, text=line.text.rstrip() + tail, sources=sources[: len(line.text.rstrip()) + len(tail)]
+        )
     return ord(letter) - ord("A"), line
 
 

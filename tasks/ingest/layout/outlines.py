@@ -279,10 +279,7 @@ def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
 def _list_tails(lines: Sequence[str], closing: Sequence[int]) -> set[str]:
     """The names of the fields that stand below most answers: `解析：`, `Topic:`."""
     names = Counter(
-        name
-        for place in closing
-        for text in lines[place + 1 : place + 4]
-        if (name := _name_field(text))
+        name for place in closing for text in lines[place + 1 : place + 4] if (name := _name_field(text))
     )
     return {name for name, count in names.items() if count >= _MOST_TAILS * len(closing)}
 

@@ -6,6 +6,7 @@ RapidOCR finds and reads boxes of text, our own merging makes rows and columns o
 from __future__ import annotations
 
 import importlib.util
+import math
 import re
 import time
 from collections import defaultdict
@@ -114,33 +115,65 @@ def read_image(data: bytes) -> Extraction:
     Raises:
         DocumentError: `corrupt` when it is no picture that can be decoded.
     """
-    import cv2
-    import numpy
-
     from schemas.errors import DocumentError
 
-    picture = cv2.imdecode(numpy.frombuffer(data, dtype=numpy.uint8), cv2.IMREAD_COLOR)
-    if picture is None:
+    if _decode(data) is None:
         raise DocumentError(
             "corrupt", "The picture is damaged or cut off. Save it again as PNG, JPEG or PDF."
         )
+    return read_images([data])
+
+
+def read_images(pictures: Sequence[bytes], time_limit_s: float = math.inf) -> Extraction:
+    """Read pictures of pages, in their order.
+
+    Those that cannot be decoded, or do not fit into the time limit, are named in warnings.
+    """
+    started = time.monotonic()
+    engine = _make_engine()
+    read: list[tuple[int, Page]] = []
+    scores: list[float] = []
+    warnings: list[str] = []
+    for number, data in enumerate(pictures, start=1):
+        spent = time.monotonic() - started
+        if number > 1 and spent * number / (number - 1) > time_limit_s:
+            warnings.append(
+                f"{len(pictures) - number + 1} of {len(pictures)} pictures did not fit into the time limit and were "
+                "not read. Raise the limit or split the document."
+            )
+            break
+        picture = _decode(data)
+        if picture is None:
+            warnings.append(f"Picture {number} is damaged or in a format that cannot be read.")
+            continue
+        try:
+            read.append((number, _read_picture(engine, picture, scores)))
+        except _UnreadError as error:
+            name = f"Picture {number}" if len(pictures) > 1 else "The picture"
+            warnings.append(f"{name} was not read by OCR: {error}")
+    return Extraction(
+        converter="rapidocr",
+        converter_version=read_version(),
+        lines=_make_lines(read) if read else [],
+        page_count=len(pictures),
+        warnings=warnings,
+        notes=_judge(scores),
+    )
+
+
+def _decode(data: bytes) -> Any:
+    """The picture, no side longer than OCR reads; None where it cannot be decoded."""
+    import cv2
+    import numpy
+
+    picture = cv2.imdecode(numpy.frombuffer(data, dtype=numpy.uint8), cv2.IMREAD_COLOR)
+    if picture is None:
+        return None
     side = max(picture.shape[:2])
     if side > MAX_SIDE:
         factor = MAX_SIDE / side
         picture = cv2.resize(picture, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
-    scores: list[float] = []
-    try:
-        lines, warnings = _make_lines([(1, _read_picture(_make_engine(), picture, scores))]), []
-    except _UnreadError as error:
-        lines, warnings = [], [f"The picture was not read by OCR: {error}"]
-    return Extraction(
-        converter="rapidocr",
-        converter_version=read_version(),
-        lines=lines,
-        page_count=1,
-        warnings=warnings,
-        notes=_judge(scores),
-    )
+    return picture
 
 
 def read_version() -> str:
