@@ -10,7 +10,10 @@ from itertools import islice
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
-from tasks.ingest.content.filled_answers import (
+from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
+from tasks.ingest.content.keys import KeyPart, match_keys, part_region
+from tasks.ingest.content.passages import drop_asking_lead
+from tasks.ingest.content.section_answers import (
     cut_own_number,
     drop_form_lines,
     find_filled,
@@ -18,13 +21,9 @@ from tasks.ingest.content.filled_answers import (
     read_answers_below,
     read_filled,
     read_tails,
-    read_trailing_letters,
+    take_format_keys,
+    take_signs,
 )
-from tasks.ingest.content.key_matching import match_keys
-from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
-from tasks.ingest.content.keys import KeySection, read_region
-from tasks.ingest.content.marked_options import take_format_keys, take_signs
-from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -38,7 +37,7 @@ from tasks.ingest.layout.furniture import (
     move_brackets,
 )
 from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.key_blocks import write_key_blocks
+from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.outlines import Outline, propose_outlines
 from tasks.ingest.layout.pieces import Piece, make_pieces
@@ -69,7 +68,7 @@ class Split:
     """
 
     drafts: list[Draft]
-    keys: list[KeySection] = field(default_factory=list)
+    keys: list[KeyEntry] = field(default_factory=list)
     language: str | None = None
     warnings: list[str] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
@@ -215,7 +214,7 @@ class ReadPaper:
     """What one reading of a paper came to, and what its contracts say of it."""
 
     drafts: list[Draft]
-    keys: list[KeySection]
+    keys: list[KeyEntry]
     language: str | None
     warnings: list[str]
     stretches: list[Stretch]
@@ -252,7 +251,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     # where each question ends with its answer, a line that only says `answer` opens no part of them
     is_closed = outline is not None and outline.is_counted
     body, regions = ([rows], [[]]) if is_closed else take_regions(part_answers(rows))
-    keys: list[KeySection] = []
+    keys: list[KeyEntry] = []
     drafts: list[Draft] = []
     answer_parts: set[int] = set()
     stretches: list[Stretch] = []
@@ -260,10 +259,10 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         answer_parts.update(piece.start for piece in region)
         part_drafts, part_keys = _split_part(part_pieces, paper, tables, stretches, outline)
         answered = tables.read(region, len(part_drafts), None)
-        paths = {(draft.section_parent, draft.section_number) for draft in part_drafts}
-        found = read_region([piece for piece in region if piece.table < 0], paths) if region else []
         part_drafts = merge_repeated(part_drafts, answered, paper.language)
-        keys.extend(match_keys(part_drafts, [*part_keys, *found], paper.language))
+        found = part_region([piece for piece in region if piece.table < 0])
+        for parts in (*([one] for one in part_keys), found):
+            keys.extend(match_keys(part_drafts, parts, paper.language).left)
         read_answers_below(part_drafts)
         if region:
             for draft in part_drafts:
@@ -279,8 +278,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
 def _describe(read: ReadPaper) -> Split:
     warnings = list(read.warnings)
     if read.keys and read.drafts:
-        count = sum(len(section.entries) for section in read.keys)
-        warnings.append(f"{count} printed answers match no question.")
+        warnings.append(f"{len(read.keys)} printed answers match no question.")
     warnings.extend(describe_breaches(read.checked))
     return Split(read.drafts, read.keys, read.language, warnings, read.checked)
 
@@ -295,7 +293,7 @@ def _split_part(
     tables: PaperTables,
     stretches: list[Stretch],
     outline: Outline | None,
-) -> tuple[list[Draft], list[KeySection]]:
+) -> tuple[list[Draft], list[KeyPart]]:
     part = IndexedLines(pieces)
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
@@ -307,7 +305,7 @@ def _split_part(
             pieces[index] = piece.cut(title.end())
     sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)
-    keys: list[KeySection] = []
+    keys: list[KeyPart] = []
     chunks: list[tuple[int, Section, Label | None, list[Piece], str | None]] = []
     carry: int | None = None
     drafts: list[Draft] = []
@@ -320,7 +318,7 @@ def _split_part(
                 draft.marks = draft.marks if draft.marks is not None else section.marks
             section.pieces = [piece for piece in section.pieces if piece.table < 0]
             section.is_question = False
-        section.pieces = take_key_lines(section, keys)
+        section.pieces = take_key_lines(section, number, keys)
         if in_tables and all(piece.label is None for piece in section.pieces):
             continue  # what is left besides the tables are instructions
         if (
@@ -364,7 +362,6 @@ def _split_part(
         drafts.append(draft)
     drop_form_lines(drafts)
     read_filled(drafts, paper.language)
-    read_trailing_letters(drafts)
     read_tails(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)

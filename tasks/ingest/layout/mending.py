@@ -52,7 +52,7 @@ def open_cells(lines: IndexedLines) -> IndexedLines:
     rows = {
         place: _part_cells(piece.text)
         for place, piece in enumerate(lines.pieces)
-        if piece.kind == "table" and " | " in piece.text
+        if " | " in piece.text
     }
     counts = Counter(text for cells in rows.values() for text in {text for text, _, _ in cells})
     changed: dict[int, Piece] = {}

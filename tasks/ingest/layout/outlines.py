@@ -129,7 +129,7 @@ def propose_outlines(
 
 
 def read_marks_of(pieces: Sequence[Piece]) -> list[SeriesMark]:
-    """The marks at the beginning of lines, and in the cells of a row that holds one title."""
+    """The marks at the beginning of lines."""
     found: list[SeriesMark] = []
     for place, piece in enumerate(pieces):
         if _MAY_MARK.match(piece.text) is None:
