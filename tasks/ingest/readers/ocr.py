@@ -31,7 +31,6 @@ RESOLUTION = 150
 MAX_SIDE = 3000
 # A box read with less confidence than this is noise (smudges, stamps, figures).
 FLOOR = 0.5
-UNSURE = 0.8
 # The classifier of direction turns lines of photographed pages upside down that stand upright: half of what was missed.
 ENGINE = {
     "Global.log_level": "critical",
@@ -67,8 +66,8 @@ def is_ocr_installed() -> bool:
 
 def read_pages(
     data: bytes, pages: list[int], time_limit_s: float, known: Mapping[int, list[Line]] = MappingProxyType({})
-) -> tuple[list[Line], list[str], list[str]]:
-    """Read the given pages (from 1) of a PDF; returns lines, warnings and notes.
+) -> tuple[list[Line], list[str]]:
+    """Read the given pages (from 1) of a PDF; returns lines and warnings.
 
     `known` has the lines that the text layer of some of them holds: they stay, and OCR reads what is beside them. Pages that do not fit into the time limit are left out and reported.
     """
@@ -79,7 +78,6 @@ def read_pages(
     engine = _make_engine()
     document = pypdfium2.PdfDocument(data)
     read: list[tuple[int, Page]] = []
-    scores: list[float] = []
     warnings: list[str] = []
     longest = 0.0
     for place, number in enumerate(pages):
@@ -93,7 +91,7 @@ def read_pages(
         picture = page.render(scale=scale).to_numpy()
         try:
             boxes = [line.box for line in known.get(number, ()) if line.text.strip() != IMAGE]
-            read.append((number, _read_picture(engine, picture, scores, boxes)))
+            read.append((number, _read_picture(engine, picture, boxes)))
         except _UnreadError as error:
             warnings.append(f"Page {number} was not read by OCR: {error}")
         longest = max(longest, time.monotonic() - begun)
@@ -105,7 +103,7 @@ def read_pages(
             f"{len(missed)} of {len(pages)} scanned pages did not fit into the time limit and were not read: "
             f"{', '.join(missed[:10])}. Raise the limit or split the document."
         )
-    return _join_known(_make_lines(read), known), warnings, _judge(scores)
+    return _join_known(_make_lines(read), known), warnings
 
 
 def read_image(data: bytes) -> Extraction:
@@ -128,9 +126,8 @@ def read_image(data: bytes) -> Extraction:
     if side > MAX_SIDE:
         factor = MAX_SIDE / side
         picture = cv2.resize(picture, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
-    scores: list[float] = []
     try:
-        lines, warnings = _make_lines([(1, _read_picture(_make_engine(), picture, scores))]), []
+        lines, warnings = _make_lines([(1, _read_picture(_make_engine(), picture))]), []
     except _UnreadError as error:
         lines, warnings = [], [f"The picture was not read by OCR: {error}"]
     return Extraction(
@@ -139,7 +136,6 @@ def read_image(data: bytes) -> Extraction:
         lines=lines,
         page_count=1,
         warnings=warnings,
-        notes=_judge(scores),
     )
 
 
@@ -183,9 +179,7 @@ def _is_below(line: Line, other: Line) -> bool:
     return bool(line.box and other.box) and line.box[1] > other.box[1]
 
 
-def _read_picture(
-    engine: Any, picture: Any, scores: list[float], known: Sequence[tuple[int, ...]] = ()
-) -> Page:
+def _read_picture(engine: Any, picture: Any, known: Sequence[tuple[int, ...]] = ()) -> Page:
     """Return the rows of one picture in reading order.
 
     What stands in the boxes that are known is left out. Coordinates are pixels with the origin at the lower left.
@@ -208,7 +202,6 @@ def _read_picture(
     found += _look_again(engine, picture, [box[0] for box in found])
     boxes: list[Row] = []
     for corners, text, score in found:
-        scores.append(score)
         if score < FLOOR or not text.strip():
             continue
         xs, ys = [float(point[0]) for point in corners], [float(point[1]) for point in corners]
@@ -216,7 +209,7 @@ def _read_picture(
         tall = max(ys) - min(ys) - slant
         size = max(tall * 0.8, 6.0)
         middle = height - (max(ys) + min(ys)) / 2
-        row = Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size)
+        row = Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size, sure=score)
         if not (known and _is_known(page.frame.place(row.left, row.bottom, row.right, row.top), known)):
             boxes.append(row)
     labels = find_labels(picture, boxes) | find_margin(boxes, float(width))
@@ -416,10 +409,7 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
     (rise per pixel to the right) is taken out first.
     """
     level = [
-        Row(
-            box.text, box.left, box.right, box.bottom - slope * box.left, box.top - slope * box.left, box.size
-        )
-        for box in boxes
+        replace(box, bottom=box.bottom - slope * box.left, top=box.top - slope * box.left) for box in boxes
     ]
     whole = _merge_rows(level)
     border = find_column_border(level, width) if len(level) >= 12 else None
@@ -506,6 +496,7 @@ def _join_row(row: list[Row]) -> Row:
         min(item.bottom for item in row),
         max(item.top for item in row),
         max(item.size for item in row),
+        sure=sum(len(item.text) * item.sure for item in row) / sum(len(item.text) for item in row),
     )
 
 
@@ -521,7 +512,7 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
             box = place_row(page.frame, row, page.slope)
             points = 72 / RESOLUTION
             look = Look(round(row.size * points, 1), left=round(row.left * points, 1))
-            lines.append(Line(row.text, page=number, kind=kind, box=box, look=look))
+            lines.append(Line(row.text, page=number, kind=kind, box=box, look=look, sure=row.sure))
     return repair_lines(lines)
 
 
@@ -548,11 +539,3 @@ def _mark_outer_rows(pages: list[Page]) -> None:
             is_plain = (label is None or label.is_weak) and not OPTION.match(row.text)
             if is_plain and len(key) >= 6 and len(seen[key]) >= max(2, round(0.6 * len(pages))):
                 row.is_furniture = True
-
-
-def _judge(scores: list[float]) -> list[str]:
-    """The notes for every question of a document that was read by OCR."""
-    if not scores:
-        return ["ocr"]
-    unsure = sum(1 for score in scores if score < UNSURE) / len(scores)
-    return ["ocr", "ocr_unsure"] if unsure > 0.3 else ["ocr"]

@@ -15,7 +15,7 @@ class Row:
     """One line of a page with its box in points (origin at the lower left).
 
     `size` is measured by its height, `points` is what its font says. `is_bold`: nearly all of it; `frame` is `cell` for a row inside a ruled cell, that of no table, too.
-    `gaps` says of every wide gap how many characters stand before it, and where they end.
+    `gaps` says of every wide gap how many characters stand before it, and where they end. `sure` is how sure OCR was.
     """
 
     text: str
@@ -33,6 +33,7 @@ class Row:
     points: float = 0.0
     baseline: float = 0.0
     gaps: tuple[tuple[int, float], ...] = ()
+    sure: float = 1.0
 
 
 @dataclass
