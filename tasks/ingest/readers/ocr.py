@@ -20,6 +20,7 @@ from tasks.ingest.readers.figures import find_labels, find_margin
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
 from tasks.ingest.readers.page_boxes import PictureFrame
+from tasks.ingest.readers.page_margins import settle_margins
 from tasks.ingest.readers.pdf_columns import find_column_border, order_columns, order_score
 from tasks.ingest.readers.pdf_lines import OPTION, mark_furniture, mark_wraps, same_as_known, starts_anew
 from tasks.ingest.readers.pdf_pages import Page, Row, place_row
@@ -481,8 +482,11 @@ def _merge_rows(boxes: list[Row]) -> list[Row]:
 
 def _join_row(row: list[Row]) -> Row:
     text = row[0].text
+    gaps: list[tuple[int, float]] = []
     for left, right in pairwise(row):
         gap = right.left - left.right
+        if gap > 0.3 * left.size:
+            gaps.append((len(text), left.right))
         if gap > 1.5 * left.size:
             text += " " * min(int(gap / left.size) + 1, 8) + right.text
         elif gap > 0.3 * left.size and not (is_cjk(text[-1]) and is_cjk(right.text[0])):
@@ -496,6 +500,7 @@ def _join_row(row: list[Row]) -> Row:
         min(item.bottom for item in row),
         max(item.top for item in row),
         max(item.size for item in row),
+        gaps=tuple(gaps),
         sure=sum(len(item.text) * item.sure for item in row) / sum(len(item.text) for item in row),
     )
 
@@ -504,6 +509,8 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
     pages = [page for _, page in read]
     mark_furniture(pages)
     _mark_outer_rows(pages)
+    for page in pages:
+        settle_margins(page.rows)
     mark_wraps(pages)
     lines: list[Line] = []
     for number, page in read:

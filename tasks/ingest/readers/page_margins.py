@@ -15,11 +15,10 @@ from tasks.ingest.readers.pdf_pages import Row
 _WORTH = r"[\[(（]?\s*\d{1,2}(?:\s*[+xX×=]\s*\d{1,3}){0,4}\s*(?:M|分|(?i:marks?|points?|pts?))?\s*[\])）]?"
 _CODE = r"(?:(?:C?L?O|CLO|BT?L?|RBT|PO|PSO|K|L|U)[-: ]?\d[,;/& ]*){1,4}"
 _MARK = re.compile(rf"\s*(?:{_CODE}\s*{_WORTH}|{_WORTH}\s*{_CODE}|{_WORTH}|{_CODE})\s*")
-_TAIL = re.compile(rf"(?<=\S)\s{{3,}}({_MARK.pattern})$")
 # So many marks make a column, of which so many stand between the rows of a text.
 LEAST_MARKS, LEAST_WITHIN = 3, 2
-# How far the right edges of a column's marks may lie apart, in points; marks may be centred.
-APART = 14.0
+# How far the right edges of a column's marks may lie apart, in sizes of their print; marks may be centred.
+APART = 1.4
 # A paragraph ends where the next row lies lower by more than so many sizes of its print, or is centred: it begins so far into it.
 LEAST_SPACE, CENTRED = 1.1, 0.3
 _GAP = " " * 12
@@ -58,11 +57,15 @@ def _cut_tail(row: Row) -> tuple[str, str, float] | None:
 
     None where it has no such mark.
     """
-    tail = _TAIL.search(row.text) if _is_open(row) and row.gaps else None
-    if tail is None:
+    if not _is_open(row) or not row.gaps or _MARK.fullmatch(row.text):
         return None
     return next(
-        ((row.text[:count], tail.group(1), right) for count, right in row.gaps if count == tail.start()), None
+        (
+            (row.text[:count], row.text[count:], right)
+            for count, right in row.gaps
+            if count and _MARK.fullmatch(row.text, count)
+        ),
+        None,
     )
 
 
@@ -73,7 +76,7 @@ def _find_column(
     marked = [row for row in rows if id(row) in cut or row in alone]
     best: list[Row] = []
     for one in marked:
-        column = [row for row in marked if abs(row.right - one.right) <= APART]
+        column = [row for row in marked if abs(row.right - one.right) <= APART * one.size]
         if len(column) < max(LEAST_MARKS, len(best) + 1):
             continue
         within = [row for row in column if id(row) not in cut or _find_last(rows, row, column) is not row]
@@ -109,7 +112,7 @@ def _find_last(rows: Sequence[Row], first: Row, held: Sequence[Row]) -> Row:
     for row in rows[place + 1 :]:
         if (
             not _is_open(row)
-            or starts_anew(row.text)
+            or (starts_anew(row.text) and row.left <= first.left + first.size)
             or any(row is other for other in held)
             or last.bottom - row.top > LEAST_SPACE * last.size
             or row.top > last.top
