@@ -49,6 +49,8 @@ SURE_AGAIN = 0.85
 MAX_AGAIN = 400
 # Of a page that is partly text, OCR's part is kept where so many of its lines begin a question, an option or an answer.
 LEAST_STARTS = 3
+# All but one row of what is no column are narrower than so much of the page.
+NARROW = 0.2
 # So many rows at the top and at the foot of a page may be its header and footer.
 OUTER_ROWS = 2
 _DIGITS = re.compile(r"[\d一二三四五六七八九十]+")
@@ -418,7 +420,7 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
         return whole
     left, right, spanning = _part_columns(level, border, 0.1 * width)
     # columns whose boxes pair up on the same heights are options side by side or marks, not text columns
-    if _are_paired(left, right) or _is_narrow(left, right):
+    if _are_paired(left, right) or _is_narrow(left, right, width):
         return whole
     columns = order_columns(_merge_rows(left), _merge_rows(right), _merge_rows(spanning))
     return columns if _count_in_order(columns) >= _count_in_order(whole) else whole
@@ -453,13 +455,19 @@ def _are_paired(left: list[Row], right: list[Row]) -> bool:
     return bool(right) and marks > 0.5 * len(right)
 
 
-def _is_narrow(left: list[Row], right: list[Row]) -> bool:
-    """Whether the right column holds the marks of lines in the left one: a few characters each."""
+def _is_narrow(left: list[Row], right: list[Row], width: float) -> bool:
+    """Whether the right column holds what belongs to lines in the left one.
+
+    That are marks of a few characters each, or options, cells and names in figures: none of them begins a question, and
+    none of them fills a column.
+    """
     widths = [sorted(row.right - row.left for row in rows) for rows in (left, right)]
     if not all(widths):
         return False
     one, other = (each[len(each) // 2] for each in widths)
-    return other < 0.2 * one
+    labels = [parse_label(row.text) for row in right]
+    counts = any(label is not None and label.style == "num" and not label.is_weak for label in labels)
+    return other < 0.2 * one or (not counts and widths[1][-2:][0] < NARROW * width)
 
 
 def _merge_rows(boxes: list[Row]) -> list[Row]:
