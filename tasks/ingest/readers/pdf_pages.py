@@ -5,6 +5,7 @@ It holds its rows of text in reading order, and what else stands on it.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from tasks.ingest.readers.page_boxes import Frame, PictureFrame
@@ -41,7 +42,8 @@ class Page:
     """The rows of one page in reading order, and what could not be read on it.
 
     `is_scan`: only OCR reads it. `is_mixed`: OCR reads most of it, the text layer the rest. `odd`: how many
-    characters stand where texts have none, and how many letters there are.
+    characters stand where texts have none, and how many letters there are. `foreign`: the characters of other scripts than a
+    Chinese page has.
     """
 
     width: float
@@ -53,6 +55,7 @@ class Page:
     is_scan: bool = False
     is_mixed: bool = False
     odd: tuple[int, int] = (0, 0)
+    foreign: Counter[str] = field(default_factory=Counter)
     frame: Frame | PictureFrame | None = None
     slope: float = 0.0
 
