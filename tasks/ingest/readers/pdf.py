@@ -201,7 +201,7 @@ def _read_page(page: Any, raw: Any) -> Page:
     if result.characters >= 8:
         characters = _place_pictures(characters, objects, raw, view)
     kept = keep_tables(result, characters, grids)
-    build_rows(result, characters, kept, find_blanks(level, kept or grids))
+    build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
     for row in result.rows if grids else ():
         middle = (row.left + row.right) / 2, (row.bottom + row.top) / 2

@@ -6,6 +6,7 @@ Old typesetting keeps Chinese in fonts of 256 characters without a table of what
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -128,3 +129,35 @@ def _is_common(code: int) -> bool:
 def is_chinese(letters: int, texts: Sequence[str]) -> bool:
     """Whether a good part of a text's letters is Chinese."""
     return 4 * sum(1 for text in texts if _HAN[0] <= ord(text[0]) < _HAN[1]) > letters
+
+
+# The big signs of TeX's extension fonts, which files name by their places alone: small ones, large ones, and brackets.
+_EXTENSION_FONT = re.compile(
+    r"(?:[A-Z]{6}\+)?(?:CMEX|EUEX|MSEX|TXEX|PXEX|LMEX|ESINT)\d*(?:-|$)", re.IGNORECASE
+)
+_EXTENSION = {
+    **dict(zip(range(0x46, 0x62), "⊔⊔∮∮⊙⊙⊕⊕⊗⊗∑∏∫⋃⋂⊎⋀⋁∑∏∫⋃⋂⊎⋀⋁∐∐", strict=True)),
+    **dict.fromkeys((0x00, 0x10, 0x12), "("),
+    **dict.fromkeys((0x01, 0x11, 0x13, 0x21), ")"),
+    **dict.fromkeys((0x02, 0x14, 0x22, 0x68), "["),
+    **dict.fromkeys((0x03, 0x15, 0x23, 0x69), "]"),
+    **dict.fromkeys((0x08, 0x1A, 0x28, 0x6E), "{"),
+    **dict.fromkeys((0x09, 0x1B, 0x29, 0x6F), "}"),
+    0x0C: "|",
+    **dict.fromkeys(range(0x70, 0x74), "√"),
+}
+
+
+# Two signs of its other fonts have the places of line ends, the circle before an answer to be ticked is one; its root hangs.
+_SYMBOL_FONT = re.compile(r"(?:[A-Z]{6}\+)?(?:CMSY|CMBSY|LMMathSymbols)\d*(?:-|$)", re.IGNORECASE)
+_SYMBOLS = {0x0A: "⊗", 0x0D: "○", 0x221A: "√"}
+
+
+def find_signs(name: str) -> dict[int, str]:
+    """What codes of a font show that it has no table for, or that hangs below its line.
+
+    Empty for fonts of text.
+    """
+    if _EXTENSION_FONT.match(name):
+        return _EXTENSION
+    return _SYMBOLS if _SYMBOL_FONT.match(name) else {}

@@ -17,6 +17,7 @@ class Row:
 
     `size` is measured by its height, `points` is what its font says. `is_bold`: nearly all of it; `frame` is `cell` for a row inside a ruled cell, that of no table, too.
     `gaps` says of every wide gap how many characters stand before it, and where they end. `sure` is how sure OCR was.
+    `signs` are its large signs, which may have limits: at which character each ends, and its left and right edge.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Row:
     baseline: float = 0.0
     gaps: tuple[tuple[int, float], ...] = ()
     sure: float = 1.0
+    signs: tuple[tuple[int, float, float], ...] = ()
 
 
 @dataclass
