@@ -57,7 +57,10 @@ def keep_option_counts(reading: Reading) -> ContractCheck:
 
 
 def keep_option_labels(reading: Reading) -> ContractCheck:
-    """Options run A, B, C … without a gap, and no list of them is left in a text but parts that set tasks."""
+    """Options run A, B, C … without a gap, and no list of them is left in a text.
+
+    A list of parts that set tasks is none of options.
+    """
     found = ContractCheck()
     for draft in reading.drafts:
         labels = [label for label, _ in draft.options]
