@@ -39,7 +39,7 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
             break
         end = len(rest)
         for place in range(index + 2, len(rest)):
-            if is_chapter(rest[place].text) and has_options_ahead(rest[place : place + 60]):
+            if _opens_paper(rest, place) and has_options_ahead(rest[place : place + 60]):
                 end = place
                 break
         bodies.append(rest[:index])
@@ -49,13 +49,23 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
     return bodies, regions
 
 
+def _opens_paper(pieces: Sequence[Piece], place: int) -> bool:
+    """Whether questions begin anew: at a chapter, or at a first section of choice questions with a list of options."""
+    text = pieces[place].text
+    if is_chapter(text):
+        return True
+    heading = read_heading(text)
+    if heading is None or heading.label is None or heading.label.value != 1 or heading.fine is None:
+        return False
+    lists = sum(1 for piece in pieces[place + 1 : place + 16] if _OFFERS.match(piece.text))
+    return heading.fine.question_type == "multiple_choice" and lists > 1
+
+
 def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
     """Return where questions continue after the answers of one section.
 
     That is at the heading with the next number. The answers of a whole paper begin with the first section again.
     """
-    from tasks.ingest.layout.headings import read_heading
-
     before = (read_heading(pieces[place].text) for place in range(index - 1, -1, -1))
     last = next((found.label for found in before if found is not None and found.label is not None), None)
     if last is None:
