@@ -13,7 +13,7 @@ from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece, rewrite
-from tasks.ingest.layout.sections import Section
+from tasks.ingest.layout.sections import OPTION_A, Section
 from tasks.ingest.layout.signs import has_options_ahead
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import Label
@@ -57,7 +57,7 @@ def _opens_paper(pieces: Sequence[Piece], place: int) -> bool:
     heading = read_heading(text)
     if heading is None or heading.label is None or heading.label.value != 1 or heading.fine is None:
         return False
-    lists = sum(1 for piece in pieces[place + 1 : place + 16] if _OFFERS.match(piece.text))
+    lists = sum(1 for piece in pieces[place + 1 : place + 16] if OPTION_A.match(piece.text))
     return heading.fine.question_type == "multiple_choice" and lists > 1
 
 
