@@ -65,6 +65,12 @@ def read_announcement(text: str) -> Announcement | None:
     return Announcement((int(whole // part),), False, said.strip())
 
 
+def read_sum(text: str) -> float | None:
+    """The marks that a heading gives its whole section: `（共20分，每小题2分）`, `（本题满分10分）`; None where it names none."""
+    match = _find(text, "sum") if _MAY.search(text) is not None else None
+    return _number(match.group(1)) if match is not None else None
+
+
 def read_range(text: str) -> tuple[int, int] | None:
     """The first and last number that an instruction names: `Questions 1-15`, `第1~10题`."""
     match = _find(text, "range") if _MAY.search(text) is not None else None

@@ -14,6 +14,8 @@ from typing import NamedTuple
 # more never overtakes it.
 _DEAREST = 16.0
 _MANY, _BEAM = 8, 120
+# two questions with the same number by mistake
+_REPEATED = 2.5
 
 
 class Candidate(NamedTuple):
@@ -52,6 +54,8 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
         as_question = (candidate.until or candidate.value, 0)
         for (last, nested), (cost, path) in states.items():
             price = _price_question(candidate, last, carry, start_price)
+            if price is not None and candidate.value == last and not nested and not may_be_text:
+                price = _REPEATED  # two questions have the same number by mistake: no list begins so
             if price is not None:
                 if expects_options and path is not None and offered[index] == offered[path.place]:
                     price += 1.5
