@@ -229,7 +229,9 @@ def _read_full_marks(reading: Reading) -> float | None:
 
 def _sum_marks(reading: Reading) -> float | None:
     """The marks of all numbered sections together; None where one does not say its own."""
-    sections = [one for one in reading.stretches if one.heading and one.number is not None and one.parent is None]
+    sections = [
+        one for one in reading.stretches if one.heading and one.number is not None and one.parent is None
+    ]
     marks = [read_sum(one.heading) or read_sum(one.lead) for one in sections]
     own = [value for value in marks if value]
     return sum(own) if len(own) == len(sections) >= _LEAST_SECTIONS else None

@@ -116,7 +116,9 @@ def _drop_titles(lines: IndexedLines, ends: Mapping[int, int]) -> IndexedLines:
         rest = piece.cut(ends[index])
         text = f"{head.text.rstrip()} "
         sources = (*head.sources, *([above.start] * len(text)))[: len(text)]
-        written.append(replace(rest, text=text + rest.text, start=above.start, sources=(*sources, *rest.sources)))
+        written.append(
+            replace(rest, text=text + rest.text, start=above.start, sources=(*sources, *rest.sources))
+        )
     return IndexedLines(written)
 
 

@@ -58,7 +58,9 @@ _GLUED = re.compile(
 
 
 # What closes a question that offers answers: it asks itself, or leaves a place for the letter.
-_OFFERS = re.compile(r"(?:[?？]|_{2,}|[（(]\s*[)）])[\s.。:：]*$|(?i:(?:which|what)\s+(?:of\s+the\s+following|one)\b)")
+_OFFERS = re.compile(
+    r"(?:[?？]|_{2,}|[（(]\s*[)）])[\s.。:：]*$|(?i:(?:which|what)\s+(?:of\s+the\s+following|one)\b)"
+)
 # What closes a part that brings marks: `[7M]`, `(6 marks)`, `6分`, and in the margin a bare number.
 _WORTH = re.compile(
     r"(?:\s*[\[(（]\s*\d{1,2}(?:\s*\+\s*\d{1,2})*\s*(?:M|分|(?i:marks?|points?|pts?))?\s*[\])）]|\s{3,}\d{1,2})\s*(?:[(（]?(?i:or)[)）]?)?\s*$"

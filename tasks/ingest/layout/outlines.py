@@ -202,7 +202,34 @@ def _list_numberings(
         if len(numbers) >= _MIN_RUN and (fresh >= 2 or (fresh and len(numbers) > len(own))):
             found.append((steps, family, numbers))
     found.sort(key=lambda one: -one[0])
-    return [(family, numbers) for _, family, numbers in found[:2]]
+    listed = [(family, numbers) for _, family, numbers in found[:2]]
+    bare = _find_bare_run(pieces)
+    return [*listed, ("1", bare)] if any(start not in starts for start in bare) else listed
+
+
+_BARE = re.compile(r"\s*([1-9]\d?)\s+(?=\(?[A-Za-z\u4e00-\u9fff“\"])")
+_FAR, _USUAL_GAP = 4, 2.5
+
+
+def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
+    """Numbers that nothing closes, from 1 on one by one, as far apart as questions are and rows of a table are not."""
+    runs: dict[int, list[tuple[float, list[tuple[int, int, int]]]]] = defaultdict(list)
+    for place, piece in enumerate(pieces):
+        match = _BARE.match(piece.text) if piece.kind != "table" and "|" not in piece.text else None
+        if match is None:
+            continue
+        value, mark = int(match[1]), (place, match.end(), int(match[1]))
+        if value == 1:
+            runs[1].append((0.0, [mark]))
+            continue
+        before = [(score + min(place - run[-1][0], _FAR), run) for score, run in runs[value - 1]]
+        if before:
+            score, run = max(before, key=lambda one: (one[0], one[1][-1][0]))
+            runs[value].append((score, [*run, mark]))
+    found = [one for several in runs.values() for one in several]
+    score, best = max(found, key=lambda one: one[0], default=(0.0, []))
+    is_spread = len(best) >= _MIN_RUN and score >= _USUAL_GAP * (len(best) - 1)
+    return {pieces[place].start: (end, value) for place, end, value in best} if is_spread else {}
 
 
 _TAG = re.compile(r"\s*[\[【(（][^\])】）\d]{1,8}[\])】）]\s*(?=\d)")
@@ -343,7 +370,12 @@ def _make_heading(
     # numbers below a heading without a type are questions, or parts of what stands above them: its own lines tell
     is_told = announced or fine is not None or not is_list
     heading = Heading(
-        label, title, fine if is_list else None, read_marks(title), rest, is_question=not is_list if is_told else None
+        label,
+        title,
+        fine if is_list else None,
+        read_marks(title),
+        rest,
+        is_question=not is_list if is_told else None,
     )
     return heading, is_list or bool(re.search(r"分|points?|marks?", title))
 

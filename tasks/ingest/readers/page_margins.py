@@ -92,7 +92,11 @@ def _find_edge(alone: Sequence[Row], rows: Sequence[Row]) -> float | None:
 def _find_beside(rows: Sequence[Row], mark: Row) -> Row | None:
     """The row of text on whose height a mark stands."""
     middle = (mark.bottom + mark.top) / 2
-    near = [row for row in rows if _is_open(row) and row.right <= mark.left + 2 and row.bottom <= middle <= row.top]
+    near = [
+        row
+        for row in rows
+        if _is_open(row) and row.right <= mark.left + 2 and row.bottom <= middle <= row.top
+    ]
     return max(near, key=lambda row: row.right, default=None)
 
 

@@ -97,7 +97,9 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
         else:
             x.value = left
         before = right
-        add(Character(text, x.value, y.value, left, right, bottom, top, size, breaks, spaced, angle, is_heavy))
+        add(
+            Character(text, x.value, y.value, left, right, bottom, top, size, breaks, spaced, angle, is_heavy)
+        )
         breaks = spaced = False
     result.characters += count
     result.broken += broken

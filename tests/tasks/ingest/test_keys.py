@@ -325,3 +325,18 @@ def test_a_letter_with_its_reason_in_a_bracket_is_a_key(tmp_path: Path) -> None:
         write(tmp_path, "paper.txt", write_paper(lambda _, key, text: f"答案：{key}（{text}最合适）"))
     )
     assert found == EXPECTED
+
+
+def test_rows_for_the_parts_of_a_question_answer_that_question(tmp_path: Path) -> None:
+    asked = "1. Explain how the mill works.\n2. Describe the way of the grain.\n3. State the length of the pier.\n"
+    key = (
+        "Question | Answer | Marks\n1(a) | The wind turns it. | 2\n1(b) | Not in winter. | 1\n"
+        "2 | By cart to the quay. | 3\n3(a) | Forty metres. | 1\n"
+    )
+    write(tmp_path, "harbour ms.txt", key)
+    questions = read_landed(write(tmp_path, "harbour qp.txt", asked))["questions"]
+    assert [q["answer"] for q in questions] == [
+        ["(a) The wind turns it.\n(b) Not in winter."],
+        ["By cart to the quay."],
+        ["(a) Forty metres."],
+    ]
