@@ -16,6 +16,7 @@ from tasks.ingest.layout.announcements import read_announcement, read_range
 from tasks.ingest.layout.pieces import make_pieces
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.splitting import Split, split_lines
+from tests.benchmarks.ingest_accuracy import read_landed
 
 CASES: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "contracts.yaml").read_text(encoding="utf-8")
@@ -102,3 +103,15 @@ def test_a_range_of_questions_is_read(text: str, named: tuple[int, int] | None) 
 def test_many_breaches_of_one_contract_are_one_sentence() -> None:
     breaches = tuple(Breach("number_runs", place, 1, f"Gap {place}.") for place in range(5))
     assert describe_breaches(Checked(breaches)) == ["Not read: Gap 0. So do 4 more."]
+
+
+def test_lists_below_lines_that_ask_nothing_are_no_options(tmp_path: Path) -> None:
+    recipe = "\n".join(
+        f"{drink}: two bags of leaves, boil for {minutes} minutes.\n- small cup: 20 g of sugar and ice\n- large cup: 30 g of sugar and ice"
+        for minutes, drink in enumerate(
+            ("Mill tea", "Pier tea", "Ferry tea", "Lamp tea", "Fair tea"), start=3
+        )
+    )
+    path = tmp_path / "kitchen.txt"
+    path.write_text(recipe, encoding="utf-8")
+    assert read_landed(path)["questions"] == []
