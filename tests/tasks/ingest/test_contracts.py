@@ -107,10 +107,8 @@ def test_many_breaches_of_one_contract_are_one_sentence() -> None:
 
 def test_lists_below_lines_that_ask_nothing_are_no_options(tmp_path: Path) -> None:
     recipe = "\n".join(
-        f"{drink}: two bags of leaves, boil for {minutes} minutes.\n- small cup: 20 g of sugar and ice\n- large cup: 30 g of sugar and ice"
-        for minutes, drink in enumerate(
-            ("Mill tea", "Pier tea", "Ferry tea", "Lamp tea", "Fair tea"), start=3
-        )
+        f"{drink}: 两包茶叶+{minutes}分钟:\n- 中杯: 20g糖+冰\n- 大杯: 30g糖+冰"
+        for minutes, drink in enumerate(("磨坊茶", "码头茶", "渡船茶", "灯塔茶", "集市茶"), start=3)
     )
     path = tmp_path / "kitchen.txt"
     path.write_text(recipe, encoding="utf-8")
