@@ -325,6 +325,7 @@ def _split_part(
             section is sections[0]
             and section.is_cover
             and has_typed
+            and not (outline is not None and any(one.start in outline.numbers for one in section.pieces))
             and not has_options_ahead(section.pieces)
         ):
             continue

@@ -382,6 +382,8 @@ def keep_lengths(reading: Reading) -> ContractCheck:
                 and not draft.explanation
             ):
                 found.doubt(draft)
+                held = sum(1 for piece in reading.inside.get(id(draft), ()) if _PLACE.search(piece.text))
+                found.missing += held if held >= _MANY_PLACES else 0
                 found.breaches.append(
                     Breach(
                         "lengths",
@@ -392,6 +394,10 @@ def keep_lengths(reading: Reading) -> ContractCheck:
                     )
                 )
     return found
+
+
+# So many lines with a place for an answer are questions that were swallowed.
+_PLACE, _MANY_PLACES = re.compile(r"[？?]\s*$|_{3,}|[（(]\s*[)）]"), 5
 
 
 def _name(drafts: Sequence[Draft]) -> str:

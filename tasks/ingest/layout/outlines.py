@@ -222,7 +222,34 @@ def _list_numberings(
         if len(numbers) >= _MIN_RUN and (fresh >= 2 or (fresh and len(numbers) > len(own))):
             found.append((steps, family, numbers))
     found.sort(key=lambda one: -one[0])
-    return [(family, numbers) for _, family, numbers in found[:2]]
+    listed = [(family, numbers) for _, family, numbers in found[:2]]
+    bare = _find_bare_run(pieces)
+    return [*listed, ("1", bare)] if any(start not in starts for start in bare) else listed
+
+
+_BARE = re.compile(r"\s*([1-9]\d?)\s+(?=\(?[A-Za-z\u4e00-\u9fff“\"])")
+_FAR, _USUAL_GAP = 4, 2.5
+
+
+def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
+    """Numbers that nothing closes, from 1 on one by one, as far apart as questions are and rows of a table are not."""
+    runs: dict[int, list[tuple[float, list[tuple[int, int, int]]]]] = defaultdict(list)
+    for place, piece in enumerate(pieces):
+        match = _BARE.match(piece.text) if piece.kind != "table" and "|" not in piece.text else None
+        if match is None:
+            continue
+        value, mark = int(match[1]), (place, match.end(), int(match[1]))
+        if value == 1:
+            runs[1].append((0.0, [mark]))
+            continue
+        before = [(score + min(place - run[-1][0], _FAR), run) for score, run in runs[value - 1]]
+        if before:
+            score, run = max(before, key=lambda one: (one[0], one[1][-1][0]))
+            runs[value].append((score, [*run, mark]))
+    found = [one for several in runs.values() for one in several]
+    score, best = max(found, key=lambda one: one[0], default=(0.0, []))
+    is_spread = len(best) >= _MIN_RUN and score >= _USUAL_GAP * (len(best) - 1)
+    return {pieces[place].start: (end, value) for place, end, value in best} if is_spread else {}
 
 
 # So many lines must close questions, and hardly any two of them stand together.
@@ -350,7 +377,7 @@ def _list_sections(
             continue
         first = 2 if any(place < pieces[own[0].place].start for place in heads) and own[0].value == 2 else 1
         run = _run_up(own, first)
-        if len(run) < 2:
+        if len(run) < 2 or any(_floats(mark, pieces) for mark in run):
             continue
         support = 0
         headings: dict[int, Heading] = {}
@@ -370,6 +397,18 @@ def _list_sections(
             found.append((support, (headings, frozenset(titles))))
     found.sort(key=lambda one: -one[0])
     return [sections for _, sections in found[:2]]
+
+
+def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
+    """Whether a box with a title stands below the first line of a question, between 1 and 2: where it stands tells nothing."""
+    if not mark.place or "|" not in pieces[mark.place].text[: mark.end]:
+        return False
+    above = pieces[mark.place - 1].label
+    if above is None or above.is_weak or above.value != 1:
+        return False
+    below = (one.label for one in pieces[mark.place + 1 :])
+    following = next((one for one in below if one is not None and one.style == above.style), None)
+    return following is not None and following.value == 2
 
 
 def _names_type(text: str) -> bool:
@@ -433,7 +472,7 @@ def _make_heading(
     is_long = len(title) > _LONGEST_TITLE
     rest = mark.end if piece.text[mark.end :].strip() and (is_long or not is_list) else len(piece.text)
     style = "part" if mark.family[:1].isalpha() else "cn"
-    label = Label(style, mark.value, mark.end, piece.text[: mark.end].strip())
+    label = Label(style, mark.value, mark.end, piece.text[: mark.end].rpartition("|")[2].strip())
     # numbers in brackets below a heading without a type may be parts of what stands above them: its own lines tell
     is_told = announced or fine is not None or not is_list or not _counts_parts(counting[0].family)
     heading = Heading(

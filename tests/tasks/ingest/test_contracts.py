@@ -16,6 +16,7 @@ from tasks.ingest.layout.announcements import read_announcement, read_range
 from tasks.ingest.layout.pieces import make_pieces
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.splitting import Split, split_lines
+from tests.benchmarks.ingest_accuracy import read_landed
 
 CASES: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "contracts.yaml").read_text(encoding="utf-8")
@@ -128,3 +129,13 @@ def test_a_score_table_with_spare_columns_promises_nothing_where_the_marks_are_c
     paper = "题号 一 二 三 四 总分\n一、填空题（共40分）\n1. 桥由____组成。\n二、简答题（共60分）\n1. 什么是拱？\n"
     assert split(paper).checked.score == 1.0
     assert "score_table" in list_contracts(split(paper.replace("60分", "20分")).checked)
+
+
+def test_lists_below_lines_that_ask_nothing_are_no_options(tmp_path: Path) -> None:
+    recipe = "\n".join(
+        f"{drink}: 两包茶叶+{minutes}分钟:\n- 中杯: 20g糖+冰\n- 大杯: 30g糖+冰"
+        for minutes, drink in enumerate(("磨坊茶", "码头茶", "渡船茶", "灯塔茶", "集市茶"), start=3)
+    )
+    path = tmp_path / "kitchen.txt"
+    path.write_text(recipe, encoding="utf-8")
+    assert read_landed(path)["questions"] == []
