@@ -39,7 +39,7 @@ from tasks.ingest.layout.furniture import (
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
-from tasks.ingest.layout.outlines import Outline, propose_outlines, repair_outline
+from tasks.ingest.layout.outlines import Outline, propose_outlines, add_headings
 from tasks.ingest.layout.pieces import Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide
@@ -165,13 +165,16 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
     def take(outlines: Iterable[Outline]) -> None:
         nonlocal best
         for outline in outlines:
+            if best.worth >= _BEST:
+                return
             other = _read_outline(paper, outline)
             other.outline = outline
             tried.append(other)
-            if other.worth > best.worth + _gain_needed(other, best, outline):
+            if other.worth >= best.worth + _gain_needed(other, best, outline):
                 best = other
 
-    take(propose_by_tags(paper.pieces, paper.tags))
+    if first.checked.agreement < _WELL_AGREED:
+        take(propose_by_tags(paper.pieces, paper.tags))
     if first.checked.score < DOUBTFUL:
         headed = [stretch for stretch in first.stretches if stretch.heading]
         outlines = propose_outlines(
@@ -184,10 +187,10 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
         most = _MOST_READINGS if first.checked.score < _VERY_DOUBTFUL else _FEW_READINGS
         take(islice(outlines, most))
     for _ in range(_MOST_REPAIRS):
-        repaired = repair_outline(best.outline, best.checked.breaches, paper.pieces)
         before = best
-        if repaired is not None:
-            take([repaired])
+        announcing = {one.place for one in best.checked.breaches if one.contract == "announced_here"}
+        if announcing - set(best.outline.headings):
+            take([add_headings(best.outline, announcing, paper.pieces)])
         if best is before:
             break
     others = [one.worth for one in (first, *tried) if one is not best]
@@ -203,6 +206,9 @@ DOUBTFUL, AGREED, LEAST_GAIN = 1.0, 0.9, 0.002
 _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
 # What the agreement with the tags weighs beside what the paper says of itself.
 _TAGS_WEIGH = 0.3
+# Tags that agree so well propose nothing new; a reading that keeps everything and agrees is not looked beyond.
+_WELL_AGREED = 0.97
+_BEST = DOUBTFUL + _TAGS_WEIGH * _WELL_AGREED
 
 
 def _gain_needed(other: ReadPaper, best: ReadPaper, outline: Outline) -> float:
@@ -210,6 +216,8 @@ def _gain_needed(other: ReadPaper, best: ReadPaper, outline: Outline) -> float:
     more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
     if more > 0 or outline.hidden:
         # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
+        if other.missing < best.missing and other.worth >= best.worth:
+            return 0.0  # a question that is doubted is better than one that is missed
         return LEAST_GAIN if other.amiss < best.amiss else _GAIN_WITHOUT_MORE
     return _GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER
 
@@ -266,7 +274,12 @@ class ReadPaper:
     @property
     def amiss(self) -> int:
         """How many questions a contract doubts or misses."""
-        return self._doubted + max((one.missing for one in self.found), default=0)
+        return self._doubted + self.missing
+
+    @property
+    def missing(self) -> int:
+        """How many questions a contract misses."""
+        return max((one.missing for one in self.found), default=0)
 
     @property
     def _doubted(self) -> int:
@@ -279,7 +292,10 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     warnings: list[str] = []
     tables = copy(paper.tables)
     tables.warnings = warnings
-    body, regions = take_regions(part_answers(tables.replace_rows(pieces)))
+    rows = tables.replace_rows(pieces)
+    # where each question ends with its answer, a line that only says `answer` opens no part of them
+    is_closed = outline is not None and outline.is_counted
+    body, regions = ([rows], [[]]) if is_closed else take_regions(part_answers(rows))
     keys: list[KeyEntry] = []
     drafts: list[Draft] = []
     answer_parts: set[int] = set()
@@ -357,6 +373,7 @@ def _split_part(
             section is sections[0]
             and section.is_cover
             and has_typed
+            and not (outline is not None and any(one.start in outline.numbers for one in section.pieces))
             and not has_options_ahead(section.pieces)
         ):
             continue
