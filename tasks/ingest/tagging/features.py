@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tasks.ingest.layout.outlines import SeriesMark, read_marks_of
 from tasks.ingest.layout.pieces import Piece
@@ -150,9 +150,9 @@ def _indent(text: str) -> int:
     return 0 if not width else 1 if width < _WIDE_INDENT else 2
 
 
-def _usual(values: Sequence[int] | object) -> int:
-    counted = Counter(values)  # type: ignore[call-overload]
-    return int(counted.most_common(1)[0][0]) if counted else 0
+def _usual(values: Iterable[int]) -> int:
+    counted = Counter(values)
+    return counted.most_common(1)[0][0] if counted else 0
 
 
 def _shape(text: str) -> str:
