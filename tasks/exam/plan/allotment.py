@@ -260,7 +260,7 @@ def _count_left(
         after = met.copy()
         for set_id in met_now.get(owner, ()):
             after[used[set_id].positions] = True
-        allotment.left[owner] = request.index.count_unmet(after)
+        allotment.left[owner] = request.index.count_unmet(request.index.add_siblings(after))
 
 
 def _plan_session(
