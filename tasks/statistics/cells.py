@@ -128,13 +128,15 @@ class Cells:
     variance: Floats
     degrees: Floats
     is_pooled: NDArray[np.bool_]
-    part: Parts
+    part: Deviations
     sums: Sums
 
 
 @dataclass(frozen=True)
-class Parts:
-    """The deviations of S by candidate and cluster: their squares sum to its variance, their products to covariances.
+class Deviations:
+    """The deviations of S by candidate and cluster.
+
+    Their squares sum to its variance, their products to covariances.
 
     Attributes:
         owner: code of the candidate.
@@ -159,7 +161,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Sums:
-    """Every candidate's clusters as they were answered, in the order of candidate, stratum and cluster.
+    """Every candidate's clusters as they were answered, by candidate, stratum and cluster.
 
     S is Σ `weight` · `total`, its variance Σ `factor` · (`total` - `size` · mean of the stratum)². A stratum is a discipline, or
     all of them where each has one cluster only.
@@ -282,7 +284,7 @@ def compute_cells(units: Units, weights: Floats, candidate_count: int, value: Fl
         variance=variance,
         degrees=np.where(is_pooled, pool_degrees[:, None], degrees.reshape(shape)),
         is_pooled=is_pooled,
-        part=Parts(
+        part=Deviations(
             *_sum_clusters(owner, cluster, deviation * np.sqrt(factor)),
             degrees=_count_degrees(
                 np.where(is_own, squared_weight / np.maximum(count, 1.0), 0.0).reshape(shape),
@@ -305,9 +307,9 @@ def compute_cells(units: Units, weights: Floats, candidate_count: int, value: Fl
 
 
 def _count_degrees(own: Floats, degrees: Floats, lent: Floats, pool_degrees: Floats) -> Floats:
-    """Degrees of freedom of the variance of S by Welch and Satterthwaite, as if all clusters had one spread.
+    """Degrees of freedom of the variance of S by Welch and Satterthwaite.
 
-    A discipline's own spread, guessed from few questions, would make them a matter of chance.
+    They are as if all clusters had one spread: a discipline's own, guessed from few questions, would make them a matter of chance.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = np.where(degrees > 0, own**2 / degrees, 0.0).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Whether intervals, comparisons and ranks hold at the ends of the scale, with passages and with few questions.
+"""Whether intervals and ranks hold at the ends of the scale, in passages, for few questions.
 
     python -m tests.benchmarks.validity_edges [--exams 120] [--questions 30 90 200 1000] [--case ordinary guessing …]
 
@@ -142,7 +142,7 @@ def draw_exam(generator: np.random.Generator, case: Case, bank: Bank, questions:
 
 
 def measure_coverage(case: Case, questions: int, exams: int, seed: int) -> dict[str, Floats]:
-    """Kind of interval → for each exam the share of its intervals that hold the truth, and their mean width."""
+    """Kind of interval → by exam the share of intervals that hold the truth, and their width."""
     held: dict[str, list[tuple[float, float]]] = defaultdict(list)
     weights = np.full(DISCIPLINES, 1 / DISCIPLINES)
     count = len(case.ability)
@@ -181,7 +181,7 @@ def measure_coverage(case: Case, questions: int, exams: int, seed: int) -> dict[
 def measure_family_error(
     case: Case, levels: Sequence[float], questions: int, exams: int, seed: int
 ) -> dict[str, float]:
-    """Shares of exams with a pair of equals told apart, a wrong rank range, and a true difference found.
+    """Shares of exams with equals told apart or a wrong rank range, and of differences found.
 
     As many candidates as `_EQUALS` in all; those of one level are equal.
     """

@@ -1808,7 +1808,7 @@ def check_siblings(
     bound: datetime | None,
     findings: Findings,
 ) -> None:
-    """Check that a set has no passage that the organisation met in an earlier run by another lineage."""
+    """Check that a set has no passage that was met in an earlier run by another lineage."""
     again: dict[str, int] = {}
     own = set(meeting.known.lineages)
     for passage in {bank.passages[bank.positions[lineage]] for lineage in own if lineage in bank.positions}:

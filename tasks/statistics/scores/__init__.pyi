@@ -34,9 +34,6 @@ from .together import Differences as Differences
 # The error rate at which candidates count as different.
 from .together import ERROR_RATE as ERROR_RATE
 
-# All pairs of an edition and style as they are told together.
-from .together import Together as Together
-
 __all__ = [
     "CONFIDENCE",
     "ERROR_RATE",
@@ -45,7 +42,6 @@ __all__ = [
     "HeadToHead",
     "Pairs",
     "RelativeScores",
-    "Together",
     "compare_stars",
     "compute_changes",
     "compute_pairs",

@@ -169,7 +169,7 @@ def compute_error(cells: Cells) -> Floats:
 
 
 def count_equal(cells: Cells, weights: Floats) -> Floats:
-    """Clusters of equal weight that say as much as a candidate's, 1 / Σ w_d²/n_d; 0 if one is missing."""
+    """Clusters of equal weight that say as much as a candidate's, 1 / Σ w_d²/n_d; 0 for none."""
     has_weight = weights > 0
     with np.errstate(divide="ignore"):
         return np.asarray(1.0 / (weights[has_weight] ** 2 / cells.cluster_count[:, has_weight]).sum(axis=1))
@@ -247,7 +247,7 @@ def compute_interval(
 
 
 def find_reach(degrees: Floats) -> Floats:
-    """Standard errors that the interval reaches to either side (Student's t); NaN without degrees."""
+    """Standard errors to either side of a 95% interval (Student's t); NaN without degrees."""
     from scipy.special import stdtrit
 
     return np.asarray(stdtrit(np.where(degrees > 0, degrees, np.nan), (1.0 + CONFIDENCE) / 2.0))

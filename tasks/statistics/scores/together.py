@@ -1,4 +1,4 @@
-"""Differences that are told together: who differs, with one error rate for all, and intervals that hold at once.
+"""Differences told together: one error rate for all, and intervals that hold at once.
 
 Romano and Wolf's step-down max-t (2005): the largest of many t statistics is compared with the largest that chance makes of
 them all, each keeping its correlation with the others, since all candidates answered the same questions. Chance turns round
@@ -84,7 +84,7 @@ class _Sitters:
     squares: Floats
 
     def turn(self, signs: Floats) -> tuple[Floats, Floats]:
-        """S of each member with signs turned, draw × member, and what that leaves of pairs' covariances of S."""
+        """S of each member with signs turned, draw × member, and their covariances of S then."""
         turned = signs[:, self.cluster]
         score = (turned * self.weight) @ self.total
         means, rest = [], []
@@ -192,7 +192,10 @@ def _group_sitters(sums: Sums, candidate_count: int) -> list[_Sitters]:
 def _draw_largest(
     first: Codes, second: Codes, turning: _Turning, statistic: Floats, degrees: Floats
 ) -> tuple[Codes, Floats]:
-    """How often chance makes the largest of each pair and all that come later exceed its statistic, and the largest of all."""
+    """How often the largest by chance, of a pair and all later, exceeds the pair's statistic.
+
+    Also returned is the largest of all, draw by draw.
+    """
     # The stream of this generator never changes, so that an edition that is computed again has the same numbers.
     generator = np.random.RandomState(_SEED)
     exceeded = np.zeros(len(first), dtype=np.int64)
@@ -219,7 +222,7 @@ def _draw_largest(
 
 
 def _level(statistic: Floats, degrees: Floats) -> Floats:
-    """Student's t as a normal deviate (Wallace 1959), so that pairs with few degrees do not outweigh the others."""
+    """Student's t as a normal deviate (Wallace 1959): few degrees shall not outweigh the others."""
     return np.asarray(
         np.sqrt(degrees * np.log1p(statistic**2 / degrees)) * (8.0 * degrees + 1.0) / (8.0 * degrees + 3.0)
     )

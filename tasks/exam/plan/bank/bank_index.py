@@ -214,7 +214,7 @@ class _Reading:
     def _share_passages(
         self, taken: NDArray[np.int64], starts: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], list[bytes]]:
-        """The passage of each lineage, -1 where no other lineage has it, and each passage's own 16 bytes."""
+        """The passage of each lineage, -1 for one that is its alone, and each passage's 16 bytes."""
         if not len(starts):
             return np.empty(0, np.int32), []
         held = np.frombuffer(self._passages, dtype="V16")[taken].view("u1").reshape(-1, 16)

@@ -153,7 +153,7 @@ def make_ticket(key: bytes, name: bytes) -> bytes:
 
 
 class _Lots:
-    """What a set holds as it is drawn: a passage comes once, and again only where nothing else is left."""
+    """What a set has as it is drawn: a passage once, and again only where nothing else is left."""
 
     def __init__(self, index: BankIndex) -> None:
         self._names = index.names

@@ -82,7 +82,10 @@ def seal_bank(index: BankIndex, rows: BankRows, public: Path) -> SealedBank:
 def make_lineage_leaf(
     name: bytes, discipline: str, sealed: SealedLineage, passage: bytes | None = None
 ) -> bytes:
-    """The leaf of a lineage in the tree of its bank; the passage is named where other lineages share it."""
+    """The leaf of a lineage in the tree of its bank.
+
+    The passage is named where other lineages share it.
+    """
     shared = () if passage is None else (passage,)
     return digest("proctor lineage", name, discipline, sealed.slot_count, sealed.slots_root, *shared)
 

@@ -64,7 +64,10 @@ def lineage_name(secret: bytes, lineage_uuid: str) -> bytes:
 
 
 def passage_name(secret: bytes, key: bytes) -> bytes:
-    """The name that stands for a passage in everything that is published: 32 bytes, the same in every bank version."""
+    """The name that stands for a passage in everything that is published.
+
+    It has 32 bytes and is the same in every bank version.
+    """
     return hmac.digest(secret, b"passage|" + key, "sha256")
 
 

@@ -1,4 +1,4 @@
-"""Questions about one text: a set has one of them, and nobody meets the text again through another."""
+"""Questions about one text: a set has one of them, and nobody meets the text again."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from schemas.settings import Settings
-from tasks.exam.plan.bank.bank_index import index_bank
-from tasks.exam.plan.bank.drawing import DisciplineShare, Masks, draw_set
+from tasks.exam.plan.bank import DisciplineShare, Masks, draw_set, index_bank
 from tasks.exam.public import verifier
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tests.second_verifier import verify as second
