@@ -14,12 +14,14 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.key_matching import apply_key, cut_echo, match_keys
 from tasks.ingest.content.key_regions import is_region_heading
-from tasks.ingest.content.keys import KeySection, read_region
+from tasks.ingest.content.keys import KeyPart, apply_key, cut_echo, match_keys, part_region
 from tasks.ingest.intake import read_own_file, show_name
-from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
-from tasks.ingest.layout.pieces import Piece, make_pieces
+from tasks.ingest.layout.furniture import is_noise
+from tasks.ingest.layout.indexed_lines import IndexedLines
+from tasks.ingest.layout.key_blocks import write_key_blocks
+from tasks.ingest.layout.key_lines import KeyEntry
+from tasks.ingest.layout.pieces import make_pieces
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
 from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.sniffing import sniff
@@ -96,31 +98,27 @@ def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], int, int
         repeated = split_lines(lines, starts).drafts
     again = deepcopy(split.drafts)
     met = _match_repeated(again, repeated, split.language)
-    keys = read_keys(lines)
     by_number = deepcopy(split.drafts)
-    unmatched = sum(len(key.entries) for key in match_keys(by_number, keys, split.language))
-    count = sum(len(key.entries) for key in keys)
+    matched = match_keys(by_number, read_keys(lines), split.language)
     is_repeated = met > _LEAST_MATCHED * len(repeated) and met > 1
     if is_repeated and _count_sound(again) >= _count_sound(by_number):
         return again, len(repeated), len(repeated) - met
-    return by_number, count, unmatched
+    return by_number, matched.count + len(matched.left), len(matched.left)
 
 
 def _count_sound(drafts: Sequence[Draft]) -> int:
     return sum(1 for draft in drafts if draft.answer and "key_not_among_options" not in draft.notes)
 
 
-def read_keys(lines: Sequence[Line]) -> list[KeySection]:
-    """Return the answers of lines that hold nothing else."""
+def read_keys(lines: Sequence[Line]) -> list[KeyPart]:
+    """The answers of lines that hold nothing else, by their headings."""
     _, starts, _ = join_lines(lines)
-    pieces = make_pieces(lines, starts)
-    first = next((index for index, piece in enumerate(pieces[:8]) if is_region_heading(piece.text)), -1)
-    sections = read_region(pieces[first + 1 :])
-    listed = _read_list(pieces[first + 1 :])
-    # a misprint or an empty entry breaks the run that an answer part must have; here every line can be but an answer
-    if len(listed.entries) > sum(len(section.entries) for section in sections):
-        return [listed]
-    return sections
+    pieces = [
+        piece for piece in write_key_blocks(IndexedLines(make_pieces(lines, starts))) if not is_noise(piece)
+    ]
+    heads = (index for index, piece in enumerate(pieces[:8]) if is_region_heading(piece.text))
+    first = next((index for index in heads if all(piece.label is None for piece in pieces[:index])), -1)
+    return part_region(pieces[first + 1 :])
 
 
 def _match_repeated(drafts: Sequence[Draft], repeated: Sequence[Draft], language: str | None) -> int:
@@ -155,23 +153,3 @@ def _match_repeated(drafts: Sequence[Draft], repeated: Sequence[Draft], language
 
 def _fold(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).casefold()
-
-
-def _read_list(pieces: Sequence[Piece]) -> KeySection:
-    """Read a file of numbered answers line by line, whatever its numbers do."""
-    entries: dict[int, KeyEntry] = {}
-    last = 0
-    for piece in pieces:
-        for entry in read_key_line(piece.text):
-            entries.setdefault(entry.number, entry)
-            last = entry.number
-        label = piece.label
-        if label is None or label.style not in ("num", "paren", "nump", "bare", "word", "bracket"):
-            continue
-        # a number that jumps out of the run is a misprint for the next one
-        number = label.value if label.value in (last + 1, last + 2) or last else 1
-        rest = piece.text[label.end :].strip()
-        if rest:
-            entries.setdefault(number, KeyEntry(number, rest))
-        last = number
-    return KeySection(None, None, list(entries.values()))

@@ -81,8 +81,15 @@ def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Seq
     if not spans or not is_open:
         return  # too few questions lack a key
     spans["any"] = [span for kind in spans for span in spans[kind]]
+    letters = [
+        [
+            (label, [place for piece in pieces for place in _list_letters(piece)])
+            for label, pieces in draft.option_pieces
+        ]
+        for draft in asked
+    ]
     for kind in (*KINDS, "any"):
-        if take_choices(asked, _read_choices(asked, sorted(spans.get(kind, [])))):
+        if kind in spans and take_choices(asked, _read_choices(letters, sorted(spans[kind]))):
             return
 
 
@@ -106,30 +113,32 @@ def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]
     return True
 
 
-def _read_choices(drafts: Sequence[Draft], spans: Sequence[tuple[int, int]]) -> list[list[str] | None]:
+def _read_choices(
+    asked: Sequence[Sequence[tuple[str, Sequence[int]]]], spans: Sequence[tuple[int, int]]
+) -> list[list[str] | None]:
     """The options of every question that stand out entirely.
 
-    [] where none does, None where it is no choice.
+    `asked` tells where the letters of each option stand. [] where none stands out, None where it is no choice.
     """
     firsts = [first for first, _ in spans]
     reach: list[int] = []
     for _, last in spans:
         reach.append(max(last, reach[-1]) if reach else last)
 
-    def stands_out(place: int) -> bool:
-        at = bisect_right(firsts, place) - 1
-        return at >= 0 and place < reach[at]
+    def share_out(places: Sequence[int]) -> float:
+        if not places or max(places) < firsts[0] or min(places) >= reach[-1]:
+            return 0.0
+        found = 0
+        for place in places:
+            at = bisect_right(firsts, place) - 1
+            found += at >= 0 and place < reach[at]
+        return found / len(places)
 
     choices: list[list[str] | None] = []
-    for draft in drafts:
-        shares: list[float] = []
-        for _, pieces in draft.option_pieces:
-            places = [place for piece in pieces for place in _list_letters(piece)]
-            shares.append(sum(1 for place in places if stands_out(place)) / max(len(places), 1))
-        labels = [
-            label for (label, _), share in zip(draft.option_pieces, shares, strict=True) if share >= _FULL
-        ]
-        is_clear = all(share >= _FULL or share <= _NONE for share in shares)
+    for options in asked:
+        shares = [(label, share_out(places)) for label, places in options]
+        labels = [label for label, share in shares if share >= _FULL]
+        is_clear = all(share >= _FULL or share <= _NONE for _, share in shares)
         choices.append(labels if is_clear and len(labels) < len(shares) else None)
     return choices
 

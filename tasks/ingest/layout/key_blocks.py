@@ -7,9 +7,11 @@ the end without a heading; each type has a heading of its own.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from tasks.ingest.layout.indexed_lines import IndexedLines
+from tasks.ingest.layout.key_lines import KEY_MARK
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import Label, may_label
@@ -103,16 +105,30 @@ def _split_block(text: str, available: int) -> list[str] | None:
     return None
 
 
-_NUMBER_ROW = re.compile(
-    r"\s*(?:题\s*号|序\s*号|No\.?)?[\s|:：]*(?P<numbers>\d{1,3}(?:[\s|]+\d{1,3})+)[\s|]*$"
+_CELL_GAP = re.compile(r"\||\t|\s{2,}")
+_NUMBER_NAME = re.compile(
+    r"题\s*号|序\s*号|(?i:No\.?|(?:Questions?|Ques|Q|Item)\.?\s*(?:No\.?|Numbers?|#)?|Items?)|#"
 )
-_KEY_ROW = re.compile(
-    r"\s*(?:答\s*案|Answers?|Keys?)?[\s|:：]*(?P<keys>(?:[A-J]{1,6}|[√×✓✗TF对错])(?:[\s|]+(?:[A-J]{1,6}|[√×✓✗TF对错]))+)[\s|]*$"
-)
+_KEY_NAME = re.compile(r"答\s*案|选项|(?i:Answers?|Ans\.?|Keys?)")
+_KEY_CELL = re.compile(KEY_MARK)
+
+
+def _read_row(text: str, name: re.Pattern[str], cell: Callable[[str], object]) -> list[str]:
+    """The cells of a row, without its name; empty where one of them is not what the row should hold.
+
+    They stand between bars, tabs or wide gaps, and after a name between any.
+    """
+    stripped = text.strip().strip("|").strip()
+    named = name.match(stripped)
+    rest = stripped[named.end() :] if named is not None else stripped
+    cells = [one.strip() for one in _CELL_GAP.split(rest.strip(" |:：\t")) if one.strip()]
+    if not all(map(cell, cells)):
+        cells = rest.replace("|", " ").strip(" :：").split()
+    return cells if len(cells) > 1 and all(map(cell, cells)) else []
 
 
 def _may_open_row(first: str) -> bool:
-    return first in "题序N|:：" or first.isdecimal()
+    return first in "题序NnQqIi|:：#" or first.isdecimal()
 
 
 def _ends_row(text: str) -> bool:
@@ -123,34 +139,23 @@ def _ends_row(text: str) -> bool:
 def _join_rows(lines: IndexedLines) -> IndexedLines:
     """Write a row of numbers and the row of keys below it as one key line."""
     pieces = lines.pieces
-    rows = {
-        place
-        for place in lines.open_where(_may_open_row)
-        if _ends_row(pieces[place].text) and _NUMBER_ROW.match(pieces[place].text)
-    }
-    if not rows:
+    changed: dict[int, Piece] = {}
+    dropped: set[int] = set()
+    for place in lines.open_where(_may_open_row):
+        if place + 1 == len(pieces) or place in dropped or not _ends_row(pieces[place].text):
+            continue
+        values = [int(value) for value in _read_row(pieces[place].text, _NUMBER_NAME, str.isdecimal)]
+        keys = _read_row(pieces[place + 1].text, _KEY_NAME, _KEY_CELL.fullmatch) if values else []
+        if not keys or len(values) != len(keys) or values != list(range(values[0], values[0] + len(keys))):
+            continue
+        text = "  ".join(f"{value}.{key}" for value, key in zip(values, keys, strict=True))
+        changed[place] = replace(
+            pieces[place], text=text, sources=(pieces[place].start,) * len(text), kind="body"
+        )
+        dropped.add(place + 1)
+    if not changed:
         return lines
-    changed: list[Piece] = []
-    place = 0
-    while place < len(pieces):
-        piece = pieces[place]
-        below = pieces[place + 1] if place + 1 < len(pieces) else None
-        numbers = _NUMBER_ROW.match(piece.text) if below is not None and place in rows else None
-        keys = _KEY_ROW.match(below.text) if numbers is not None and below is not None else None
-        if numbers is None or keys is None:
-            changed.append(piece)
-            place += 1
-            continue
-        values = [int(value) for value in re.findall(r"\d+", numbers.group("numbers"))]
-        letters = re.findall(r"[^\s|]+", keys.group("keys"))
-        if len(values) != len(letters) or values != list(range(values[0], values[0] + len(values))):
-            changed.append(piece)
-            place += 1
-            continue
-        text = "  ".join(f"{value}.{key}" for value, key in zip(values, letters, strict=True))
-        changed.append(replace(piece, text=text, sources=(piece.start,) * len(text), kind="body"))
-        place += 2
-    return IndexedLines(changed)
+    return IndexedLines([changed.get(place, one) for place, one in enumerate(pieces) if place not in dropped])
 
 
 _LONE = re.compile(r"\s*[（(\[【]?\s*([A-J]{1,4}|[√×✓✗TF对错]|True|False|正确|错误)\s*[)）\]】]?\s*")

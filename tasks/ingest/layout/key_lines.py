@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 _NUMBERED = re.compile(r"[（(]?(?:第\s*|Q\.?\s?)?\d")
@@ -60,6 +61,16 @@ def read_key_line(text: str) -> list[KeyEntry]:
     So `1、C(D)  2、C  3、B`, `1-5 ABCDD 6-10 AABBC` and `1.√ 2.×`. A single entry `1. A` counts only where nothing else
     stands on the line.
     """
+    # fresh entries: whoever reads a key writes into them
+    return [KeyEntry(number, answer) for number, answer in _read_line(text)]
+
+
+@lru_cache(maxsize=1 << 14)  # a line is looked at by several steps, in every reading of the paper
+def _read_line(text: str) -> tuple[tuple[int, str], ...]:
+    return tuple((entry.number, entry.text) for entry in _read_entries(text))
+
+
+def _read_entries(text: str) -> list[KeyEntry]:
     if not _DIGIT.search(text):
         return []
     stripped = text.strip().strip("|").strip()

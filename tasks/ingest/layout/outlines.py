@@ -250,7 +250,10 @@ def _list_sections(
             headings[pieces[mark.place].start] = heading
             if mark.end == len(pieces[mark.place].text) and heading.title:
                 titles.add(pieces[mark.place + 1].start)
-        is_new = any(heads.get(place) != heading.is_question for place, heading in headings.items())
+        is_new = any(
+            place not in heads or heading.is_question not in (None, heads[place])
+            for place, heading in headings.items()
+        )
         if is_new and support >= 0.5 * len(run):
             found.append((support, (headings, frozenset(titles))))
     found.sort(key=lambda one: -one[0])
@@ -319,8 +322,10 @@ def _make_heading(
     rest = mark.end if piece.text[mark.end :].strip() and (is_long or not is_list) else len(piece.text)
     style = "part" if mark.family[:1].isalpha() else "cn"
     label = Label(style, mark.value, mark.end, piece.text[: mark.end].strip())
+    # numbers below a heading without a type are questions, or parts of what stands above them: its own lines tell
+    is_told = announced or fine is not None or not is_list
     heading = Heading(
-        label, title, fine if is_list else None, read_marks(title), rest, is_question=not is_list
+        label, title, fine if is_list else None, read_marks(title), rest, is_question=not is_list if is_told else None
     )
     return heading, is_list or bool(re.search(r"分|points?|marks?", title))
 
