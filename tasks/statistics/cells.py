@@ -292,7 +292,7 @@ def compute_cells(units: Units, weights: Floats, candidate_count: int, value: Fl
                 lent,
                 pool_degrees,
             ),
-            is_known=~np.isnan(variance[:, weights > 0]).any(axis=1),
+            is_known=np.asarray(~np.isnan(variance[:, weights > 0]).any(axis=1)),
         ),
         sums=Sums(
             owner=owner,

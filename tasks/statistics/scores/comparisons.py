@@ -89,7 +89,8 @@ def compute_pairs(rows: StarRows, weights: ArrayLike, *, candidate_count: int) -
     has_weight = shares > 0
     asked = cells.unit_count[:, has_weight]
     fewer = np.minimum(asked[first], asked[second])
-    is_paired = ((common[first, second][:, has_weight] >= LEAST_COMMON * fewer) & (fewer > 0)).all(axis=1)
+    is_enough = (common[first, second][:, has_weight] >= LEAST_COMMON * fewer) & (fewer > 0)
+    is_paired = np.asarray(is_enough.all(axis=1))
     deviations = cells.part.arrange(candidate_count, units.cluster_count)
     covariance = deviations @ deviations.T
     side = _Sides(cells, cells, first, second)
@@ -205,11 +206,11 @@ def _count_common(units: Units, candidate_count: int, discipline_count: int) -> 
 def _count_common_lineages(before: StarRows, after: StarRows, weights: Floats, count: int) -> Codes:
     """Lineages that each candidate met in both, in disciplines that have weight."""
     width = int(max(before.lineage.max(initial=-1), after.lineage.max(initial=-1))) + 1
-    keys = [
+    then, now = (
         np.unique((rows.candidate.astype(np.int64) * width + rows.lineage)[weights[rows.discipline] > 0])
         for rows in (before, after)
-    ]
-    both = np.intersect1d(*keys, assume_unique=True)
+    )
+    both = np.intersect1d(then, now, assume_unique=True)
     return np.bincount(both // max(width, 1), minlength=count)
 
 

@@ -206,7 +206,9 @@ def _draw_largest(
     step = max(1, _AT_ONCE // max(len(turning.covariance) ** 2, turning.cluster_count))
     for start in range(0, _DRAWS, step):
         count = min(step, _DRAWS - start)
-        signs = generator.randint(0, 2, (count, turning.cluster_count)) * 2.0 - 1.0
+        signs = np.asarray(
+            generator.randint(0, 2, (count, turning.cluster_count)) * 2.0 - 1.0, dtype=np.float64
+        )
         score, spread = turning.turn(signs)
         own = np.diagonal(spread, axis1=1, axis2=2)
         squares = own[:, first] + own[:, second] - 2.0 * spread[:, first, second]

@@ -235,7 +235,7 @@ def test_a_ratio_of_two_symmetric_intervals_has_fiellers() -> None:
     first, second = np.array([50.0]), np.array([80.0])
     spread = 16.0, 9.0
     covariance = np.array([5.0])
-    sides = [
+    own, base = (
         Estimate(
             value,
             np.sqrt([variance]),
@@ -244,9 +244,9 @@ def test_a_ratio_of_two_symmetric_intervals_has_fiellers() -> None:
             value + 1.96 * variance**0.5,
         )
         for value, variance in zip((first, second), spread, strict=True)
-    ]
+    )
 
-    low, high = divide_intervals(*sides, covariance)
+    low, high = divide_intervals(own, base, covariance)
 
     a = 80.0**2 - 1.96**2 * spread[1]
     b = -2 * (50.0 * 80.0 - 1.96**2 * 5.0)

@@ -111,10 +111,7 @@ def test_who_has_nothing_to_be_compared_is_not_counted() -> None:
     rows = sit(np.random.default_rng(5).integers(0, 4, (3, 50)))
     kept = rows.candidate < 2
     fewer = StarRows(
-        *(
-            column[kept]
-            for column in (rows.candidate, rows.discipline, rows.question, rows.lineage, rows.stars)
-        )
+        rows.candidate[kept], rows.discipline[kept], rows.question[kept], rows.lineage[kept], rows.stars[kept]
     )
 
     pairs = compute_pairs(fewer, [1.0], candidate_count=3)
