@@ -39,7 +39,8 @@ class Case:
         ability: logits of the candidates; the last is the reference.
         guessing: chance of being right without knowing.
         is_graded: 0 to 3 stars; else all or none.
-        passage_size: questions of a passage, which come whole; 1 for none.
+        passage_size: questions of a passage, or of a document; 1 for none.
+        drawn: `whole` passages; each `once`, by one of its questions; or questions `alone`, whatever they share, as of documents.
         passage_spread: logits by which passages differ in difficulty, and candidates in their luck with each.
         taste: logits by which a candidate's disciplines differ.
         repeats: sittings.
@@ -50,6 +51,7 @@ class Case:
     guessing: float = 0.0
     is_graded: bool = True
     passage_size: int = 1
+    drawn: str = "whole"
     passage_spread: tuple[float, float] = (1.0, 0.8)
     taste: float = 0.5
     repeats: int = 1
@@ -66,6 +68,8 @@ CASES: Mapping[str, Case] = {
     "theta +4.5, 0 or 3": Case(np.append(np.full(11, 4.5), 2.0), is_graded=False),
     "theta -4.5, 0 or 3": Case(np.append(np.full(11, -4.5), 2.0), is_graded=False),
     "passages of 5": Case(_SPREAD, passage_size=5),
+    "passages of 5, each once": Case(_SPREAD, passage_size=5, drawn="once"),
+    "documents of 100": Case(_SPREAD, passage_size=100, drawn="alone"),
     "passages, 0 or 3, guessing": Case(_SPREAD, passage_size=5, is_graded=False, guessing=0.25),
     "3 repeats, 40% missing": Case(_SPREAD, repeats=3, missing=0.4),
 }
@@ -108,14 +112,19 @@ def draw_bank(generator: np.random.Generator, case: Case) -> Bank:
 
 
 def draw_exam(generator: np.random.Generator, case: Case, bank: Bank, questions: int) -> StarRows:
-    """All candidates sit the same questions, as many of each discipline; a passage comes whole."""
+    """All candidates sit the same questions, as many of each discipline."""
     share = questions // DISCIPLINES
-    size = min(case.passage_size, share)
+    size = min(case.passage_size, share) if case.drawn == "whole" else 1
     columns: dict[str, list[NDArray[np.int64] | Floats]] = defaultdict(list)
     count = len(case.ability)
     for discipline in range(DISCIPLINES):
-        passages = generator.permutation(_BANK // case.passage_size)[: -(-share // size)]
-        place = (passages[:, None] * case.passage_size + np.arange(size)).ravel()[:share]
+        if case.drawn == "alone":
+            place = generator.permutation(_BANK)[:share]
+        else:
+            passages = generator.permutation(_BANK // case.passage_size)[: -(-share // size)]
+            first = 0 if case.drawn == "whole" else generator.integers(0, case.passage_size, len(passages))
+            place = (passages * case.passage_size + first)[:, None] + np.arange(size)
+            place = place.ravel()[:share]
         right = bank.right[discipline][:, place]
         reasons = bank.reasons[discipline][:, place]
         for repeat in range(case.repeats):
@@ -135,7 +144,9 @@ def draw_exam(generator: np.random.Generator, case: Case, bank: Bank, questions:
             columns["discipline"].append(np.full(len(at), discipline))
             columns["question"].append(discipline * _BANK + place[at])
             columns["lineage"].append(discipline * _BANK + place[at])
-            columns["cluster"].append(discipline * _BANK + place[at] // case.passage_size)
+            # Of a document no question is asked for the others' sake: they are drawn one by one.
+            shared = 1 if case.drawn == "alone" else case.passage_size
+            columns["cluster"].append(discipline * _BANK + place[at] // shared)
             columns["stars"].append(stars[kept].astype(float))
             columns["repeat"].append(np.full(len(at), repeat))
     return StarRows(**{name: np.concatenate(parts) for name, parts in columns.items()})  # type: ignore[arg-type]
