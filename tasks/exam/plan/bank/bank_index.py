@@ -90,6 +90,11 @@ class BankIndex:
             return mask
         return mask | ((self.passages >= 0) & is_met[self.passages])
 
+    def count_repeated(self, positions: Sequence[int]) -> int:
+        """How many of some lineages ask about a passage that another of them has."""
+        held = [passage for passage in self.passages[list(positions)].tolist() if passage >= 0]
+        return len(held) - len(set(held))
+
     def name_passage(self, position: int) -> bytes | None:
         """What stands for the passage of a lineage in what is published; None without one."""
         passage = int(self.passages[position])

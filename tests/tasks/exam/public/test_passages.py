@@ -119,6 +119,22 @@ def test_nobody_meets_a_text_again_and_both_verifiers_see_that(ledger: Ledger, t
     assert set(faults) <= {"file_missing"}
 
 
+def test_a_plan_says_how_many_questions_ask_about_a_text_that_the_set_has_already(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    counts = []
+    for run, size in (("a", 48), ("b", 60)):
+        settings = make_settings(tmp_path, set_size=size, set_policy="unique", anchor_share=0, lasting_sets=1)
+        bank = make_passages(40, shared=30)
+        plan = publish(
+            ledger, settings, REGISTRY, bank, candidates=["alpha" if run == "a" else "beta"], run_id=run
+        )
+        counts.append([taken.repeated_count for taken in plan.sets])
+
+    # Of each discipline six texts and ten questions without one.
+    assert counts == [[0], [4 * len(DISCIPLINES)]]
+
+
 def test_what_was_drawn_before_texts_were_kept_apart_stands(ledger: Ledger, tmp_path: Path) -> None:
     settings = make_settings(tmp_path, set_size=18, set_policy="unique")
     bank = make_passages(80, shared=30)
