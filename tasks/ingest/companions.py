@@ -9,18 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.key_regions import is_region_heading
-from tasks.ingest.content.keys import KeyPart, apply_key, cut_echo, match_keys, part_region
+from tasks.ingest.content.keys import KeyPart, Matched, apply_key, cut_echo, match_keys, part_region
+from tasks.ingest.contracts import Breach
 from tasks.ingest.intake import read_own_file, show_name
 from tasks.ingest.layout.furniture import is_noise
 from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.key_blocks import write_key_blocks
-from tasks.ingest.layout.key_lines import KeyEntry
+from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.pieces import make_pieces
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
 from tasks.ingest.readers.formats import extract, find_reader
@@ -50,21 +51,41 @@ def apply_companion(split: Split, options: Mapping[str, Any]) -> None:
         split.warnings.append(f"The answer file {name} beside this paper could not be read.")
         return
     before = sum(1 for draft in split.drafts if draft.answer)
-    drafts, count, unmatched = _choose(split, extraction)
+    drafts, taken = _choose(split, extraction)
     gained = sum(1 for draft in drafts if draft.answer) - before
+    count, unmatched = taken.count + len(taken.left), len(taken.left)
     if (
-        count
+        not taken.is_other
         and unmatched > (1 - _LEAST_MATCHED) * count
         and gained < _LEAST_MATCHED * (len(drafts) - before)
     ):
-        split.warnings.append(
-            f"{unmatched} of the {count} answers of {name} match no question: it seems to be the key of another paper, and none was taken."
+        _doubt(
+            split,
+            count,
+            f"{unmatched} of the {count} answers of {name} match no question: it seems to be the key of another paper, and none was taken.",
         )
         return
     split.drafts[:] = drafts
     split.warnings.append(f"{gained} answers were taken from {name}.")
-    if unmatched:
-        split.warnings.append(f"{unmatched} answers of {name} match no question.")
+    if taken.is_other:
+        _doubt(
+            split,
+            unmatched,
+            f"{name} prints questions of this paper again that have other numbers here: it seems to be the key of another version, and only these were answered from it.",
+        )
+    elif unmatched:
+        _doubt(split, unmatched, f"{unmatched} answers of {name} match no question.")
+    elif not gained:
+        _doubt(
+            split, len(drafts) - before, f"{name} seems to hold the answers of this paper, but none was read."
+        )
+
+
+def _doubt(split: Split, size: int, words: str) -> None:
+    """Say what became of a key that was not taken, and let it count against the reading as a key within the paper does."""
+    split.warnings.append(words)
+    breach = Breach("key_length", 0, size, words)
+    split.checked = replace(split.checked, breaches=(*split.checked.breaches, breach))
 
 
 def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:
@@ -78,10 +99,8 @@ def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:
     return extract(data, find_reader(sniff(data, path.name), path.name), options)
 
 
-def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], int, int]:
-    """The questions with the answers of the file as it fits them best.
-
-    Also how many answers were seen, and how many of them have no question.
+def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], Matched]:
+    """The questions with the answers of the file as it fits them best, and what became of these.
 
     The file is tried as a key of numbered answers, and as the paper printed again with its answers.
     """
@@ -102,8 +121,9 @@ def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], int, int
     matched = match_keys(by_number, read_keys(lines), split.language)
     is_repeated = met > _LEAST_MATCHED * len(repeated) and met > 1
     if is_repeated and _count_sound(again) >= _count_sound(by_number):
-        return again, len(repeated), len(repeated) - met
-    return by_number, matched.count + len(matched.left), len(matched.left)
+        left = [KeyEntry(other.value or 0, "") for other in repeated[met:]]
+        return again, Matched(met, matched.left if matched.is_other else left, matched.is_other)
+    return by_number, matched
 
 
 def _count_sound(drafts: Sequence[Draft]) -> int:

@@ -10,7 +10,10 @@ from itertools import islice
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
-from tasks.ingest.content.filled_answers import (
+from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
+from tasks.ingest.content.keys import KeyPart, match_keys, part_region
+from tasks.ingest.content.passages import drop_asking_lead
+from tasks.ingest.content.section_answers import (
     cut_own_number,
     drop_form_lines,
     find_filled,
@@ -18,12 +21,9 @@ from tasks.ingest.content.filled_answers import (
     read_answers_below,
     read_filled,
     read_tails,
-    read_trailing_letters,
+    take_format_keys,
+    take_signs,
 )
-from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
-from tasks.ingest.content.keys import KeyPart, match_keys, part_region
-from tasks.ingest.content.marked_options import take_format_keys, take_signs
-from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -37,8 +37,7 @@ from tasks.ingest.layout.furniture import (
     move_brackets,
 )
 from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.key_blocks import write_key_blocks
-from tasks.ingest.layout.key_lines import KeyEntry
+from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.outlines import Outline, propose_outlines
 from tasks.ingest.layout.pieces import Piece, make_pieces
@@ -353,7 +352,6 @@ def _split_part(
         drafts.append(draft)
     drop_form_lines(drafts)
     read_filled(drafts, paper.language)
-    read_trailing_letters(drafts)
     read_tails(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)

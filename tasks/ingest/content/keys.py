@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 from tasks.ingest.content.choices import set_choice_answer
@@ -70,11 +70,11 @@ def match_keys(drafts: Sequence[Draft], parts: Sequence[KeyPart], language: str 
     """Give printed answers to their questions. A question that has an answer keeps it."""
     marks = _list_marks(parts)
     targets = _list_targets(drafts, max((mark.value or 0 for mark in marks), default=0))
-    chain = _align(marks, targets, [_look_ahead(parts, mark) for mark in marks])
-    matched = Matched(is_other=_counts_otherwise(chain, marks, targets))
+    pairs = _align(marks, targets, [_look_ahead(parts, mark) for mark in marks])
+    matched = Matched(is_other=_counts_otherwise(pairs, marks, targets))
     if matched.is_other:
-        chain = [one for one in chain if one.is_echo]
-    given = _cut_answers(parts, marks, targets, chain)
+        pairs = [one for one in pairs if one.is_echo]
+    given = _cut_answers(parts, marks, targets, pairs)
     met = [
         (target.draft, entry) for target, entry in given if target is not None and target.draft is not None
     ]
@@ -150,9 +150,29 @@ def _list_marks(parts: Sequence[KeyPart]) -> list[_Mark]:
         if part.number is not None or part.fine is not None or part.own is not None:
             marks.append(_Mark(place, -1, 0, 0, part.number, _HEADING, 0.0, fine=part.fine, own=part.own))
         if _read_run(part) is None:
-            for index, piece in enumerate(part.pieces):
-                marks += _list_line_marks(place, index, piece)
+            lines = (_list_line_marks(place, index, piece) for index, piece in enumerate(part.pieces))
+            marks += _prefer_outer(list(chain.from_iterable(lines)))
     return marks
+
+
+def _prefer_outer(marks: Sequence[_Mark]) -> list[_Mark]:
+    """The marks of a part, those worth more that lie in no list within another of their form."""
+    found: list[_Mark] = []
+    runs: dict[str, list[int]] = {}  # the last numbers of the lists that are open, outer ones first
+    for mark in marks:
+        own = runs.setdefault(mark.style, [])
+        value = mark.value or 0
+        while own and value not in (1, own[-1] + 1) and any(value == last + 1 for last in own[:-1]):
+            own.pop()
+        if own and value == own[-1] + 1:
+            own[-1] = value
+        elif value == 1 or not own:
+            own.append(value)
+        found.append(replace(mark, worth=mark.worth + _OUTER) if len(own) == 1 else mark)
+    return found
+
+
+_OUTER = 0.1
 
 
 def _list_line_marks(part: int, index: int, piece: Piece) -> list[_Mark]:
@@ -430,24 +450,25 @@ def _cut_answers(
 
 
 def _list_openings(marks: Sequence[_Mark], numbered: Sequence[int], met: Mapping[int, _Target]) -> list[int]:
-    """The marks that open something: those that were met, keys of a key line, and the numbers that carry on from these."""
+    """The marks that open something.
+
+    They are those that were met, keys of a key line, and the next numbers in the form of these that no question has: answers
+    of other questions.
+    """
     found: list[int] = []
     last: _Mark | None = None
+    known = {marks[index].value for index in met}
     for index in numbered:
         mark = marks[index]
-        if index in met or mark.text is not None or _carries_on(last, mark, not met):
+        is_next = last is not None and mark.style == last.style and mark.value == (last.value or 0) + 1
+        if (
+            ((is_next or (last is None and not met)) and mark.value not in known and mark.worth > 0)
+            or index in met
+            or mark.text is not None
+        ):
             found.append(index)
             last = mark
     return found
-
-
-def _carries_on(last: _Mark | None, mark: _Mark, is_unknown: bool) -> bool:
-    """Whether a number that no question has opens an answer: the next one in its form, or the first of unknown ones."""
-    if mark.worth <= 0:
-        return False
-    if last is None:
-        return is_unknown
-    return mark.style == last.style and mark.value is not None and mark.value == (last.value or 0) + 1
 
 
 def _find_whole(
@@ -495,7 +516,7 @@ def _share_run(text: str, asked: Sequence[_Target]) -> list[tuple[_Target | None
     if len(keys) != len(asked):
         keys = [group for group in re.split(r"[\s,，、;；.。|]+", text) if group]
     if len(keys) != len(asked):
-        return []
+        return [(None, KeyEntry(0, text))]
     return [(one, KeyEntry(one.value or 0, key)) for one, key in zip(asked, keys, strict=True)]
 
 
@@ -566,6 +587,9 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
     before = [text for text in draft.answer if text.replace(IMAGE, "").strip()]
     text = clean_text(entry.text, language)
     text = cut_echo(text, draft.stem) or text  # the question, or the term to be explained, again
+    first, _, below = text.partition("\n")
+    if len(first) <= _REMARK and (mark := ANSWER_MARK.match(below)) is not None:
+        text = below[mark.end() :].strip()  # `（P4）第1章` above `答：…`
     draft.answer = []
     if draft.options:
         set_choice_answer(draft, text)
@@ -598,6 +622,7 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
 
 
 _LEAST_ECHO = 2
+_REMARK = 24
 _MARK_AFTER = re.compile(
     r"[\s：:。.？?；;]*(?:[（(]\s*\d+(?:\.\d+)?\s*(?:分|points?|marks?|pts?)\s*[)）]\s*)?(?:[（(]?(?:参考)?(?:答案?|解答?|证明)\s*[:：]|(?i:answers?|solutions?|ans|proof)\s*[.:：])?\s*"
 )

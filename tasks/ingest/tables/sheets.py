@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.marked_options import take_choices, take_signs
+from tasks.ingest.content.section_answers import take_choices, take_signs
 from tasks.ingest.readers.extraction import FORMULA, Sheet
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.words.cleaning import clean_line, detect_language
