@@ -39,6 +39,11 @@ DISCIPLINE_OR_ALL = Column(
 )
 
 
+PASSAGE = Column(
+    "passage", "text", "The text that it asks about: the same for questions that share one; null for none."
+)
+
+
 def _score(name: str, about: str, *, high: float | None = 100) -> Column:
     return Column(name, "float", about, low=0, high=high)
 
@@ -111,6 +116,11 @@ EDITIONS = Table(
         ),
         Column("overridden_gates", "texts", "Gates that were shut and overridden."),
         Column("override_reason", "text", "Why they were overridden."),
+        Column(
+            "interval_method",
+            "text",
+            "How its intervals and comparisons were made: `score, max-t`; null for Student's t and Holm, as they were before.",
+        ),
         Column("code_version", "text", "Version of Proctor that computed it.", required=True),
         Column(
             "basis_hash", "text", "SHA-256 over the content of every landing that it rests on.", required=True
@@ -188,6 +198,7 @@ EDITION_STARS = Table(
         PROMPT_STYLE,
         QUESTION_UUID,
         LINEAGE_UUID,
+        PASSAGE,
         STRATUM,
         *(
             _count(f"stars_{stars}_count", f"Repeats that got {stars} star{'' if stars == 1 else 's'}.")
@@ -241,7 +252,9 @@ EDITION_SCORES = Table(
         Column(
             "rank", "int", "Place by S within edition, style and is_simulated; equal scores share it.", low=1
         ),
-        Column("rank_low", "int", "Best place that the data do not rule out (Holm, 5%).", low=1),
+        Column(
+            "rank_low", "int", "Best place that the data do not rule out (all pairs together, 5%).", low=1
+        ),
         Column("rank_high", "int", "Worst place that they do not rule out.", low=1),
         Column(
             "rank_group",
@@ -291,8 +304,27 @@ EDITION_PAIRS = Table(
         Column("difference_low", "float", "Lower end of its 95% interval.", low=-200, high=200),
         Column("difference_high", "float", "Upper end of it.", low=-200, high=200),
         _score("p_value", "Two-sided p of no difference.", high=1),
-        _score("p_holm", "The same, corrected over all pairs of the edition and style (Holm).", high=1),
-        Column("is_distinguishable", "bool", "Whether p_holm is at most 5%."),
+        _score(
+            "p_holm",
+            "The same, corrected over all pairs of the edition and style (Holm); null since p_together is there.",
+            high=1,
+        ),
+        _score(
+            "p_together",
+            "The same, corrected over all pairs of the edition and style by the largest difference that chance makes (step-down max-t); null in editions from before it was.",
+            high=1,
+        ),
+        Column(
+            "together_low",
+            "float",
+            "Lower end of an interval that holds in 95% of editions for all pairs at once; it holds 0 exactly where they are not told apart.",
+            low=-100,
+            high=100,
+        ),
+        Column("together_high", "float", "Upper end of it.", low=-100, high=100),
+        Column(
+            "is_distinguishable", "bool", "Whether p_together, or p_holm where there is none, is at most 5%."
+        ),
         _count("win_a_count", "Common questions on which the first has more stars, repeats averaged."),
         _count("win_b_count", "Common questions on which the second has more."),
         _count("tie_count", "Common questions on which they have equally many."),

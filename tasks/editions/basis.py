@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from schemas.errors import UsageError
@@ -52,6 +52,8 @@ class Basis:
         bases: variant → its base, as registered for the run.
         drift: the last check of the first judge by anchor responses (a row of `judge_drift`), or null. It shuts a gate and enters
             no number, so that it is no part of the hash.
+        passages: lineage → the text that it asks about, which questions may share; it follows from the bank, and is no part of
+            the hash either.
     """
 
     run: Mapping[str, Any]
@@ -61,6 +63,7 @@ class Basis:
     weights: Mapping[str, float]
     bases: Mapping[str, str]
     drift: Mapping[str, Any] | None = None
+    passages: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def hash(self) -> str:
         """SHA-256 over all of it: the same rows in any order give the same hash."""
@@ -129,6 +132,7 @@ def read_basis(
             if row["base_model"] is not None
         },
         drift=_read_drift(read, judges[0], run),
+        passages=_read_passages(read, answers),
     )
 
 
@@ -156,6 +160,13 @@ def _read_drift(read: QueryReader, judge: JudgeInOrder, run: Mapping[str, Any]) 
         },
     )
     return None if found.is_empty() else found.row(0, named=True)
+
+
+def _read_passages(read: QueryReader, answers: pl.DataFrame) -> dict[str, str]:
+    if answers.is_empty():
+        return {}
+    lineages = answers["lineage_uuid"].unique().to_list()
+    return dict(read("passages_of_lineages", {"lineage_uuids": lineages}).iter_rows())
 
 
 def _read_answers(read: QueryReader, sessions: pl.DataFrame, judges: Sequence[JudgeInOrder]) -> pl.DataFrame:

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
     from warehouse.lake import Lake
 
+# The version of how intervals and comparisons are made; what was published before keeps its own.
+INTERVAL_METHOD = "score, max-t"
+
 Step = Callable[[str], None]
 Confirm = Callable[[Request], None]
 
@@ -314,6 +317,7 @@ def _describe_edition(
         "unparsed_count": int(rows["edition_sessions"].filter("is_complete")["unparsed_count"].sum()),
         "overridden_gates": list(imprint.overridden),
         "override_reason": imprint.override_reason,
+        "interval_method": INTERVAL_METHOD,
         "code_version": read_code_version(),
         "basis_hash": basis.hash(),
         "root_hash": "",

@@ -34,6 +34,7 @@ ALL = (
     "cgeval_run",
     "league_simulation",
     "validity_intervals",
+    "validity_edges",
     "backup_speed",
     "history_cost",
     "validity_equating",

@@ -36,6 +36,7 @@ class SatSet(NamedTuple):
         wanted_anchors: how many were asked for; null for a set of an earlier run.
         organisations: whose candidates sit it.
         rested_count: how many of them should have rested, had there been others; null for a set of an earlier run.
+        repeated_count: how many of them ask about a text that the set has already, as there were no others; null likewise.
     """
 
     set_number: int
@@ -46,6 +47,7 @@ class SatSet(NamedTuple):
     wanted_anchors: int | None = None
     organisations: Sequence[str] = ()
     rested_count: int | None = None
+    repeated_count: int | None = None
 
 
 @dataclass(frozen=True)
@@ -206,6 +208,9 @@ def _describe_set(
         rested_count=None
         if drawn is None or rested is None
         else sum(bool(rested[item.position]) for item in drawn.items),
+        repeated_count=None
+        if drawn is None
+        else request.index.count_repeated([item.position for item in drawn.items]),
         organisations=tuple(
             sorted(
                 request.name_organisation(owner)
@@ -260,7 +265,7 @@ def _count_left(
         after = met.copy()
         for set_id in met_now.get(owner, ()):
             after[used[set_id].positions] = True
-        allotment.left[owner] = request.index.count_unmet(after)
+        allotment.left[owner] = request.index.count_unmet(request.index.add_siblings(after))
 
 
 def _plan_session(

@@ -197,7 +197,7 @@ class LedgerState:
 
     Attributes:
         season_sets: sets of the season by number.
-        met: organisation key → mask of lineages met and not rested.
+        met: organisation key → mask of lineages met and not rested, and of all that ask about the same passages.
         met_by_any: mask of lineages that any organisation of this kind (real or simulated) has met.
         rested: mask of lineages that rest, as so many organisations have met them; null where none is asked to rest.
         asked: position of a lineage that a candidate has answered → the question that was asked, where it has a slot.

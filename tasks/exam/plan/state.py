@@ -2,8 +2,9 @@
 
 It shows the sets of the season, what was met and answered, and earlier sittings.
 
-An organisation has met the lineages of the sets that it claimed (`set_claims`): a few rows per run. The primary key of
-`exposures` holds the rule itself; it is written with every claim and never read as a whole.
+An organisation has met the lineages of the sets that it claimed (`set_claims`), a few rows per run, and with them whatever
+asks about the same passages. The primary key of `exposures` holds the rule for lineages; it is written with every claim and
+never read as a whole.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
         owner = request.aliases.get(row.organisation, row.organisation)
         if owner in met and row.claimed_at >= request.rested_before:
             met[owner][positions[row.set_id]] = True
+    # Who has met one question of a passage has read it: it does not meet the others later.
+    met = {owner: index.add_siblings(mask) for owner, mask in met.items()}
     rested = _find_rested(request, claims, positions)
     references = {sitter.model for sitter in request.references}
     return LedgerState(

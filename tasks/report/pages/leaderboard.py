@@ -98,8 +98,9 @@ def compare_neighbours(rows: pl.DataFrame, pairs: pl.DataFrame) -> list[dict[str
                 continue
             sign = 1 if first == better else -1
             ends = sorted(
-                sign * pair[name] for name in ("difference_low", "difference_high") if pair[name] is not None
+                sign * pair[name] for name in ("together_low", "together_high") if pair[name] is not None
             )
+            is_before = pair["p_together"] is None
             found.append(
                 {
                     "better": better,
@@ -107,7 +108,7 @@ def compare_neighbours(rows: pl.DataFrame, pairs: pl.DataFrame) -> list[dict[str
                     "difference": None if pair["difference"] is None else sign * pair["difference"],
                     "low": ends[0] if ends else None,
                     "high": ends[-1] if ends else None,
-                    "p_holm": pair["p_holm"],
+                    "p_together": pair["p_holm"] if is_before else pair["p_together"],
                     "is_distinguishable": pair["is_distinguishable"],
                     "pair_count": pair["pair_count"],
                     "is_repetition": pair["is_repetition"],

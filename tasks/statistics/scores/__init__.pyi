@@ -7,9 +7,6 @@ from .comparisons import compute_changes as compute_changes
 # Every pair of candidates of one edition and style.
 from .comparisons import compute_pairs as compute_pairs
 
-# Differences of S with error, one for each pair or candidate; NaN where S is missing.
-from .comparisons import Differences as Differences
-
 # One element for each pair of candidates, in the order given.
 from .comparisons import HeadToHead as HeadToHead
 
@@ -28,14 +25,14 @@ from .intervals import Estimate as Estimate
 # R of every candidate on the questions that it and the reference both have stars for.
 from .intervals import RelativeScores as RelativeScores
 
-# P-values corrected for their number by Holm's step-down rule (1979).
-from .ranks import compute_holm as compute_holm
-
 # Ranks, rank ranges and groups from all pairs of an edition.
 from .ranks import compute_ranks as compute_ranks
 
+# Differences of S with error, one for each pair or candidate; NaN where S is missing.
+from .together import Differences as Differences
+
 # The error rate at which candidates count as different.
-from .ranks import ERROR_RATE as ERROR_RATE
+from .together import ERROR_RATE as ERROR_RATE
 
 __all__ = [
     "CONFIDENCE",
@@ -47,7 +44,6 @@ __all__ = [
     "RelativeScores",
     "compare_stars",
     "compute_changes",
-    "compute_holm",
     "compute_pairs",
     "compute_ranks",
     "compute_scores",

@@ -22,7 +22,7 @@ def test_the_table_has_a_row_per_candidate_in_order(season: NamedQuery) -> None:
     assert f"{best['score_low']:.1f}–{best['score_high']:.1f}" in lines[0]
     assert f"{best['rank_low']}–{best['rank_high']}" in lines[0] and "│     A │" in lines[0]
     count = best["rank_high"] - best["rank_low"]
-    assert f"Not distinguishable (all pairs, Holm, 5%): {best['model']} from {count};" in text
+    assert f"Not distinguishable (all pairs together, 5%): {best['model']} from {count};" in text
     assert "Edition: run-2025-07/1 (Published on 2027-01-01)" in text
 
 
