@@ -48,6 +48,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "judging": "a reference's sitting serves only as long as the judge's prompt is the same",
         "models": "candidates are called through the one door",
         "questions": "questions are put bare, in the words of their prompt style",
+        "statistics": "a plan forecasts the error of the equated score",
     },
     "judging": {
         "league": "verdicts on a league's questions, given on the web, land as its workbook's do",

@@ -39,6 +39,7 @@ ALL = (
     "validity_equating",
     "validity_judges",
     "validity_leaks",
+    "year_by_commands",
 )
 
 

@@ -310,6 +310,7 @@ def _describe_plan(request: PlanRequest, allotment: Allotment) -> RunPlan:
         renewed=tuple(allotment.renewed),
         due=tuple(request.schedule),
         forecast=tuple(forecast),
+        link=allotment.link,
         budget_usd=request.budget_usd,
         request=request,
     )
