@@ -86,10 +86,12 @@
       ["judge", edition.judges.join(", ")], ["bank_version", edition.banks.join(", ")]].forEach(function (one) {
       parts.push(" · ", b.spoken(one[0]), " ", one[1]);
     });
-    return make("p", { "class": "edition" }, parts);
+    var about = make("div", {}, [make("p", { "class": "edition" }, parts)]);
+    if (edition.unequated[1]) { about.appendChild(make("p", { "class": "hint unequated" }, b.both(edition.unequated))); }
+    return about;
   }
   function warn(edition, notes) {
-    if (edition.isProvisional) { add("provisional", "", [b.spoken("provisional_about")]); }
+    if (edition.isProvisional) { add("provisional", "", [b.both(edition.provisional)]); }
     if (edition.gates[1]) { add("gates", edition.id + ": ", [b.both(edition.gates)]); }
     if (edition.isRepetition) { add("repetition", edition.id + ": ", [b.spoken("repetition_about")]); }
     function add(kind, before, rest) {

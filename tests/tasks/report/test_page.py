@@ -184,6 +184,28 @@ def test_an_overridden_gate_a_revision_and_a_repetition_are_marked(
     assert set(table["overridden_gates"]) == {"ratings; later"}
 
 
+def test_what_has_no_equated_score_has_its_cause_on_the_page_and_in_its_data(
+    open_season: OpenSeason, tmp_path: Path
+) -> None:
+    run_named = open_season(build_season(months=["2025-07"]))
+
+    def unequated(name: str, params: dict[str, object]) -> pl.DataFrame:
+        frame = run_named(name, params)
+        if "unequated_because" in frame.columns:
+            frame = frame.with_columns(
+                equated_score=pl.lit(None, dtype=pl.Float64), unequated_because=pl.lit("questions")
+            )
+        return frame
+
+    path = render_leaderboard(unequated, tmp_path, language="en")
+
+    said = read_page(path).xpath("//p[contains(@class,'unequated')]")[0].xpath("string(span[@class='en'])")
+    assert said == "No equated score: a discipline has too few questions."
+    text = (path.parent / "data" / "board.js").read_text("utf-8")
+    board = json.loads(text[text.index("= {") + 2 :].rstrip().removesuffix(";"))
+    assert {edition["unequated"][1] for edition in board["editions"]} == {said}
+
+
 def test_every_month_and_style_is_on_the_page(report_path: Path) -> None:
     page = read_page(report_path)
 
