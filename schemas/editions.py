@@ -260,6 +260,23 @@ EDITION_SCORES = Table(
             "text",
             "A letter, A for the best: whoever stands in a lower group is distinguishable from the best of every higher one.",
         ),
+        _score(
+            "chance_score",
+            "Chance level of the questions that it sat: S of the best answer that is always the same, two stars for a right one; null "
+            "where a key is not known.",
+        ),
+        Column(
+            "chance_answers",
+            "text",
+            "That answer: `true` or `false`, and a label or `longest` among options.",
+        ),
+        Column(
+            "corrected_score",
+            "float",
+            "S corrected for chance: its share of what lies above the chance level; below 0 for less than chance gives.",
+            low=-200,
+            high=100,
+        ),
         _score("equated_score", "Expected S on the first season's bank, by the graded response model."),
         _score("equated_se", "Its standard error."),
         _score("equated_low", "Lower end of its 95% interval."),

@@ -69,6 +69,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "statistics": "rank correlation between benchmarks, with its p-value",
     },
     "editions": {
+        "questions": "the chance level of a set follows from its keys",
         "exam": "an edition's files and its entry go to the public folder and log, with the hashes of answers",
         "statistics": "scores, intervals, ranks and the equated scale are computed as an edition is frozen",
     },

@@ -16,6 +16,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.editions.basis import Basis, QueryReader, read_basis
+from tasks.editions.chance import add_chance
 from tasks.editions.changes import estimate_changes
 from tasks.editions.equating import Equating, equate_edition
 from tasks.editions.estimates import (
@@ -224,7 +225,7 @@ def freeze_edition(
         changes = estimate_changes(read, basis, answers, earlier)
         if not changes.is_empty():
             scores = scores.join(changes, on=["model", "discipline"], how="left")
-        parts["edition_scores"].append(scores)
+        parts["edition_scores"].append(add_chance(read, basis, answers, scores))
         parts["edition_pairs"].append(estimate_pairs(answers, pairs, basis.bases))
         parts["edition_stars"].append(count_stars(answers))
     frames = {

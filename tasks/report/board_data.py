@@ -33,7 +33,7 @@ DISCIPLINE_COLUMNS: Final[dict[str, str]] = {
 DISCIPLINE_ORDER: Final = tuple(DISCIPLINE_COLUMNS.values())
 # Hundredths: what the pages print.
 _SCORES: Final = (
-    "score", "score_low", "score_high", "equated_score", "equated_low", "equated_high", "relative_score", "relative_low", "relative_high",
+    "score", "score_low", "score_high", "corrected_score", "chance_score", "equated_score", "equated_low", "equated_high", "relative_score", "relative_low", "relative_high",
     "score_sd", *DISCIPLINE_COLUMNS,
 )  # fmt: skip
 _COUNTS: Final = (

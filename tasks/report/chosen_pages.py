@@ -52,7 +52,7 @@ _DERIVED: Final = (
 _OF_A_CANDIDATE: Final = ("organisation", "family", "mode", "base_model", "is_open", "release_date")
 # What the scripts say besides the words of their own pages.
 _SPOKEN: Final = (
-    "all", "open", "closed", "rank", "model", "organisation", "score", "interval", "equated_score", "equated_apart", "relative_score",
+    "all", "open", "closed", "rank", "model", "organisation", "score", "interval", "chance_score", "equated_score", "equated_apart", "relative_score",
     "question_count", "judge", "reference_model", "bank_version", "style", "month", "state", "zero_shot", "few_shot", "chain_of_thought",
     "release_date", "discipline", "discipline_score", "simulated", "provisional", "gates", "repetition",
     "repetition_about", "edition", "revision", "published_at", "place_without_score", "place_uncompared", "place_first", "place_certain",

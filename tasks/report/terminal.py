@@ -103,14 +103,24 @@ def _print_edition(console: Console, frame: pl.DataFrame, language: Language) ->
         "edition": f"{first['edition_id']} ({label('published_at', language)} {first['published_at']:%Y-%m-%d})",
         "reference_model": first["reference_model"],
         "judge": first["judge"],
+        "chance_score": _describe_chance(frame, language),
         "unanswered_count": f"{frame['unanswered_count'].sum():,}",
         "unparsed_count": f"{frame['unparsed_count'].sum():,}",
         "question_count": _format_counts(frame["question_count"].to_list()),
         "bank_version": str(first["bank_version"]),
         "run_id": first["run_id"],
     }
-    for key, value in notes.items():
+    for key, value in ((key, value) for key, value in notes.items() if value):
         console.print(Text(f"{label(key, language)}: {value}"), soft_wrap=True)
+
+
+def _describe_chance(frame: pl.DataFrame, language: Language) -> str:
+    """The chance level of each set, with the answer that gets it; empty where none is known."""
+    levels = frame.filter(pl.col("chance_score").is_not_null()).unique(["chance_score", "chance_answers"])
+    return "; ".join(
+        f"{row['chance_score']:.1f} ({label('chance_answers', language).format(answers=row['chance_answers'] or MISSING)})"
+        for row in levels.sort("chance_score").iter_rows(named=True)
+    )
 
 
 def _list_alike(frame: pl.DataFrame, language: Language) -> str:

@@ -40,6 +40,7 @@ ALL = (
     "validity_judges",
     "validity_leaks",
     "year_by_commands",
+    "gaming_candidates",
 )
 
 

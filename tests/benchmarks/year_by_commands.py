@@ -17,7 +17,7 @@ import io
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -75,11 +75,21 @@ def main(arguments: Sequence[str] = ()) -> None:
 
 def hold_year(home: Path, year: Year) -> pl.DataFrame:
     """Hold the months one after the other; a row for each with its anchors and equated rows."""
-    months = [f"{2026 + number // 12}-{number % 12 + 1:02d}" for number in range(year.months)]
     bank = describe_bank(BANK_SIZE * len(EXAMINED_DISCIPLINES), EXAMINED_DISCIPLINES)
-    registry, profile = describe_candidates(year)
+    return _read_months(hold_months(home, year, bank, *describe_candidates(year)))
+
+
+def hold_months(
+    home: Path,
+    year: Year,
+    bank: Mapping[str, pl.DataFrame],
+    registry: Mapping[str, Any],
+    profile: Mapping[str, Any],
+) -> Settings:
+    """The months of these candidates on this bank; returns the settings of the home."""
+    months = [f"{2026 + number // 12}-{number % 12 + 1:02d}" for number in range(year.months)]
     home.mkdir(parents=True, exist_ok=True)
-    (home / "models.yaml").write_text(yaml.safe_dump(registry))
+    (home / "models.yaml").write_text(yaml.safe_dump(dict(registry)))
     environment = {
         "PROCTOR_HOME": str(home),
         "PROCTOR_NO_SERVER": "true",
@@ -100,7 +110,7 @@ def hold_year(home: Path, year: Year) -> pl.DataFrame:
         ):
             for month in months:
                 _hold_month(month, list(registry["models"])[: year.candidates])
-        return _read_months(settings)
+        return settings
 
 
 def describe_candidates(year: Year) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -16,6 +16,7 @@ def render_plan(summary: dict[str, Any] | None) -> list[str]:
     return [
         *_render_run(summary),
         *_render_sets(summary),
+        *_render_keys(summary),
         *_render_link(summary),
         *_render_due(summary),
         *_render_refusals(summary),
@@ -77,6 +78,18 @@ def _render_sets(summary: dict[str, Any]) -> Iterator[str]:
         if taken.get("rested_count"):
             kind += f", {taken['rested_count']} that should have rested: the bank has too few others"
         yield f"  set {taken['set_number']} ({kind}): {', '.join(taken['organisations'])}"
+
+
+def _render_keys(summary: dict[str, Any]) -> Iterator[str]:
+    """What a blind answer gets on each new set; nothing for a plan of an earlier version."""
+    for one in summary.get("keys", ()):
+        level = "unknown" if one["chance_score"] is None else f"{one['chance_score']:.1f} points"
+        always = f" (always {one['chance_answers']})" if one["chance_answers"] else ""
+        line = f"  chance level of set {one['set_number']}: {level}{always}"
+        if one["uneven"]:
+            uneven = ", ".join(f"{name} ({one['counts'][name]} times)" for name in one["uneven"])
+            line += f"; right more often than an even draw makes it: {uneven}"
+        yield line
 
 
 _WHY_UNLINKED = {

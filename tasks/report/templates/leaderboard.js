@@ -46,6 +46,10 @@
       ]),
       cell(b.number(edition.score[row]), edition.score[row], "strong"),
       cell([bar(edition, row, scale), " ", b.interval(edition.score_low[row], edition.score_high[row])], edition.score_low[row]),
+      cell([
+        b.number(edition.corrected_score[row]),
+        edition.chance_score[row] === null ? "" : make("span", { "class": "faint" }, [" (", b.spoken("chance_score"), " " + (edition.chance_score[row] / 100).toFixed(1) + ")"])
+      ], edition.corrected_score[row]),
       cell(b.range(edition.rank_low[row], edition.rank_high[row]), edition.rank_low[row]),
       make("td", { "class": "group" }, edition.group[row] || b.MISSING),
       make("td", { "class": "faint" }, placeOf(edition, row)),

@@ -91,11 +91,13 @@ def test_the_page_opens_with_the_latest_month_zero_shot_in_order_of_rank(
     best = leaderboard.row(0, named=True)
     assert cells[1] == f"{best['score']:.2f}"
     assert cells[2] == f"{best['score_low']:.1f}–{best['score_high']:.1f}"
-    assert cells[3] == f"{best['rank_low']}–{best['rank_high']}"
-    assert cells[4] == best["rank_group"] == "A"
-    assert f"与另外 {best['rank_high'] - best['rank_low']} 个模型无法区分" in cells[5]
-    assert f"{best['equated_score']:.2f}" in cells[8]
-    assert cells[9] == "100.00"
+    # No key of this season is in the bank, so that its chance level is not known.
+    assert (cells[3], best["corrected_score"]) == ("–", None)
+    assert cells[4] == f"{best['rank_low']}–{best['rank_high']}"
+    assert cells[5] == best["rank_group"] == "A"
+    assert f"与另外 {best['rank_high'] - best['rank_low']} 个模型无法区分" in cells[6]
+    assert f"{best['equated_score']:.2f}" in cells[9]
+    assert cells[10] == "100.00"
 
 
 def test_neighbours_that_cannot_be_told_apart_are_said_to_be_so(
