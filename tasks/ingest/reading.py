@@ -10,6 +10,7 @@ from schemas.errors import DocumentError
 from tasks.ingest.answer_files import read_name
 from tasks.ingest.companions import apply_companion, read_keys
 from tasks.ingest.confidence import Terms, judge_reading
+from tasks.ingest.content.keys import match_keys
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.describing import describe
@@ -62,7 +63,7 @@ def read_extraction(
     mapping = read_mapping(options.get("mapping_file"))
     split, raw, pages = _split(extraction, mapping["columns"], options)
     if read_name(path.stem).is_key and not split.drafts and not split.keys:
-        split.keys = read_keys(extraction.lines)
+        split.keys = match_keys([], read_keys(extraction.lines), None).left
     answers = _count_answers(split)
     if read_name(path.stem).is_key and _is_key_alone(split):
         split.drafts.clear()
@@ -141,7 +142,7 @@ _LEAST_KEYS = 5
 
 def _count_answers(split: Split) -> int:
     """How many answers a document gives, to questions of its own or of another."""
-    return sum(len(section.entries) for section in split.keys) + sum(1 for one in split.drafts if one.answer)
+    return len(split.keys) + sum(1 for one in split.drafts if one.answer)
 
 
 def _is_key_alone(split: Split) -> bool:
@@ -149,8 +150,9 @@ def _is_key_alone(split: Split) -> bool:
 
     A key prints some questions again above their answers; they are the other paper's.
     """
-    unmatched = sum(len(section.entries) for section in split.keys)
-    return unmatched >= max(_LEAST_KEYS, len(split.drafts)) and not any(one.options for one in split.drafts)
+    return len(split.keys) >= max(_LEAST_KEYS, len(split.drafts)) and not any(
+        one.options for one in split.drafts
+    )
 
 
 def _explain_nothing(raw: str, split: Split, answers: int) -> str:

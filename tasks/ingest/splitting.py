@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
-from tasks.ingest.content.filled_answers import (
+from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
+from tasks.ingest.content.keys import KeyPart, match_keys, part_region
+from tasks.ingest.content.passages import drop_asking_lead
+from tasks.ingest.content.section_answers import (
     cut_own_number,
     drop_form_lines,
     find_filled,
@@ -17,13 +21,9 @@ from tasks.ingest.content.filled_answers import (
     read_answers_below,
     read_filled,
     read_tails,
-    read_trailing_letters,
+    take_format_keys,
+    take_signs,
 )
-from tasks.ingest.content.key_matching import match_keys
-from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
-from tasks.ingest.content.keys import KeySection, read_region
-from tasks.ingest.content.marked_options import take_format_keys, take_signs
-from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -37,7 +37,7 @@ from tasks.ingest.layout.furniture import (
     move_brackets,
 )
 from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.key_blocks import write_key_blocks
+from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
 from tasks.ingest.layout.outlines import Outline, propose_outlines
 from tasks.ingest.layout.pieces import Piece, make_pieces
@@ -50,6 +50,7 @@ from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.grammar import is_instruction_title
 from tasks.ingest.words.labels import Label
+from tasks.ingest.words.lexicon import FineType
 from tasks.running import without_collecting
 
 _AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
@@ -67,7 +68,7 @@ class Split:
     """
 
     drafts: list[Draft]
-    keys: list[KeySection] = field(default_factory=list)
+    keys: list[KeyEntry] = field(default_factory=list)
     language: str | None = None
     warnings: list[str] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
@@ -100,7 +101,7 @@ def _split_document(
 ) -> Split:
     pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
-    paper = LinedPaper(lines, starts, pieces, language)
+    paper = LinedPaper(lines, starts, pieces, language, PaperTables(lines, starts, language))
     marked = None if correction is None else _read_corrected(paper, correction)
     best = marked or _read_outline(paper, None)
     if marked is None:
@@ -189,6 +190,21 @@ class LinedPaper:
     starts: Sequence[int]
     pieces: list[Piece]
     language: str | None
+    tables: PaperTables
+    # what the lines of one question came to: most questions are the same in every reading
+    contents: dict[tuple[object, ...], Draft] = field(default_factory=dict)
+
+    def read_content(self, lines: list[Piece], fine: FineType | None, is_answered: bool) -> Draft:
+        """What `read_content` says of these lines, a draft of its own for each reading."""
+        key = (
+            fine and fine.name,
+            is_answered,
+            *[(piece.start, piece.text, piece.wraps, piece.kind, piece.label) for piece in lines],
+        )
+        known = self.contents.get(key)
+        if known is None:
+            known = self.contents[key] = read_content(lines, fine, self.language, is_answered)
+        return known.copy()
 
 
 @dataclass
@@ -196,7 +212,7 @@ class ReadPaper:
     """What one reading of a paper came to, and what its contracts say of it."""
 
     drafts: list[Draft]
-    keys: list[KeySection]
+    keys: list[KeyEntry]
     language: str | None
     warnings: list[str]
     stretches: list[Stretch]
@@ -222,20 +238,21 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     """Read the questions of a paper, with other marks where an outline names them."""
     pieces = paper.pieces if outline is None else outline.label(paper.pieces)
     warnings: list[str] = []
-    tables = PaperTables(paper.lines, paper.starts, paper.language, warnings)
+    tables = copy(paper.tables)
+    tables.warnings = warnings
     body, regions = take_regions(part_answers(tables.replace_rows(pieces)))
-    keys: list[KeySection] = []
+    keys: list[KeyEntry] = []
     drafts: list[Draft] = []
     answer_parts: set[int] = set()
     stretches: list[Stretch] = []
     for part_pieces, region in zip(body, regions, strict=True):
         answer_parts.update(piece.start for piece in region)
-        part_drafts, part_keys = _split_part(part_pieces, paper.language, tables, stretches, outline)
+        part_drafts, part_keys = _split_part(part_pieces, paper, tables, stretches, outline)
         answered = tables.read(region, len(part_drafts), None)
-        paths = {(draft.section_parent, draft.section_number) for draft in part_drafts}
-        found = read_region([piece for piece in region if piece.table < 0], paths) if region else []
         part_drafts = merge_repeated(part_drafts, answered, paper.language)
-        keys.extend(match_keys(part_drafts, [*part_keys, *found], paper.language))
+        found = part_region([piece for piece in region if piece.table < 0])
+        for parts in (*([one] for one in part_keys), found):
+            keys.extend(match_keys(part_drafts, parts, paper.language).left)
         read_answers_below(part_drafts)
         if region:
             for draft in part_drafts:
@@ -251,8 +268,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
 def _describe(read: ReadPaper) -> Split:
     warnings = list(read.warnings)
     if read.keys and read.drafts:
-        count = sum(len(section.entries) for section in read.keys)
-        warnings.append(f"{count} printed answers match no question.")
+        warnings.append(f"{len(read.keys)} printed answers match no question.")
     warnings.extend(describe_breaches(read.checked))
     return Split(read.drafts, read.keys, read.language, warnings, read.checked)
 
@@ -263,11 +279,11 @@ def _asks_name(text: str) -> bool:
 
 def _split_part(
     pieces: list[Piece],
-    language: str | None,
+    paper: LinedPaper,
     tables: PaperTables,
     stretches: list[Stretch],
     outline: Outline | None,
-) -> tuple[list[Draft], list[KeySection]]:
+) -> tuple[list[Draft], list[KeyPart]]:
     part = IndexedLines(pieces)
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
@@ -279,7 +295,7 @@ def _split_part(
             pieces[index] = piece.cut(title.end())
     sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)
-    keys: list[KeySection] = []
+    keys: list[KeyPart] = []
     chunks: list[tuple[int, Section, Label | None, list[Piece], str | None]] = []
     carry: int | None = None
     drafts: list[Draft] = []
@@ -292,7 +308,7 @@ def _split_part(
                 draft.marks = draft.marks if draft.marks is not None else section.marks
             section.pieces = [piece for piece in section.pieces if piece.table < 0]
             section.is_question = False
-        section.pieces = take_key_lines(section, keys)
+        section.pieces = take_key_lines(section, number, keys)
         if in_tables and all(piece.label is None for piece in section.pieces):
             continue  # what is left besides the tables are instructions
         if (
@@ -315,7 +331,7 @@ def _split_part(
     filled = find_filled(chunks)
     for number, section, label, lines, material in chunks:
         fine = None if label is not None and label.style == "bonus" else section.fine
-        draft = read_content(lines, fine, language, is_answered or number in filled)
+        draft = paper.read_content(lines, fine, is_answered or number in filled)
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number
@@ -324,7 +340,9 @@ def _split_part(
         draft.number_label = label.text if label else ""
         draft.value = label.value if label else None
         cut_own_number(draft)
-        draft.material = drop_asking_lead(clean_text(material, language)) if material else draft.material
+        draft.material = (
+            drop_asking_lead(clean_text(material, paper.language)) if material else draft.material
+        )
         if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
         if draft.marks is None:
@@ -333,8 +351,7 @@ def _split_part(
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
     drop_form_lines(drafts)
-    read_filled(drafts, language)
-    read_trailing_letters(drafts)
+    read_filled(drafts, paper.language)
     read_tails(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)

@@ -8,18 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tasks.ingest.content.keys import (
-    KeySection,
-    read_entries,
-    read_table_keys,
-    read_table_numbers,
-    split_inline,
-)
+from tasks.ingest.content.keys import KeyPart, split_inline
 from tasks.ingest.layout.headings import is_chapter, read_heading
-from tasks.ingest.layout.key_lines import (
-    KeyEntry,
-    read_key_line,
-)
+from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.layout.sections import Section
@@ -77,41 +68,24 @@ def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
     return None
 
 
-def take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
+def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Piece]:
     """Take key lines (`1、CDE 2、CD …`) out of a section: they answer its questions."""
     kept: list[Piece] = []
-    found = KeySection(section.number, section.fine, title=section.title)
-    pending: tuple[Piece, list[int]] | None = None
+    found: list[Piece] = []
     block = _find_block(section)
-    if block is not None:
-        begin, offset = block
-        answers = [section.pieces[begin].cut(offset), *section.pieces[begin + 1 :]]
-        answers = [piece for piece in answers if piece.text.strip()]
-        found.entries.extend(read_entries(Section(fine=section.fine, pieces=answers)))
     for piece in section.pieces[: block[0] if block is not None else None]:
-        if pending is not None:
-            cells = read_table_keys(piece.text, len(pending[1]))
-            if cells:
-                found.entries.extend(map(KeyEntry, pending[1], cells))
-                pending = None
-                continue
-            kept.append(pending[0])
-            pending = None
-        numbers = read_table_numbers(piece.text)
-        if numbers:
-            pending = (piece, numbers)
-            continue
         entries = read_key_line(piece.text)
         if len(entries) >= 2 and not offers_options([piece], True):
-            if not found.entries and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
+            if not found and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
                 kept.pop()
-            found.entries.extend(entries)
+            found.append(piece)
         elif not (len(piece.text) < 10 and piece is section.pieces[-1] and is_region_heading(piece.text)):
             kept.append(piece)
-    if pending is not None:
-        kept.append(pending[0])
-    if found.entries:
-        keys.append(found)
+    if block is not None:
+        begin, offset = block
+        found += [section.pieces[begin].cut(offset), *section.pieces[begin + 1 :]]
+    if found:
+        keys.append(KeyPart(found, section.number, section.fine, index))
         while kept and is_region_heading(kept[-1].text):
             kept.pop()
     return kept
@@ -340,7 +314,7 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
         return True
     for piece in following[:3]:
         text = piece.text
-        if read_key_line(text) or read_table_numbers(text) or read_heading(text) is not None:
+        if read_key_line(text) or read_heading(text) is not None:
             return True
         label = piece.label
         if label is not None and is_only and label.value > 1 and _answers_last(piece, following, before):
@@ -372,7 +346,7 @@ def _answers_last(piece: Piece, following: Sequence[Piece], before: Sequence[Pie
     label = piece.label
     if label is None or label.style != "num":
         return False
-    inline = [number for number, _ in split_inline(piece)]
+    inline = [number for number, _, _ in split_inline(piece)]
     values = inline or [
         other.label.value for other in following if other.label and other.label.style == "num"
     ]

@@ -23,6 +23,7 @@ from tasks.ingest.contracts.counts import (
     keep_announced_here,
     keep_announced_range,
     keep_announced_total,
+    keep_marks,
     keep_number_runs,
     keep_score_table,
 )
@@ -37,6 +38,7 @@ CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
     keep_announced_total,
     keep_announced_range,
     keep_score_table,
+    keep_marks,
     keep_number_runs,
     keep_option_counts,
     keep_option_labels,

@@ -13,6 +13,7 @@ from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.headings import may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.options import are_tasks
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import parse_label
@@ -55,15 +56,17 @@ def keep_option_counts(reading: Reading) -> ContractCheck:
 
 
 def keep_option_labels(reading: Reading) -> ContractCheck:
-    """Options run A, B, C … without a gap, and no list of them is left in a text."""
+    """Options run A, B, C … without a gap, and no list of them is left in a text but parts that set tasks."""
     found = ContractCheck()
     for draft in reading.drafts:
         labels = [label for label, _ in draft.options]
         if not labels:
             held = reading.inside.get(id(draft), [])
+            listed = [(m[1], one.text[m.end() - 1 :]) for one in held if (m := _LISTED.match(one.text))]
             if (
                 draft.question_type != "true_false"
-                and len({m[1] for one in held if (m := _LISTED.match(one.text))}) > 1
+                and len({label for label, _ in listed}) > 1
+                and not are_tasks([text for _, text in listed])
             ):
                 found.checked = True
                 found.doubt(draft)
@@ -151,7 +154,7 @@ def keep_keys(reading: Reading) -> ContractCheck:
 
 def keep_key_length(reading: Reading) -> ContractCheck:
     """The printed answers are as many as the questions: none is left over."""
-    left = sum(len(section.entries) for section in reading.keys)
+    left = len(reading.keys)
     found = ContractCheck(checked=bool(left) or any(draft.answer for draft in reading.drafts))
     if left and reading.drafts:
         found.missing = left

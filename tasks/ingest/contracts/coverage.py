@@ -143,8 +143,11 @@ def _asks(pieces: Sequence[Piece], place: int) -> bool:
 _OFFERS = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
 
 
+_SIGNS = re.compile(r"[\W_]+")
+
+
 def _fold(text: str) -> str:
-    return "".join(character for character in text[:60] if character.isalnum())
+    return _SIGNS.sub("", text[:60])
 
 
 def _is_known(piece: Piece) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -69,7 +69,10 @@ def _write_fields(lines: IndexedLines) -> IndexedLines:
             marks[index] = ("stem" if name in _STEMS else "type" if name in _TYPES else "options", match)
     stems = [index for index, (role, _) in marks.items() if role == "stem"]
     others = [index for index, (role, _) in marks.items() if role != "stem"]
-    if len(stems) < 2 or not others or any(_is_numbered(pieces, index) for index in stems):
+    numbered = {index for index in stems if _is_numbered(pieces, index)}
+    if len(stems) >= _MIN_TITLED and len(numbered) >= _MOST_TITLED * len(stems):
+        return _drop_titles(lines, {index: marks[index][1].end() for index in numbered})
+    if len(stems) < 2 or not others or numbered:
         return lines
     written: list[Piece] = []
     tag = ""
@@ -90,6 +93,30 @@ def _write_fields(lines: IndexedLines) -> IndexedLines:
                 written.append(piece)
         elif piece.text[match.end() :].strip():
             written.append(rewrite(piece, match.end(), ""))
+    return IndexedLines(written)
+
+
+# So many stems must stand below a number and a title, and so large a share of all.
+_MIN_TITLED, _MOST_TITLED = 3, 0.8
+
+
+def _drop_titles(lines: IndexedLines, ends: Mapping[int, int]) -> IndexedLines:
+    """Put the number before the stem where a numbered line only names the subject: `3. 运算符` above `题目：…`.
+
+    `ends` are the lines of the stems, and where their labels end.
+    """
+    written: list[Piece] = []
+    for index, piece in enumerate(lines.pieces):
+        if index not in ends:
+            written.append(piece)
+            continue
+        above = written.pop()
+        label = above.label
+        head = above.cut(0, label.end if label is not None else 0)
+        rest = piece.cut(ends[index])
+        text = f"{head.text.rstrip()} "
+        sources = (*head.sources, *([above.start] * len(text)))[: len(text)]
+        written.append(replace(rest, text=text + rest.text, start=above.start, sources=(*sources, *rest.sources)))
     return IndexedLines(written)
 
 

@@ -102,9 +102,10 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
             broke = case < len(cases) and cases[case] < index
         is_weak = label.is_weak or (style == "num" and label.style == "bare")
         hint = 0.5 if not is_inline and _stop(label) != first_stop else 0.0
-        if style == "num" and label.is_weak and not has_options:
+        after = section.pieces[index].text[begin + label.end :]
+        if style == "num" and label.is_weak and not has_options and after[:1].isdigit():
             # `3.14` at a line's start is rather a decimal
-            hint += 0.0 if _YEAR.match(section.pieces[index].text[begin + label.end :]) else 1.0
+            hint += 0.0 if _YEAR.match(after) else 1.0
         if is_inline and kind == "term_explanation":
             hint -= 1.0
         if is_inline and is_short_kind and (has_options or not expects_options):

@@ -121,12 +121,18 @@ def read_marks_of(pieces: Sequence[Piece]) -> list[SeriesMark]:
     """The marks at the beginning of lines, and in the cells of a row that holds one title."""
     found: list[SeriesMark] = []
     for place, piece in enumerate(pieces):
-        if _MAY_MARK.match(piece.text) is None:
+        box = _BOX.match(piece.text) if "|" in piece.text else None
+        start = box.end() if box is not None else 0
+        if _MAY_MARK.match(piece.text, start) is None:
             continue
-        mark = _read_mark(place, piece.text)
+        mark = _read_mark(place, piece.text[start:])
         if mark is not None:
-            found.append(mark)
+            found.append(mark._replace(end=mark.end + start))
     return found
+
+
+# empty boxes, or boxes with a word or two, before the cell with a title: `得分 | 评卷人 | 三、…`
+_BOX = re.compile(r"(?:\s*[^\W\d]{0,6}\s*\|)+(?=\s*[^\s|][^|]{4,}$)")
 
 
 def _read_mark(place: int, text: str) -> SeriesMark | None:
@@ -250,7 +256,10 @@ def _list_sections(
             headings[pieces[mark.place].start] = heading
             if mark.end == len(pieces[mark.place].text) and heading.title:
                 titles.add(pieces[mark.place + 1].start)
-        is_new = any(heads.get(place) != heading.is_question for place, heading in headings.items())
+        is_new = any(
+            place not in heads or heading.is_question not in (None, heads[place])
+            for place, heading in headings.items()
+        )
         if is_new and support >= 0.5 * len(run):
             found.append((support, (headings, frozenset(titles))))
     found.sort(key=lambda one: -one[0])
@@ -318,9 +327,11 @@ def _make_heading(
     is_long = len(title) > _LONGEST_TITLE
     rest = mark.end if piece.text[mark.end :].strip() and (is_long or not is_list) else len(piece.text)
     style = "part" if mark.family[:1].isalpha() else "cn"
-    label = Label(style, mark.value, mark.end, piece.text[: mark.end].strip())
+    label = Label(style, mark.value, mark.end, piece.text[: mark.end].rpartition("|")[2].strip())
+    # numbers below a heading without a type are questions, or parts of what stands above them: its own lines tell
+    is_told = announced or fine is not None or not is_list
     heading = Heading(
-        label, title, fine if is_list else None, read_marks(title), rest, is_question=not is_list
+        label, title, fine if is_list else None, read_marks(title), rest, is_question=not is_list if is_told else None
     )
     return heading, is_list or bool(re.search(r"分|points?|marks?", title))
 

@@ -18,6 +18,7 @@ from tasks.ingest.readers.docx_elements import (
     blocks,
     descend,
     shows_picture,
+    stands_above,
     walk_object,
 )
 from tasks.ingest.readers.docx_parts import Parts
@@ -119,10 +120,15 @@ class _Walker:
                     self._walk_blocks(chosen, kind)
 
     def _walk_paragraph(self, element: etree._Element, kind: str) -> None:
-        self._emit(self._read_paragraph(element), kind)
+        paragraph = self._read_paragraph(element)
         boxes, self.pending_boxes = self.pending_boxes, []
-        for box in boxes:
+        above = [box for box in boxes if stands_above(box)]
+        for box in above:
             self._walk_blocks(box, "box")
+        self._emit(paragraph, kind)
+        for box in boxes:
+            if box not in above:
+                self._walk_blocks(box, "box")
 
     def _emit(self, paragraph: Paragraph, kind: str) -> None:
         look = paragraph.look if kind != "box" else replace(paragraph.look, frame="box")

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import math
 import re
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,9 @@ _HEAVY_FACE = re.compile(r"bold|black|heavy|simhei|stheiti|黑体|(?<!ya)hei\b",
 HEAVY_WEIGHT = 600
 # How much of a font's name is asked for.
 _NAME_BYTES = 128
+_BOX = struct.Struct("4f")
+# A character begins where its box does unless the box reaches over the one before it by so much of its size.
+OVERLAP = 0.3
 
 
 def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
@@ -28,7 +32,11 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
     text_page = page.get_textpage()
     calls = _bind(raw)
     handle = ctypes.cast(text_page.raw, ctypes.c_void_p).value
-    x, y, box = ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF()
+    x, y = ctypes.c_double(), ctypes.c_double()
+    # a box is four floats, read at once: left, top, right, bottom
+    held = bytearray(_BOX.size)
+    box = (ctypes.c_char * _BOX.size).from_buffer(held)
+    read_floats = _BOX.unpack_from
     # every character takes several calls: what they need is looked up and wrapped once
     turn = raw.FS_MATRIX()
     at_x, at_y, at_box, at_turn = map(ctypes.addressof, (x, y, box, turn))
@@ -37,22 +45,25 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
     high = 0
     breaks = spaced = False
     found: list[Character] = []
+    add = found.append
     fonts: dict[int, bool] = {}
     last: int | None = -1
-    size = angle = 0.0
-    is_heavy = False
+    size = angle = before = 0.0
+    is_heavy = is_level = False
     for index in range(raw.FPDFText_CountChars(text_page.raw)):
         code = read_code(handle, index)
-        if code in (0x0D, 0x0A):
+        if 0x20 < code < 0xD800:
+            text = chr(code)
+            high = 0
+        elif code == 0x20:
+            high = 0
+            if calls.is_generated(handle, index):
+                spaced = True
+                continue
+            text = " "
+        elif code in (0x0D, 0x0A):
             breaks = True
             continue
-        if code == 0x20:
-            if calls.is_generated(handle, index):
-                spaced, high = True, 0
-                continue
-            text, high = " ", 0
-        elif 0x20 < code < 0xD800:
-            text, high = chr(code), 0
         else:
             if 0xD800 <= code < 0xDC00:
                 high = code
@@ -67,32 +78,26 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             text = "-" if is_hyphen else ("\ufffd" if code in (0, 0xFFFF) else chr(code))
         count += 1
         item = find_object(handle, index)
+        read_box(handle, index, at_box)
+        left, top, right, bottom = read_floats(held)
         if item != last or item is None:
             # the characters of one object of the page share size, angle and font
             last = item
-            angle = -calls.angle(handle, index)
             size = calls.size(handle, index)
-            if item and calls.matrix(item, at_turn):
+            angle = -calls.angle(handle, index)
+            has_matrix = bool(item) and calls.matrix(item, at_turn)
+            if has_matrix:
                 size *= math.hypot(turn.c, turn.d)
             is_heavy = bool(item) and _is_heavy(calls, item, fonts)
-        read_origin(handle, index, at_x, at_y)
-        read_box(handle, index, at_box)
-        found.append(
-            Character(
-                text,
-                x.value,
-                y.value,
-                box.left,
-                box.right,
-                box.bottom,
-                box.top,
-                size,
-                breaks,
-                spaced,
-                angle,
-                is_heavy,
-            )
-        )
+            # and their baseline, which is level where nothing turns them
+            is_level = has_matrix and not angle and not turn.b
+            read_origin(handle, index, at_x, at_y)
+        elif not is_level or left < before - OVERLAP * size:
+            read_origin(handle, index, at_x, at_y)
+        else:
+            x.value = left
+        before = right
+        add(Character(text, x.value, y.value, left, right, bottom, top, size, breaks, spaced, angle, is_heavy))
         breaks = spaced = False
     result.characters += count
     result.broken += broken

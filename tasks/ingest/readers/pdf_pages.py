@@ -15,6 +15,7 @@ class Row:
     """One line of a page with its box in points (origin at the lower left).
 
     `size` is measured by its height, `points` is what its font says. `is_bold`: nearly all of it; `frame` is `cell` for a row inside a ruled cell, that of no table, too.
+    `gaps` says of every wide gap how many characters stand before it, and where they end.
     """
 
     text: str
@@ -31,6 +32,7 @@ class Row:
     frame: str = ""
     points: float = 0.0
     baseline: float = 0.0
+    gaps: tuple[tuple[int, float], ...] = ()
 
 
 @dataclass

@@ -31,18 +31,17 @@ def build_rows(
     The characters of a table become its rows where its first one stands.
     """
     reader = _RowBuilder(page, blanks)
+    if not grids:
+        for character in characters:
+            reader.add(character)
+        reader.finish()
+        return
     tables: dict[int, dict[tuple[int, int], list[Character]]] = {}
     places: dict[int, int] = {}
     for character in characters:
-        number = None
-        if grids:
-            x, y = (character.left + character.right) / 2, (character.bottom + character.top) / 2
-            number = next((at for at, grid in enumerate(grids) if grid.holds(x, y)), None)
+        x, y = (character.left + character.right) / 2, (character.bottom + character.top) / 2
+        number = next((at for at, grid in enumerate(grids) if grid.holds(x, y)), None)
         if number is None:
-            if character.breaks:
-                reader.note_break()
-            if character.spaced:
-                reader.note_space()
             reader.add(character)
             continue
         if number not in tables:
@@ -99,10 +98,6 @@ def _read_cell(characters: Sequence[Character], edge: float, blanks: Sequence[Ru
     page = Page(0, 0)
     reader = _RowBuilder(page, blanks)
     for character in characters:
-        if character.breaks:
-            reader.note_break()
-        if character.spaced:
-            reader.note_space()
         reader.add(character)
     reader.finish()
     text = ""
@@ -124,9 +119,12 @@ def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Gri
     """
     kept: list[Grid] = []
     for grid in grids:
-        trial = Page(page.width, page.height)
-        build_rows(trial, characters, [grid], ())
-        rows = [row for row in trial.rows if row.cells]
+        inside: dict[tuple[int, int], list[Character]] = {}
+        for character in characters:
+            x, y = (character.left + character.right) / 2, (character.bottom + character.top) / 2
+            if grid.holds(x, y):
+                inside.setdefault(grid.find_cell(x, y), []).append(character)
+        rows = _read_table(grid, inside, ())
         if not rows:
             continue
         is_tall = grid.rows[0] - grid.rows[-1] > 0.3 * page.height
@@ -146,6 +144,7 @@ class _RowBuilder:
     def __init__(self, page: Page, blanks: Sequence[Rule] = ()) -> None:
         self.page = page
         self.blanks = blanks
+        self.near: list[Rule] = []
         self.text: list[str] = []
         self.script: list[str] = []
         self.script_sign = 0
@@ -155,46 +154,40 @@ class _RowBuilder:
         self.box = [0.0, 0.0, 0.0, 0.0]
         self.last_right = 0.0
         self.last_x = 0.0
+        self.gaps: list[tuple[int, float]] = []
         self.has_space = False
         self.has_break = False
 
-    def note_space(self) -> None:
-        self.has_space = True
-
-    def note_break(self) -> None:
-        self.has_break = True
-
     def add(self, item: Character) -> None:
-        height = max(item.top - item.bottom, 0.1)
-        size = height / 1.2
+        """Add the next character to the row it continues, or to a new one."""
+        left, right, bottom, top = item.left, item.right, item.bottom, item.top
+        height = top - bottom
+        size = (height if height > 0.1 else 0.1) / 1.2
+        self.has_space = self.has_space or item.spaced
+        self.has_break = self.has_break or item.breaks
         if self.blanks and item.text.isspace() and self._is_underlined(item, size):
             self.has_space = True  # the line below it is read as a blank
             return
         if not self.text:
             self._start(item, size)
             return
-        left, right, bottom, top = item.left, item.right, item.bottom, item.top
+        own = self.size
         rise = item.y - self.baseline
         gap = left - self.last_right
-        # full-width brackets reach over their neighbours: the origin tells better than the box
-        is_near = gap >= -0.6 * self.size or item.x >= self.last_x - 0.1 * self.size
-        is_small = size < 0.86 * self.size
+        is_small = size < 0.86 * own
         if (
-            abs(rise) <= (0.34 if not self.has_break else 0.3) * self.size
-            and is_near
-            and not (is_small and abs(rise) > 0.1 * self.size)
+            -(limit := (0.3 if self.has_break else 0.34) * own) <= rise <= limit
+            # full-width brackets reach over their neighbours: the origin tells better than the box
+            and (gap >= -0.6 * own or item.x >= self.last_x - 0.1 * own)
+            and not (is_small and abs(rise) > 0.1 * own)
         ):
             if self.script:
                 self._close_script()
             # less than a gap, and nothing that a space or a drawn line calls for
-            if self.blanks or self.has_space or gap > 0.28 * self.size:
+            if self.near or self.has_space or gap > 0.28 * own:
                 self._space(gap, item)
             self.text.append(item.text)
-        elif (
-            is_small
-            and 0.08 * self.size < abs(rise) < 0.85 * self.size
-            and -0.5 * self.size <= gap <= 0.7 * self.size
-        ):
+        elif is_small and 0.08 * own < abs(rise) < 0.85 * own and -0.5 * own <= gap <= 0.7 * own:
             sign = 1 if rise > 0 else -1
             if self.script_sign != sign:
                 self._close_script()
@@ -206,6 +199,8 @@ class _RowBuilder:
             return
         self.heavy += item.is_heavy
         box = self.box
+        if len(self.text) == 2 and self.text[0].isspace():
+            box[0] = left  # where its print begins
         if left < box[0]:
             box[0] = left
         if right > box[1]:
@@ -222,11 +217,15 @@ class _RowBuilder:
         if blank:
             self.text.append(blank)
             return
-        if not self.text or self.text[-1].isspace() or item.text.isspace():
+        if not self.text or item.text.isspace() or (len(self.text) == 1 and self.text[0].isspace()):
             return
         if gap > 1.2 * self.size:
-            # a wide gap separates columns or options: keep it visible as several spaces
-            self.text.append(" " * min(int(gap / (0.5 * self.size)), 12))
+            # a wide gap separates columns or options: keep it visible as several spaces, one of which the file may write
+            self.gaps.append((len("".join(self.text).rstrip()), self.last_right))
+            written = len(self.text[-1]) - len(self.text[-1].rstrip())
+            self.text.append(" " * (min(int(gap / (0.5 * self.size)), 12) - written))
+        elif self.text[-1].isspace():
+            return
         elif self.has_space or (
             gap > 0.28 * self.size and not (is_cjk(self.text[-1][-1]) and is_cjk(item.text))
         ):
@@ -243,17 +242,15 @@ class _RowBuilder:
     def _blank_between(self, first: float, last: float) -> str:
         """The blank that a line drawn between two places of the row stands for, or ''."""
         slack = 0.5 * self.size
-        for rule in self.blanks:
-            is_below = -0.5 * self.size <= rule.at - self.baseline <= 0.12 * self.size
-            if is_below and first - slack <= rule.low and rule.high <= last + slack:
+        for rule in self.near:
+            if first - slack <= rule.low and rule.high <= last + slack:
                 return "_" * max(4, min(int((rule.high - rule.low) / (0.5 * self.size)), 12))
         return ""
 
     def _blank_touching(self, first: float, last: float, is_before: bool) -> str:
-        for rule in self.blanks:
+        for rule in self.near:
             edge = rule.high if is_before else rule.low
-            is_below = -0.5 * self.size <= rule.at - self.baseline <= 0.12 * self.size
-            if is_below and first - 0.5 * self.size <= edge <= last + 0.5 * self.size:
+            if first - 0.5 * self.size <= edge <= last + 0.5 * self.size:
                 return "_" * max(4, min(int((rule.high - rule.low) / (0.5 * self.size)), 12))
         return ""
 
@@ -261,8 +258,11 @@ class _RowBuilder:
         self.text = [item.text]
         self.heavy, self.points = int(item.is_heavy), item.size
         self.baseline, self.size = item.y, size
+        # the drawn lines that may be blanks of this row
+        self.near = [rule for rule in self.blanks if -0.5 * size <= rule.at - item.y <= 0.12 * size]
         self.box = [item.left, item.right, item.bottom, item.top]
         self.last_right, self.last_x = item.right, item.x
+        self.gaps = []
         self.has_space = self.has_break = False
 
     def _close_script(self) -> None:
@@ -274,7 +274,7 @@ class _RowBuilder:
     def finish(self) -> None:
         self._close_script()
         text = "".join(self.text)
-        if self.blanks and text.strip():
+        if self.near and text.strip():
             # a blank at the end of a row begins where its text ends, one at the beginning ends where it begins
             left, right, reach = self.box[0], self.last_right, 1.5 * self.size
             text = self._blank_touching(left - reach, left, is_before=True) + text.rstrip()
@@ -290,6 +290,7 @@ class _RowBuilder:
                     self.size,
                     points=self.points,
                     baseline=self.baseline,
+                    gaps=tuple(self.gaps),
                     is_bold=self.heavy >= BOLD_SHARE * len(text.replace(" ", "")),
                 )
             )
