@@ -54,7 +54,7 @@ class Outline:
     `headings` are lines that head sections, `titles` those that only continue them; `alone` says that no others do. `numbers` are the marks of questions: the
     index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
     `dropped` are lines that a program printed between questions. `is_counted`: the questions have no numbers, those of `numbers`
-    only count them, and no other numbered line begins one.
+    only count them, and no other numbered line begins one. `is_answered`: what stands below the line that asks is its answer.
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
@@ -65,6 +65,7 @@ class Outline:
     family: str = ""
     dropped: frozenset[int] = frozenset()
     is_counted: bool = False
+    is_answered: bool = False
 
     def label(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The lines with the labels that they have in this reading; their text stays as it is."""
@@ -109,9 +110,9 @@ def propose_outlines(
     marks = read_marks_of(pieces)
     numberings = _list_numberings(marks, pieces, starts)
     outlines: list[Outline] = []
-    closed = _read_closed(pieces)
-    if closed is not None and len(closed.numbers) > len(starts):
-        yield closed
+    for counted in (_read_closed(pieces), _read_alternating(pieces)):
+        if counted is not None and len(counted.numbers) > len(starts):
+            yield counted
     sections = _list_sections(marks, pieces, heads)
     for headings, titles in sections:
         outlines.append(Outline(headings, titles))
@@ -227,7 +228,9 @@ def _list_numberings(
 
 # So many lines must close questions, and hardly any two of them stand together.
 _LEAST_CLOSED, _MOST_CLOSE = 5, 0.2
-_CLOSER = re.compile(r"(?P<word>[^\W\d_]{2,12})(?:\s*[:：]|\s)\s*(?P<key>[A-Ja-j]{1,6}|[√×✓✗对错TF])\s*")
+_CLOSER = re.compile(
+    r"(?P<word>[^\W\d_]{2,12}(?: [^\W\d_]{2,12}){0,2})(?:\s*[:：]|\s)\s*(?P<key>[A-Ja-j]{1,6}|[√×✓✗对错TF])\s*"
+)
 _LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
 
 
@@ -252,6 +255,34 @@ def _read_closed(pieces: Sequence[Piece]) -> Outline | None:
         begin = place + 1
     dropped = frozenset(pieces[place].start for place in counters)
     return Outline(numbers=numbers, dropped=dropped, is_counted=True, alone=True, family=word)
+
+
+# So many lines must ask, and most of them stand two lines below the one before.
+_LEAST_ASKING, _MOST_SPACED = 10, 0.7
+_LONGEST_REPLY = 80
+_ASKING = re.compile(r"[（(]\s*[)）]|_{2,}|[？?]\s*$")
+
+
+def _read_alternating(pieces: Sequence[Piece]) -> Outline | None:
+    """Questions without options and words, and many without numbers: a line that asks, and one below it that answers."""
+    asking = find_asking(pieces)
+    numbers = {
+        pieces[place].start: (label.end if label is not None and label.style == "num" else 0, count)
+        for count, place in enumerate(asking, start=1)
+        for label in [pieces[place].label]
+    }
+    return Outline(numbers=numbers, is_counted=True, is_answered=True, alone=True) if numbers else None
+
+
+def find_asking(pieces: Sequence[Piece]) -> list[int]:
+    """The lines that ask, where one line stands between most of them; none where they are few or stand otherwise."""
+    asking = [place for place, piece in enumerate(pieces) if _ASKING.search(piece.text) is not None]
+    spaced = sum(
+        1
+        for left, right in pairwise(asking)
+        if right == left + 2 and len(pieces[left + 1].text) <= _LONGEST_REPLY
+    )
+    return asking if len(asking) >= _LEAST_ASKING and spaced >= _MOST_SPACED * (len(asking) - 1) else []
 
 
 def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
