@@ -184,7 +184,7 @@ _LEAST_OF_FAMILY = 0.7
 
 
 def list_runs(pieces: Sequence[Piece]) -> list[list[SeriesMark]]:
-    """The marks of each family that rise one by one through the paper and hardly begin again; letters are none."""
+    """The marks of each family that rise one by one through the paper and hardly begin again."""
     found: list[list[SeriesMark]] = []
     for family, own in _by_family(read_marks_of(pieces)).items():
         if family.strip("().") == "A" or sum(1 for mark in own if mark.value == 1) > 1:
@@ -235,7 +235,7 @@ _LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
 
 
 def _read_closed(pieces: Sequence[Piece]) -> Outline | None:
-    """Questions without numbers, each of which ends with its answer: what follows an answer begins the next one.
+    """Questions without numbers, each of which ends with its answer; the next one follows it.
 
     What closes them is told by repetition: a word and one key after it, at the end of many lines.
     """
@@ -264,7 +264,7 @@ _ASKING = re.compile(r"[（(]\s*[)）]|_{2,}|[？?]\s*$")
 
 
 def _read_alternating(pieces: Sequence[Piece]) -> Outline | None:
-    """Questions without options and words, and many without numbers: a line that asks, and one below it that answers."""
+    """Questions without options and most without numbers: a line asks, one below it answers."""
     asking = find_asking(pieces)
     numbers = {
         pieces[place].start: (label.end if label is not None and label.style == "num" else 0, count)
@@ -275,7 +275,7 @@ def _read_alternating(pieces: Sequence[Piece]) -> Outline | None:
 
 
 def find_asking(pieces: Sequence[Piece]) -> list[int]:
-    """The lines that ask, where one line stands between most of them; none where they are few or stand otherwise."""
+    """The lines that ask, where one line stands between most of them; else none."""
     asking = [place for place, piece in enumerate(pieces) if _ASKING.search(piece.text) is not None]
     spaced = sum(
         1
@@ -286,7 +286,7 @@ def find_asking(pieces: Sequence[Piece]) -> list[int]:
 
 
 def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
-    """The lines that end with an answer in one form, `正确答案 B`, and the word in it; none where they are few."""
+    """The word of the answers in one form that lines end with, `正确答案 B`, and these lines, if many."""
     lines = ["" if piece.kind == "table" else piece.text.strip() for piece in pieces]
     own = {place: match["word"] for place, text in enumerate(lines) if (match := _CLOSER.fullmatch(text))}
     words = Counter(own.values())
@@ -325,7 +325,7 @@ def _name_field(text: str) -> str:
 
 
 def _find_counters(lines: Sequence[str]) -> set[int]:
-    """The lines that are alike but for a number that rises: `18/473 单选题`, as a program counts what it shows."""
+    """The lines that are alike but for a number that rises, as a program counts: `18/473 单选题`."""
     alike: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for place, text in enumerate(lines):
         number = re.match(r"\d+", text) if len(text) <= _LONGEST_COUNTER else None
