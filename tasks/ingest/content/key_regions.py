@@ -80,8 +80,6 @@ def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
 
     That is at the heading with the next number. The answers of a whole paper begin with the first section again.
     """
-    from tasks.ingest.layout.headings import read_heading
-
     before = (read_heading(pieces[place].text) for place in range(index - 1, -1, -1))
     last = next((found.label for found in before if found is not None and found.label is not None), None)
     if last is None:

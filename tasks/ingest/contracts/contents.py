@@ -57,7 +57,10 @@ def keep_option_counts(reading: Reading) -> ContractCheck:
 
 
 def keep_option_labels(reading: Reading) -> ContractCheck:
-    """Options run A, B, C … without a gap, and no list of them is left in a text but parts that set tasks."""
+    """Options run A, B, C … without a gap, and no list of them is left in a text.
+
+    A list of parts that set tasks is none of options.
+    """
     found = ContractCheck()
     for draft in reading.drafts:
         labels = [label for label, _ in draft.options]
@@ -401,6 +404,8 @@ def keep_lengths(reading: Reading) -> ContractCheck:
                 and not draft.explanation
             ):
                 found.doubt(draft)
+                held = sum(1 for piece in reading.inside.get(id(draft), ()) if _PLACE.search(piece.text))
+                found.missing += held if held >= _MANY_PLACES else 0
                 found.breaches.append(
                     Breach(
                         "lengths",
@@ -411,6 +416,10 @@ def keep_lengths(reading: Reading) -> ContractCheck:
                     )
                 )
     return found
+
+
+# So many lines with a place for an answer are questions that were swallowed.
+_PLACE, _MANY_PLACES = re.compile(r"[？?]\s*$|_{3,}|[（(]\s*[)）]"), 5
 
 
 def _name(drafts: Sequence[Draft]) -> str:

@@ -70,7 +70,7 @@ _LEAST_OFFERED = 2
 
 
 def open_options(lines: IndexedLines) -> IndexedLines:
-    """Write rows of a table that offer options as lines: `* | c. | the owner` as `C. the owner *`."""
+    """Write rows that offer options as lines: `* | c. | the owner` as `C. the owner *`."""
     written: list[Piece] = []
     offered: list[tuple[int, Piece]] = []
     for piece in (*lines.pieces, None):

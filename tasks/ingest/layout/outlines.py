@@ -55,6 +55,7 @@ class Outline:
     index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
     `dropped` are lines that a program printed between questions. `is_counted`: the questions have no numbers, those of `numbers`
     only count them, and no other numbered line begins one. `is_answered`: what stands below the line that asks is its answer.
+    `given`: the numbers count questions wherever they lead, and head no section.
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
@@ -66,6 +67,7 @@ class Outline:
     dropped: frozenset[int] = frozenset()
     is_counted: bool = False
     is_answered: bool = False
+    given: bool = False
 
     def label(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The lines with the labels that they have in this reading; their text stays as it is."""
@@ -79,14 +81,15 @@ class Outline:
         mark = self.numbers.get(piece.start)
         label = piece.label
         if mark is not None:
-            is_known = (
-                label is not None and (label.style, label.value) == ("num", mark[1]) and not label.is_weak
-            )
-            return (
-                piece
-                if is_known
-                else piece.with_label(Label("num", mark[1], mark[0], piece.text[: mark[0]].strip()))
-            )
+            if (
+                not self.given
+                and label is not None
+                and (label.style, label.value) == ("num", mark[1])
+                and not label.is_weak
+            ):
+                return piece
+            own = piece.text[: mark[0]].strip()
+            return piece.with_label(Label("num", mark[1], mark[0], own, is_given=self.given))
         if self.numbers and label is not None and label.style in (_COUNTING if self.is_counted else _WORDED):
             return piece.with_label(None)  # else it would be taken for the number of a question
         return piece
@@ -129,19 +132,38 @@ def propose_outlines(
     yield from outlines
 
 
+def add_headings(outline: Outline, places: Collection[int], pieces: Sequence[Piece]) -> Outline:
+    """The same reading with headings where a question holds a line that announces others."""
+    marks = read_marks_of(pieces)
+    by_place = {pieces[mark.place].start: mark for mark in marks}
+    headings = dict(outline.headings)
+    for index, piece in enumerate(pieces):
+        if piece.start in places:
+            mark = by_place.get(piece.start) or SeriesMark(index, 0, 0, "")
+            heading, _ = _make_heading(mark, pieces, len(pieces), marks)
+            headings[piece.start] = replace(
+                heading,
+                is_question=False,
+                fine=heading.fine or find_type_in_title(heading.title),
+                rest=len(piece.text),
+            )
+    return replace(outline, headings=headings)
+
+
 def read_marks_of(pieces: Sequence[Piece]) -> list[SeriesMark]:
     """The marks at the beginning of lines."""
     found: list[SeriesMark] = []
     for place, piece in enumerate(pieces):
         if _MAY_MARK.match(piece.text) is None:
             continue
-        mark = _read_mark(place, piece.text)
+        mark = read_series_mark(place, piece.text)
         if mark is not None:
             found.append(mark)
     return found
 
 
-def _read_mark(place: int, text: str) -> SeriesMark | None:
+def read_series_mark(place: int, text: str) -> SeriesMark | None:
+    """The mark at the beginning of a line, the `place`-th of its paper; None where there is none."""
     match = _MARK.match(text)
     if match is None:
         return None
@@ -223,7 +245,34 @@ def _list_numberings(
         if len(numbers) >= _MIN_RUN and (fresh >= 2 or (fresh and len(numbers) > len(own))):
             found.append((steps, family, numbers))
     found.sort(key=lambda one: -one[0])
-    return [(family, numbers) for _, family, numbers in found[:2]]
+    listed = [(family, numbers) for _, family, numbers in found[:2]]
+    bare = _find_bare_run(pieces)
+    return [*listed, ("1", bare)] if any(start not in starts for start in bare) else listed
+
+
+_BARE = re.compile(r"\s*([1-9]\d?)\s+(?=\(?[A-Za-z\u4e00-\u9fff“\"])")
+_FAR, _USUAL_GAP = 4, 2.5
+
+
+def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
+    """Numbers that nothing closes, from 1 on one by one, as far apart as questions are and rows of a table are not."""
+    runs: dict[int, list[tuple[float, list[tuple[int, int, int]]]]] = defaultdict(list)
+    for place, piece in enumerate(pieces):
+        match = _BARE.match(piece.text) if piece.kind != "table" and "|" not in piece.text else None
+        if match is None:
+            continue
+        value, mark = int(match[1]), (place, match.end(), int(match[1]))
+        if value == 1:
+            runs[1].append((0.0, [mark]))
+            continue
+        before = [(score + min(place - run[-1][0], _FAR), run) for score, run in runs[value - 1]]
+        if before:
+            score, run = max(before, key=lambda one: (one[0], one[1][-1][0]))
+            runs[value].append((score, [*run, mark]))
+    found = [one for several in runs.values() for one in several]
+    score, best = max(found, key=lambda one: one[0], default=(0.0, []))
+    is_spread = len(best) >= _MIN_RUN and score >= _USUAL_GAP * (len(best) - 1)
+    return {pieces[place].start: (end, value) for place, end, value in best} if is_spread else {}
 
 
 # So many lines must close questions, and hardly any two of them stand together.
@@ -286,7 +335,7 @@ def find_asking(pieces: Sequence[Piece]) -> list[int]:
 
 
 def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
-    """The word of the answers in one form that lines end with, `正确答案 B`, and these lines, if many."""
+    """The word of the answers that lines end with, `正确答案 B`, and these lines, if many."""
     lines = ["" if piece.kind == "table" else piece.text.strip() for piece in pieces]
     own = {place: match["word"] for place, text in enumerate(lines) if (match := _CLOSER.fullmatch(text))}
     words = Counter(own.values())
@@ -381,7 +430,7 @@ def _list_sections(
             continue
         first = 2 if any(place < pieces[own[0].place].start for place in heads) and own[0].value == 2 else 1
         run = _run_up(own, first)
-        if len(run) < 2:
+        if len(run) < 2 or any(_floats(mark, pieces) for mark in run):
             continue
         support = 0
         headings: dict[int, Heading] = {}
@@ -401,6 +450,18 @@ def _list_sections(
             found.append((support, (headings, frozenset(titles))))
     found.sort(key=lambda one: -one[0])
     return [sections for _, sections in found[:2]]
+
+
+def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
+    """Whether a box with a title stands below the first line of a question, between 1 and 2: where it stands tells nothing."""
+    if not mark.place or "|" not in pieces[mark.place].text[: mark.end]:
+        return False
+    above = pieces[mark.place - 1].label
+    if above is None or above.is_weak or above.value != 1:
+        return False
+    below = (one.label for one in pieces[mark.place + 1 :])
+    following = next((one for one in below if one is not None and one.style == above.style), None)
+    return following is not None and following.value == 2
 
 
 def _names_type(text: str) -> bool:
@@ -464,7 +525,7 @@ def _make_heading(
     is_long = len(title) > _LONGEST_TITLE
     rest = mark.end if piece.text[mark.end :].strip() and (is_long or not is_list) else len(piece.text)
     style = "part" if mark.family[:1].isalpha() else "cn"
-    label = Label(style, mark.value, mark.end, piece.text[: mark.end].strip())
+    label = Label(style, mark.value, mark.end, piece.text[: mark.end].rpartition("|")[2].strip())
     # numbers in brackets below a heading without a type may be parts of what stands above them: its own lines tell
     is_told = announced or fine is not None or not is_list or not _counts_parts(counting[0].family)
     heading = Heading(

@@ -70,6 +70,10 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
             for index, piece in enumerate(pieces)
             if piece.start in outline.headings
         }
+    if outline is not None and outline.given:
+        headings = {
+            index: one for index, one in headings.items() if pieces[index].start not in outline.numbers
+        }
     current = Section(is_cover=bool(headings))
     sections = [current]
     broke = False

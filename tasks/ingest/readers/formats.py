@@ -193,6 +193,7 @@ def _read_pdf(data: bytes, options: Options) -> Extraction:
     has_text = sum(len(line.text) for line in extraction.lines) > 20
     if options["use_ocr"]:
         from tasks.ingest.readers.ocr import is_ocr_installed, read_pages
+        from tasks.ingest.readers.second_reading import compare_readings
 
         if is_ocr_installed():
             limit = _take_time(len(unreadable), options)
@@ -204,12 +205,11 @@ def _read_pdf(data: bytes, options: Options) -> Extraction:
                     known[line.page].append(line)
                 elif line.page not in unreadable:
                     kept.append(line)
-            lines, warnings, notes = read_pages(data, list(unreadable), limit, known)
+            lines, warnings = read_pages(data, list(unreadable), limit, known)
+            lines = compare_readings(lines, [line for line in extraction.lines if line.page not in known])
             extraction.lines = sorted([*kept, *lines], key=lambda line: line.page)
             extraction.warnings.extend(warnings)
             extraction.converter = "pypdfium2+rapidocr" if kept else "rapidocr"
-            if lines:
-                extraction.notes.extend(notes)
             return extraction
     names = ", ".join(str(page) for page in list(unreadable)[:20])
     if not has_text:

@@ -16,6 +16,7 @@ from tasks.ingest.layout.announcements import read_announcement, read_range
 from tasks.ingest.layout.pieces import make_pieces
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.splitting import Split, split_lines
+from tests.benchmarks.ingest_accuracy import read_landed
 
 CASES: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "contracts.yaml").read_text(encoding="utf-8")
@@ -171,3 +172,13 @@ def test_an_announced_count_ends_where_a_further_paper_begins() -> None:
 
     assert "announced_count" not in list_broken([1, 2, 1, 2, 3])
     assert "announced_count" in list_broken([1, 2, 3, 4, 5])
+
+
+def test_lists_below_lines_that_ask_nothing_are_no_options(tmp_path: Path) -> None:
+    recipe = "\n".join(
+        f"{drink}: 两包茶叶+{minutes}分钟:\n- 中杯: 20g糖+冰\n- 大杯: 30g糖+冰"
+        for minutes, drink in enumerate(("磨坊茶", "码头茶", "渡船茶", "灯塔茶", "集市茶"), start=3)
+    )
+    path = tmp_path / "kitchen.txt"
+    path.write_text(recipe, encoding="utf-8")
+    assert read_landed(path)["questions"] == []

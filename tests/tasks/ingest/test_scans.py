@@ -413,7 +413,7 @@ def test_a_page_without_a_line_is_empty_and_one_that_fails_is_named(monkeypatch:
     read = ocr.read_image(blank)
     assert read.lines == []
     assert read.warnings == ["The picture was not read by OCR: the engine failed with ValueError."]
-    _, warnings, _ = ocr.read_pages(scan_with(lambda canvas: None), [1], 60.0)
+    _, warnings = ocr.read_pages(scan_with(lambda canvas: None), [1], 60.0)
     assert warnings == ["Page 1 was not read by OCR: the engine failed with ValueError."]
 
 
