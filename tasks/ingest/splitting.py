@@ -178,6 +178,8 @@ def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
     more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
     if more > 0 or outline.hidden:
         # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
+        if gain >= 0 and other.missing < best.missing:
+            return True  # a question that is doubted is better than one that is missed
         return gain > (LEAST_GAIN if other.amiss < best.amiss else _GAIN_WITHOUT_MORE)
     return gain > (_GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER)
 
@@ -227,7 +229,12 @@ class ReadPaper:
     @property
     def amiss(self) -> int:
         """How many questions a contract doubts or misses."""
-        return self._doubted + max((one.missing for one in self.found), default=0)
+        return self._doubted + self.missing
+
+    @property
+    def missing(self) -> int:
+        """How many questions a contract misses."""
+        return max((one.missing for one in self.found), default=0)
 
     @property
     def _doubted(self) -> int:
@@ -240,7 +247,10 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     warnings: list[str] = []
     tables = copy(paper.tables)
     tables.warnings = warnings
-    body, regions = take_regions(part_answers(tables.replace_rows(pieces)))
+    rows = tables.replace_rows(pieces)
+    # where each question ends with its answer, a line that only says `answer` opens no part of them
+    is_closed = outline is not None and outline.is_counted
+    body, regions = ([rows], [[]]) if is_closed else take_regions(part_answers(rows))
     keys: list[KeyEntry] = []
     drafts: list[Draft] = []
     answer_parts: set[int] = set()

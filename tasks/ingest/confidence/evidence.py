@@ -52,6 +52,8 @@ def gather_paper(document: Row, questions: Sequence[Row], text: str, checked: Ch
         "longest_question": _compute_longest(questions),
         "residue_share": len(residue) / max(1, len(questions)),
         "is_scan": float(any("ocr" in row["parse_notes"] for row in questions)),
+        "ocr_unsure_share": _mean(["ocr_unsure" in row["parse_notes"] for row in questions]),
+        "readings_differ_share": _mean(["readings_differ" in row["parse_notes"] for row in questions]),
         "is_pdf": float("pdf" in media),
         "is_table": float(any(word in media for word in ("sheet", "excel", "csv", "json"))),
     }

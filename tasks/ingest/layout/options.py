@@ -303,7 +303,10 @@ def _are_tasks(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
 
 
 def are_tasks(texts: Sequence[str]) -> bool:
-    """Whether most of what is lettered sets tasks of its own, or brings marks of its own and at least one task."""
+    """Whether what is lettered are parts of a question.
+
+    Most of it sets tasks of its own, or brings marks of its own and at least one task.
+    """
     worth = sum(1 for text in texts if _WORTH.search(text))
     tasks = sum(1 for text in texts if task().match(_WORTH.sub("", text)))
     return 3 * tasks >= 2 * len(texts) or (3 * worth >= 2 * len(texts) and tasks > 0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
@@ -53,6 +53,8 @@ class Outline:
 
     `headings` are lines that head sections, `titles` those that only continue them; `alone` says that no others do. `numbers` are the marks of questions: the
     index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
+    `dropped` are lines that a program printed between questions. `is_counted`: the questions have no numbers, those of `numbers`
+    only count them, and no other numbered line begins one.
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
@@ -61,10 +63,12 @@ class Outline:
     hidden: frozenset[int] = frozenset()
     alone: bool = False
     family: str = ""
+    dropped: frozenset[int] = frozenset()
+    is_counted: bool = False
 
     def label(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The lines with the labels that they have in this reading; their text stays as it is."""
-        return [self._label(piece) for piece in pieces]
+        return [self._label(piece) for piece in pieces if piece.start not in self.dropped]
 
     def _label(self, piece: Piece) -> Piece:
         if piece.start in self.headings:
@@ -82,9 +86,13 @@ class Outline:
                 if is_known
                 else piece.with_label(Label("num", mark[1], mark[0], piece.text[: mark[0]].strip()))
             )
-        if self.numbers and label is not None and label.style in ("word", "wordp"):
+        if self.numbers and label is not None and label.style in (_COUNTING if self.is_counted else _WORDED):
             return piece.with_label(None)  # else it would be taken for the number of a question
         return piece
+
+
+_WORDED = ("word", "wordp")
+_COUNTING = (*_WORDED, "num", "bare", "circ", "bracket")
 
 
 def propose_outlines(
@@ -101,6 +109,9 @@ def propose_outlines(
     marks = read_marks_of(pieces)
     numberings = _list_numberings(marks, pieces, starts)
     outlines: list[Outline] = []
+    closed = _read_closed(pieces)
+    if closed is not None and len(closed.numbers) > len(starts):
+        yield closed
     sections = _list_sections(marks, pieces, heads)
     titled = _find_titled(pieces, heads)
     if titled:
@@ -121,21 +132,15 @@ def propose_outlines(
 
 
 def read_marks_of(pieces: Sequence[Piece]) -> list[SeriesMark]:
-    """The marks at the beginning of lines, and in the cells of a row that holds one title."""
+    """The marks at the beginning of lines."""
     found: list[SeriesMark] = []
     for place, piece in enumerate(pieces):
-        box = _BOX.match(piece.text) if "|" in piece.text else None
-        start = box.end() if box is not None else 0
-        if _MAY_MARK.match(piece.text, start) is None:
+        if _MAY_MARK.match(piece.text) is None:
             continue
-        mark = _read_mark(place, piece.text[start:])
+        mark = _read_mark(place, piece.text)
         if mark is not None:
-            found.append(mark._replace(end=mark.end + start))
+            found.append(mark)
     return found
-
-
-# empty boxes, or boxes with a word or two, before the cell with a title: `得分 | 评卷人 | 三、…`
-_BOX = re.compile(r"(?:\s*[^\W\d]{0,6}\s*\|)+(?=\s*[^\s|][^|]{4,}$)")
 
 
 def _read_mark(place: int, text: str) -> SeriesMark | None:
@@ -175,6 +180,21 @@ def _kind(numeral: str) -> str:
     if "Ⅰ" <= first <= "Ⅻ" or (numeral.isascii() and set(numeral) <= set("IVX")):
         return "I"
     return "A" if len(numeral) == 1 and first.isascii() else "one" if first.isascii() else "一"
+
+
+_LEAST_OF_FAMILY = 0.7
+
+
+def list_runs(pieces: Sequence[Piece]) -> list[list[SeriesMark]]:
+    """The marks of each family that rise one by one through the paper and hardly begin again; letters are none."""
+    found: list[list[SeriesMark]] = []
+    for family, own in _by_family(read_marks_of(pieces)).items():
+        if family.strip("().") == "A" or sum(1 for mark in own if mark.value == 1) > 1:
+            continue
+        run = _run_up(own, 1)
+        if len(run) >= max(_MIN_RUN, _LEAST_OF_FAMILY * len(own)):
+            found.append(run)
+    return found
 
 
 def _by_family(marks: Sequence[SeriesMark]) -> dict[str, list[SeriesMark]]:
@@ -233,6 +253,92 @@ def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
     score, best = max(found, key=lambda one: one[0], default=(0.0, []))
     is_spread = len(best) >= _MIN_RUN and score >= _USUAL_GAP * (len(best) - 1)
     return {pieces[place].start: (end, value) for place, end, value in best} if is_spread else {}
+
+
+# So many lines must close questions, and hardly any two of them stand together.
+_LEAST_CLOSED, _MOST_CLOSE = 5, 0.2
+_CLOSER = re.compile(r"(?P<word>[^\W\d_]{2,12})(?:\s*[:：]|\s)\s*(?P<key>[A-Ja-j]{1,6}|[√×✓✗对错TF])\s*")
+_LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
+
+
+def _read_closed(pieces: Sequence[Piece]) -> Outline | None:
+    """Questions without numbers, each of which ends with its answer: what follows an answer begins the next one.
+
+    What closes them is told by repetition: a word and one key after it, at the end of many lines.
+    """
+    word, closing = find_closing(pieces)
+    if not closing:
+        return None
+    lines = [piece.text.strip() for piece in pieces]
+    counters = _find_counters(lines)
+    tails = _list_tails(lines, closing)
+    numbers: dict[int, tuple[int, int]] = {}
+    begin = 0
+    for place in closing:
+        while begin in counters or (begin and _name_field(lines[begin]) in tails):
+            begin += 1
+        if begin < place:
+            numbers[pieces[begin].start] = (0, len(numbers) + 1)
+        begin = place + 1
+    dropped = frozenset(pieces[place].start for place in counters)
+    return Outline(numbers=numbers, dropped=dropped, is_counted=True, alone=True, family=word)
+
+
+def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
+    """The lines that end with an answer in one form, `正确答案 B`, and the word in it; none where they are few."""
+    lines = ["" if piece.kind == "table" else piece.text.strip() for piece in pieces]
+    own = {place: match["word"] for place, text in enumerate(lines) if (match := _CLOSER.fullmatch(text))}
+    words = Counter(own.values())
+    usual = words.most_common(1)
+    if not usual or usual[0][1] < _LEAST_CLOSED:
+        return "", []
+    word = usual[0][0]
+    # the key may be missing, and the line may hold the last option too
+    closer = re.compile(rf"{re.escape(word)}(?:\s*[:：]|\s+|$)\s*(?:[A-Ja-j]{{1,6}}|[√×✓✗对错TF])?$")
+    closing = [
+        place
+        for place, text in enumerate(lines)
+        if word in text
+        and closer.search(text) is not None
+        and (own.get(place, word) == word or words[own[place]] < _LEAST_CLOSED)
+    ]
+    close = sum(1 for left, right in pairwise(closing) if right == left + 1)
+    return (word, closing) if close <= _MOST_CLOSE * len(closing) else ("", [])
+
+
+def _list_tails(lines: Sequence[str], closing: Sequence[int]) -> set[str]:
+    """The names of the fields that stand below most answers: `解析：`, `Topic:`."""
+    names = Counter(
+        name for place in closing for text in lines[place + 1 : place + 4] if (name := _name_field(text))
+    )
+    return {name for name, count in names.items() if count >= _MOST_TAILS * len(closing)}
+
+
+_MOST_TAILS = 0.5
+_FIELD = re.compile(r"[^\w\s]?([^\W\d_]{2,12})\s*[^\w\s]?[:：]")
+
+
+def _name_field(text: str) -> str:
+    match = _FIELD.match(text)
+    return match[1] if match is not None else ""
+
+
+def _find_counters(lines: Sequence[str]) -> set[int]:
+    """The lines that are alike but for a number that rises: `18/473 单选题`, as a program counts what it shows."""
+    alike: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for place, text in enumerate(lines):
+        number = re.match(r"\d+", text) if len(text) <= _LONGEST_COUNTER else None
+        if number is not None:
+            alike[_NO_LETTERS.sub("", text)].append((place, int(number[0])))
+    found: set[int] = set()
+    for form, own in alike.items():
+        rising = sum(1 for left, right in pairwise(own) if left[1] < right[1])
+        if len(form) > 1 and len(own) >= _LEAST_COUNTERS and rising >= 0.6 * (len(own) - 1):
+            found.update(place for place, _ in own)
+    return found
+
+
+_NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
 _TAG = re.compile(r"\s*[\[【(（][^\])】）\d]{1,8}[\])】）]\s*(?=\d)")
@@ -396,8 +502,8 @@ def _make_heading(
     rest = mark.end if piece.text[mark.end :].strip() and (is_long or not is_list) else len(piece.text)
     style = "part" if mark.family[:1].isalpha() else "cn"
     label = Label(style, mark.value, mark.end, piece.text[: mark.end].rpartition("|")[2].strip())
-    # numbers below a heading without a type are questions, or parts of what stands above them: its own lines tell
-    is_told = announced or fine is not None or not is_list
+    # numbers in brackets below a heading without a type may be parts of what stands above them: its own lines tell
+    is_told = announced or fine is not None or not is_list or not _counts_parts(counting[0].family)
     heading = Heading(
         label,
         title,
@@ -407,6 +513,11 @@ def _make_heading(
         is_question=not is_list if is_told else None,
     )
     return heading, is_list or bool(re.search(r"分|points?|marks?", title))
+
+
+def _counts_parts(family: str) -> bool:
+    """Whether marks of a family may as well number the parts of a question: (1), 1), ①."""
+    return family.endswith(")") or "①" in family
 
 
 def _continue_title(mark: SeriesMark, pieces: Sequence[Piece], last: int) -> str:
