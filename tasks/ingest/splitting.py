@@ -305,13 +305,15 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     answer_parts: set[int] = set()
     stretches: list[Stretch] = []
     for part_pieces, region in zip(body, regions, strict=True):
-        answer_parts.update(piece.start for piece in region)
         part_drafts, part_keys = _split_part(part_pieces, paper, tables, stretches, outline)
         answered = tables.read(region, len(part_drafts), None)
         part_drafts = merge_repeated(part_drafts, answered, paper.language)
         found = part_region([piece for piece in region if piece.table < 0])
         for parts in (*([one] for one in part_keys), found):
-            keys.extend(match_keys(part_drafts, parts, paper.language).left)
+            matched = match_keys(part_drafts, parts, paper.language)
+            keys.extend(matched.left)
+        if matched.count or answered:
+            answer_parts.update(piece.start for piece in region)  # else nothing claims what was no key
         read_answers_below(part_drafts)
         if region:
             for draft in part_drafts:

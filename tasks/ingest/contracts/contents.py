@@ -11,7 +11,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Breach
 from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.contracts.results import ContractCheck
-from tasks.ingest.layout.headings import may_open_title, read_heading
+from tasks.ingest.layout.headings import MARKS_GROUP, may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import are_tasks
 from tasks.ingest.layout.outlines import find_asking, find_closing
@@ -249,6 +249,15 @@ def _held_numbers(draft: Draft, held: Sequence[Piece]) -> list[str]:
     alike = [label for label in labels if label.style == own.style and label.text[-1:] == own.text[-1:]]
     if draft.value + 1 in values and values != list(range(1, len(values) + 1)):
         return ["stem_holds_next_question"]
+    marked = [
+        piece
+        for piece in held
+        if (label := piece.label) is not None
+        and (label.style, label.text[-1:]) == (own.style, own.text[-1:])
+        and MARKS_GROUP.match(piece.text[label.end :])
+    ]
+    if len(marked) > 1:
+        return ["holds_number_of_its_kind"]  # each is worth something by itself
     if alike and own.style in ("num", "word", "bracket") and alike[0].value != 1:
         return ["holds_number_of_its_kind"]
     return []

@@ -117,6 +117,9 @@ def propose_outlines(
         if counted is not None and len(counted.numbers) > len(starts):
             yield counted
     sections = _list_sections(marks, pieces, heads)
+    titled = _find_titled(pieces, heads)
+    if titled:
+        outlines.append(Outline(titled))
     for headings, titles in sections:
         outlines.append(Outline(headings, titles))
         if has_others:
@@ -456,6 +459,32 @@ def _list_sections(
             found.append((support, (headings, frozenset(titles))))
     found.sort(key=lambda one: -one[0])
     return [sections for _, sections in found[:2]]
+
+
+_WORTH = re.compile(
+    r"\s*(?P<title>[^\W\d][^（(:：.。?？]{1,60}?)\s*[（(][^()（）]{0,20}?\d+\s*(?:分|(?i:points?|pts?|marks?))[^()（）]{0,20}[)）]\s*[:：.]?\s*"
+)
+_LINES_BELOW = 4
+
+
+def _find_titled(pieces: Sequence[Piece], heads: Mapping[int, bool]) -> dict[int, Heading]:
+    """Titles without a numeral that name what a section is worth, each above numbers that begin at 1; two at least."""
+    found: dict[int, Heading] = {}
+    for place, piece in enumerate(pieces):
+        match = _WORTH.fullmatch(piece.text) if len(piece.text) <= _LONGEST_TITLE else None
+        below = (
+            [one.label for one in pieces[place + 1 : place + 1 + _LINES_BELOW]] if match is not None else []
+        )
+        first = next((one for one in below if one is not None), None)
+        if match is None or first is None or first.value != 1 or piece.label is not None:
+            continue
+        title = match["title"]
+        fine = find_type_in_title(title)
+        found[piece.start] = Heading(
+            None, title, fine, read_marks(piece.text), len(piece.text), is_question=False
+        )
+    is_new = any(start not in heads for start in found)
+    return found if len(found) > 1 and is_new else {}
 
 
 def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
