@@ -49,11 +49,7 @@ _LONGEST_FORM_CELL, _LEAST_ROWS = 8, 2
 
 def open_cells(lines: IndexedLines) -> IndexedLines:
     """Take the title out of a row whose other cells are a form: `得分 | 评卷人 | 三、简答题（每题6分，共30分）`."""
-    rows = {
-        place: _part_cells(piece.text)
-        for place, piece in enumerate(lines.pieces)
-        if " | " in piece.text
-    }
+    rows = {place: _part_cells(piece.text) for place, piece in enumerate(lines.pieces) if " | " in piece.text}
     counts = Counter(text for cells in rows.values() for text in {text for text, _, _ in cells})
     changed: dict[int, Piece] = {}
     for place, cells in rows.items():
