@@ -100,12 +100,24 @@ EDITIONS = Table(
             low=-1,
             high=1,
         ),
+        Column(
+            "mean_kappa_low",
+            "float",
+            "Lower end of the 95% interval of mean_kappa; null before any calibration, and in editions of an earlier version.",
+            high=1,
+        ),
         Column("rated_count", "int", "Rated responses behind it.", low=0),
         Column(
             "is_provisional",
             "bool",
-            "Whether no calibration stands behind the judge and its prompt.",
+            "Whether the order may change, as the judge is not known well enough, whatever gate was overridden.",
             required=True,
+        ),
+        Column(
+            "provisional_because",
+            "texts",
+            "Why: `uncalibrated`; `agreement`: the lower end of its kappa is below the bar; `ratings`: they are too few. Null where "
+            "it is not, and in editions of an earlier version, where it means uncalibrated.",
         ),
         Column("exam_prompt_versions", "texts", "Versions of the prompts that the candidates got."),
         Column("disciplines", "texts", "The disciplines of S.", required=True),
@@ -261,6 +273,23 @@ EDITION_SCORES = Table(
             "text",
             "A letter, A for the best: whoever stands in a lower group is distinguishable from the best of every higher one.",
         ),
+        _score(
+            "chance_score",
+            "Chance level of the questions that it sat: S of the best answer that is always the same, two stars for a right one; null "
+            "where a key is not known.",
+        ),
+        Column(
+            "chance_answers",
+            "text",
+            "That answer: `true` or `false`, and a label or `longest` among options.",
+        ),
+        Column(
+            "corrected_score",
+            "float",
+            "S corrected for chance: its share of what lies above the chance level; below 0 for less than chance gives.",
+            low=-200,
+            high=100,
+        ),
         _score("equated_score", "Expected S on the first season's bank, by the graded response model."),
         _score("equated_se", "Its standard error."),
         _score("equated_low", "Lower end of its 95% interval."),
@@ -404,6 +433,14 @@ EDITION_FITS = Table(
             "bool",
             "Whether the fit ended within its tolerance; else nothing is equated.",
             required=True,
+        ),
+        Column(
+            "withheld",
+            "text",
+            "Why nothing of the edition is equated: `anchors`: no question of a discipline was published before; `questions`, "
+            "`answers`: a discipline has too few; `draws`: the fit came to no one result; `errors`: they are wider than the scale. "
+            "Null where it is.",
+            allowed=("anchors", "questions", "answers", "draws", "errors"),
         ),
         IS_SIMULATED,
     ),

@@ -26,12 +26,16 @@ class QueryReader(Protocol):
 
 @dataclass(frozen=True)
 class JudgeInOrder:
-    """A judge by one version of its prompt; the other two are null before any calibration."""
+    """A judge by one version of its prompt; the others are null before any calibration.
+
+    `mean_kappa_low` is the lower end of the 95% interval of `mean_kappa`.
+    """
 
     judge: str
     prompt_wording: str
     mean_kappa: float | None = None
     rated_count: int | None = None
+    mean_kappa_low: float | None = None
 
     @property
     def key(self) -> str:
@@ -144,6 +148,7 @@ def _read_judges(read: QueryReader, run_id: str, month: str, least_ratings: int)
             prompt_wording=str(row["prompt_wording"]),
             mean_kappa=row["mean_kappa"],
             rated_count=row["rated_count"],
+            mean_kappa_low=row["mean_kappa_low"],
         )
         for row in found.iter_rows(named=True)
     ]

@@ -97,16 +97,17 @@ def arrange_styles(basis: Basis) -> list[StyleAnswers]:
 
 
 def count_stars(answers: StyleAnswers) -> pl.DataFrame:
-    """Rows of `edition_stars` without the edition: each candidate's stars for each question."""
+    """Rows of `edition_stars` without the edition: each candidate's stars for each question.
+
+    A reference may answer a question in two sets of a run, of which one has it as an anchor: these are repeats.
+    """
     import polars as pl
 
     is_unparsed = pl.col("score_status") == "unparsed"
     return (
-        answers.frame.group_by(
-            "set_id", "model", "prompt_style", "question_uuid", "lineage_uuid", "discipline"
-        )
+        answers.frame.group_by("model", "prompt_style", "question_uuid", "lineage_uuid", "discipline")
         .agg(
-            pl.col("sat_in_run_id", "passage").first(),
+            pl.col("set_id", "sat_in_run_id", "passage").first(),
             *(
                 ((pl.col("stars") == stars) & ~is_unparsed).sum().cast(pl.Int64).alias(f"stars_{stars}_count")
                 for stars in range(4)

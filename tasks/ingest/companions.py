@@ -107,7 +107,7 @@ def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], Matched]
     if extraction.sheets:
         repeated = split_sheets(extraction.sheets).drafts
         lines = [
-            Line("  ".join(cell for cell in row if cell.strip()))
+            Line(" | ".join(cell.strip() for cell in row if cell.strip()))
             for sheet in extraction.sheets
             for row in sheet.rows
         ]

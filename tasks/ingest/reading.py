@@ -21,6 +21,7 @@ from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.page_boxes import list_boxes
 from tasks.ingest.readers.sniffing import MEDIA_TYPES, sniff
 from tasks.ingest.splitting import Split, split_lines
+from tasks.ingest.sureness import note_sureness
 from tasks.ingest.tables.records import split_records
 from tasks.ingest.tables.sheets import split_sheets
 from tasks.ingest.words.cleaning import detect_language
@@ -91,6 +92,8 @@ def read_extraction(
             f"{repeated} of {len(split.drafts)} questions repeat another of this document and were left out."
         )
     document["question_count"] = len(questions)
+    if extraction.lines:
+        note_sureness(questions, extraction.lines, join_lines(extraction.lines)[1])
     judge_reading(document, questions, raw, split.checked, Terms.from_options(options))
     if not questions:
         document["status"], document["error"] = "no_questions", _explain_nothing(raw, split, answers)

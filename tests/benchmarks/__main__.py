@@ -40,6 +40,8 @@ ALL = (
     "validity_equating",
     "validity_judges",
     "validity_leaks",
+    "year_by_commands",
+    "gaming_candidates",
 )
 
 

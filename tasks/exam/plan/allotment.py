@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.exam.plan.fingerprint import list_changes
+from tasks.exam.plan.linking import LinkForecast, forecast_link
 from tasks.exam.plan.request import KnownSet, LedgerState, PastSitting, PlanRequest, Sitter
 from tasks.exam.plan.shares import Shortfall, describe_shortfalls
 from tasks.exam.plan.sharing import DrawnSet, distribute_sets
@@ -144,6 +145,7 @@ class Allotment:
     refused: list[Refusal] = field(default_factory=list)
     renewed: list[SetRenewal] = field(default_factory=list)
     left: dict[str, dict[str, int]] = field(default_factory=dict)
+    link: LinkForecast | None = None
 
 
 def allot_sets(request: PlanRequest, state: LedgerState) -> Allotment:
@@ -154,6 +156,7 @@ def allot_sets(request: PlanRequest, state: LedgerState) -> Allotment:
         avoided=found.avoided,
         new_sets=found.new_sets,
         claims=sorted((owner, taken.set_id) for owner, taken in found.taken.items()),
+        link=forecast_link(request, state, found),
     )
     used = {taken.set_id: taken for taken in sorted(found.taken.values(), key=lambda taken: taken.set_number)}
     lineage = request.index.lineage_uuids

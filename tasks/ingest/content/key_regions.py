@@ -6,7 +6,7 @@ They are regions at its end, and key lines and blocks inside its sections.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tasks.ingest.content.keys import KeyPart, split_inline
 from tasks.ingest.layout.headings import is_chapter, read_heading
@@ -22,7 +22,7 @@ from tasks.ingest.words.labels import Label
 def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piece]]]:
     """Separate question parts from answer parts.
 
-    A chapter that begins inside an answer part ends it.
+    A chapter that begins inside an answer part ends it, and so does a section with questions that were not asked before.
     """
     bodies: list[list[Piece]] = []
     regions: list[list[Piece]] = []
@@ -38,8 +38,10 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
             regions.append([])
             break
         end = len(rest)
+        asked = {_fold_question(piece) for piece in rest[:index]}
         for place in range(index + 2, len(rest)):
-            if is_chapter(rest[place].text) and has_options_ahead(rest[place : place + 60]):
+            is_further = is_chapter(rest[place].text) and has_options_ahead(rest[place : place + 60])
+            if is_further or _opens_further(rest, place, asked):
                 end = place
                 break
         bodies.append(rest[:index])
@@ -49,13 +51,35 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
     return bodies, regions
 
 
+_NEXT_LINES = 6
+
+
+def _opens_further(pieces: Sequence[Piece], place: int, asked: Collection[str]) -> bool:
+    """Whether the first section of a further paper begins here: its first question offers options and is a new one."""
+    heading = read_heading(pieces[place].text)
+    if heading is None or heading.fine is None or heading.label is None or heading.label.value != 1:
+        return False
+    following = pieces[place + 1 : place + 1 + _NEXT_LINES]
+    first = next((piece for piece in following if piece.label is not None and piece.label.value == 1), None)
+    if first is None or len(read_key_line(first.text)) > 1:
+        return False
+    return offers_options(following, True) and _fold_question(first) not in asked
+
+
+def _fold_question(piece: Piece) -> str:
+    """The beginning of a line without its number, white space and signs."""
+    body = piece.text[piece.label.end :] if piece.label is not None else piece.text
+    return _SIGNS.sub("", body)[:16]
+
+
+_SIGNS = re.compile(r"[\W_]+")
+
+
 def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
     """Return where questions continue after the answers of one section.
 
     That is at the heading with the next number. The answers of a whole paper begin with the first section again.
     """
-    from tasks.ingest.layout.headings import read_heading
-
     before = (read_heading(pieces[place].text) for place in range(index - 1, -1, -1))
     last = next((found.label for found in before if found is not None and found.label is not None), None)
     if last is None:

@@ -18,7 +18,7 @@ from tasks.ingest.content.choices import set_choice_answer
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
-from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.layout.pieces import Piece, join_pieces, rewrite
 from tasks.ingest.layout.sections import divide
 from tasks.ingest.readers.extraction import IMAGE
 from tasks.ingest.words.answers import (
@@ -195,6 +195,9 @@ def _list_line_marks(part: int, index: int, piece: Piece) -> list[_Mark]:
     inline = split_inline(piece)
     if inline:
         return [_Mark(part, index, begin, end, number, "num", 0.2) for number, begin, end in inline]
+    of_part = _OF_PART.match(piece.text)
+    if of_part is not None:
+        return [_Mark(part, index, 0, of_part.start(2), int(of_part[1]), "num", 0.3)]
     label = piece.label
     if label is None or label.style not in _COUNTING:
         return []
@@ -208,6 +211,8 @@ def _list_line_marks(part: int, index: int, piece: Piece) -> list[_Mark]:
     return [own, *shifted]
 
 
+# `5(a) One mark for …`: the answer of a part of question 5, where what counts is the 5
+_OF_PART = re.compile(r"\s*(?:Q\.?\s*)?(\d{1,2})\s*([(（][a-h][)）])")
 # `13-14. Answers will vary.`: one answer to several questions
 _SEVERAL = re.compile(r"\s*(?:第\s*)?(\d{1,3})\s*[-–—~～至]\s*(\d{1,3})\s*题?\s*[.．、:：]\s*(?=\S)")
 _INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）．]|[.:：](?!\d))\s*")
@@ -527,7 +532,23 @@ def _read_between(part: KeyPart, mark: _Mark, until: _Mark | None) -> KeyEntry:
     if until is not None:
         pieces[-1] = pieces[-1].cut(0, until.begin)
     pieces[0] = pieces[0].cut(mark.end)
-    return read_entry(mark.value or 0, pieces)
+    return read_entry(mark.value or 0, [_cut_cells(piece) for piece in pieces])
+
+
+# `(a) | The wind turns it. | 2`, `1(b) | … | 1`: part, answer, and what it is worth
+_ROW = re.compile(
+    r"\s*(?:\d{1,2})?\s*(?P<part>[（(][a-h][)）](?:\s*[（(][ivx]+[)）])?)?\s*\|\s*(?P<own>\S.*?)\s*\|\s*\d{1,2}\s*$",
+    re.DOTALL,
+)
+
+
+def _cut_cells(piece: Piece) -> Piece:
+    """A row without the bars between its cells, its number and its marks."""
+    row = _ROW.match(piece.text)
+    if row is None:
+        return piece
+    part = f"{row['part']} " if row["part"] else ""
+    return rewrite(piece.cut(0, row.end("own")), row.start("own"), part)
 
 
 def read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:

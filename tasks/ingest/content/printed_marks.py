@@ -126,7 +126,9 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
             pieces[0] = first.cut(marks.end() + (lead.end() if lead else 0))
             if not pieces[0].text.strip():
                 pieces = pieces[1:]
-        elif opening is not None and both is not None and (len(pieces) > 1 or opening.end() < len(first.text)):
+        elif (
+            opening is not None and both is not None and (len(pieces) > 1 or opening.end() < len(first.text))
+        ):
             draft.fine = both.fine or draft.fine  # `(单选题, 1.5 分)`
             draft.marks = both.marks if draft.marks is None else draft.marks
             rest = first.cut(opening.end())

@@ -8,6 +8,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import NOTHING_ASKS, keep_asking
 from tasks.ingest.contracts.contents import (
+    keep_closed,
     keep_key_length,
     keep_keys,
     keep_keys_out,
@@ -27,7 +28,7 @@ from tasks.ingest.contracts.counts import (
     keep_number_runs,
     keep_score_table,
 )
-from tasks.ingest.contracts.coverage import NOTHING_FOUND, keep_claimed, keep_found
+from tasks.ingest.contracts.coverage import NOTHING_FOUND, keep_claimed, keep_found, keep_series
 from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.words.warnings import NOT_READ
@@ -45,11 +46,13 @@ CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
     keep_section_types,
     keep_keys,
     keep_key_length,
+    keep_closed,
     keep_own,
     keep_parts_few,
     keep_keys_out,
     keep_lengths,
     keep_claimed,
+    keep_series,
     keep_found,
     keep_asking,
 )

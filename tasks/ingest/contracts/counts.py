@@ -24,7 +24,7 @@ def keep_announced_count(reading: Reading) -> ContractCheck:
     found = ContractCheck()
     for at, announced in _announced(reading):
         stretch, drafts = reading.stretches[at], _below(reading, at)
-        counted = _measures(drafts)
+        counted = (*_measures(drafts), *_measures(_until_restart(drafts)))
         found.checked = True
         if announced.is_minimum:
             holds = max(counted) >= announced.counts[0]
@@ -166,7 +166,8 @@ def keep_score_table(reading: Reading) -> ContractCheck:
         sections = _numbered_sections(reading)
         if len(values) in (len(sections), len(reading.drafts)) or not reading.drafts:
             continue
-        if len(values) > len(sections) and _sum_marks(reading) in (_read_full_marks(reading), *_USUAL_MARKS):
+        marks = _sum_marks(reading)
+        if len(values) > len(sections) and marks and marks in (_read_full_marks(reading), *_USUAL_MARKS):
             continue  # a form with more columns than the paper needs
         lost = len(values) - len(sections)
         size = abs(lost)
@@ -229,7 +230,9 @@ def _read_full_marks(reading: Reading) -> float | None:
 
 def _sum_marks(reading: Reading) -> float | None:
     """The marks of all numbered sections together; None where one does not say its own."""
-    sections = [one for one in reading.stretches if one.heading and one.number is not None and one.parent is None]
+    sections = [
+        one for one in reading.stretches if one.heading and one.number is not None and one.parent is None
+    ]
     marks = [read_sum(one.heading) or read_sum(one.lead) for one in sections]
     own = [value for value in marks if value]
     return sum(own) if len(own) == len(sections) >= _LEAST_SECTIONS else None
@@ -300,6 +303,14 @@ def _below(reading: Reading, at: int) -> list[Draft]:
             break
         found += reading.by_section.get(one.index, ())
     return found
+
+
+def _until_restart(drafts: Sequence[Draft]) -> Sequence[Draft]:
+    """The questions of a section up to where a further paper without headings begins at 1 again."""
+    for at, (before, draft) in enumerate(pairwise(drafts), start=1):
+        if draft.value == 1 and (before.value or 0) > 1:
+            return drafts[:at]
+    return drafts
 
 
 def _measures(drafts: Sequence[Draft]) -> tuple[int, ...]:

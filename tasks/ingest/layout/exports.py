@@ -34,7 +34,7 @@ def write_exports(lines: IndexedLines) -> IndexedLines:
     Every character keeps its place in the raw text.
     """
     found = _write_fields(_drop_bubbles(lines))
-    found = _write_tagged(_write_type_lines(found))
+    found = _write_tail_answers(_write_tagged(_write_type_lines(found)))
     return _write_wrapped_keys(_join_letters(found))
 
 
@@ -116,7 +116,9 @@ def _drop_titles(lines: IndexedLines, ends: Mapping[int, int]) -> IndexedLines:
         rest = piece.cut(ends[index])
         text = f"{head.text.rstrip()} "
         sources = (*head.sources, *([above.start] * len(text)))[: len(text)]
-        written.append(replace(rest, text=text + rest.text, start=above.start, sources=(*sources, *rest.sources)))
+        written.append(
+            replace(rest, text=text + rest.text, start=above.start, sources=(*sources, *rest.sources))
+        )
     return IndexedLines(written)
 
 
@@ -186,6 +188,44 @@ def _write_tagged(lines: IndexedLines) -> IndexedLines:
         last = int(match.group(2)) if match.group(2) else last + 1
         changed[index] = rewrite(lines.pieces[index], match.end(), f"{last}. [{match.group(1)}]")
     return lines.replace(changed)
+
+
+_TAIL_ANSWER = re.compile(r"(?<=[\s._?？。])(?P<sign>#{1,2}|=>|>>|\|\|)\s*(?P<answer>[^\s#=>|][^#|]*)$")
+_ASKS = re.compile(r"_{2,}|[?？]|[（(]\s*[)）]")
+_LEAST_TAILS, _MOST_ASKING = 4, 0.7
+
+
+def _write_tail_answers(lines: IndexedLines) -> IndexedLines:
+    """Write what stands behind one sign at the end of numbered lines as an answer: `3. A(n) _____ is cut by a saw. # kerf`.
+
+    That is done where at least four lines have the sign, and most of them ask or leave a blank before it.
+    """
+    found: dict[int, re.Match[str]] = {}
+    for index, label in enumerate(lines.labels):
+        if label is None or label.style not in ("num", "word", "paren"):
+            continue
+        match = _TAIL_ANSWER.search(lines.pieces[index].text, label.end)
+        if match is not None:
+            found[index] = match
+    usual = Counter(match["sign"] for match in found.values()).most_common(1)
+    if not usual or usual[0][1] < _LEAST_TAILS:
+        return lines
+    own = {index: match for index, match in found.items() if match["sign"] == usual[0][0]}
+    asking = sum(1 for match in own.values() if _ASKS.search(match.string[: match.start()]) is not None)
+    if asking < _MOST_ASKING * len(own):
+        return lines
+    written: list[Piece] = []
+    for index, piece in enumerate(lines.pieces):
+        if index not in own:
+            written.append(piece)
+            continue
+        match = own[index]
+        answer = piece.cut(match.start("sign"))
+        written += [
+            piece.cut(0, match.start("sign")),
+            rewrite(answer, match.start("answer") - match.start("sign"), "Answer: "),
+        ]
+    return IndexedLines(written)
 
 
 def _join_letters(lines: IndexedLines) -> IndexedLines:

@@ -32,7 +32,9 @@ _ONLY_MARKS = re.compile(
 
 
 # what may follow a title behind a number in brackets: marks and remarks that count
-_ENDS_TITLE = re.compile(r"\s*[:：]?\s*(?:[（(\[][^()（）\[\]]*(?:分|题|空|points?|marks?|pts?)[^()（）\[\]]*[)）\]]|共?\s*\d+\s*(?:小?题|分))*\s*[:：。.]?\s*")
+_ENDS_TITLE = re.compile(
+    r"\s*[:：]?\s*(?:[（(\[][^()（）\[\]]*(?:分|题|空|points?|marks?|pts?)[^()（）\[\]]*[)）\]]|共?\s*\d+\s*(?:小?题|分))*\s*[:：。.]?\s*"
+)
 
 
 BULLET = re.compile(r"\s*(?:[-–—•·●▪◦■◆❖➢✦*])\s+(?=\S)")

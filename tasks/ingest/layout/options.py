@@ -58,7 +58,9 @@ _GLUED = re.compile(
 
 
 # What closes a question that offers answers: it asks itself, or leaves a place for the letter.
-_OFFERS = re.compile(r"(?:[?？]|_{2,}|[（(]\s*[)）])[\s.。:：]*$|(?i:(?:which|what)\s+(?:of\s+the\s+following|one)\b)")
+_OFFERS = re.compile(
+    r"(?:[?？]|_{2,}|[（(]\s*[)）])[\s.。:：]*$|(?i:(?:which|what)\s+(?:of\s+the\s+following|one)\b)"
+)
 # What closes a part that brings marks: `[7M]`, `(6 marks)`, `6分`, and in the margin a bare number.
 _WORTH = re.compile(
     r"(?:\s*[\[(（]\s*\d{1,2}(?:\s*\+\s*\d{1,2})*\s*(?:M|分|(?i:marks?|points?|pts?))?\s*[\])）]|\s{3,}\d{1,2})\s*(?:[(（]?(?i:or)[)）]?)?\s*$"
@@ -301,7 +303,10 @@ def _are_tasks(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
 
 
 def are_tasks(texts: Sequence[str]) -> bool:
-    """Whether most of what is lettered sets tasks of its own, or brings marks of its own and at least one task."""
+    """Whether what is lettered are parts of a question.
+
+    Most of it sets tasks of its own, or brings marks of its own and at least one task.
+    """
     worth = sum(1 for text in texts if _WORTH.search(text))
     tasks = sum(1 for text in texts if task().match(_WORTH.sub("", text)))
     return 3 * tasks >= 2 * len(texts) or (3 * worth >= 2 * len(texts) and tasks > 0)

@@ -62,6 +62,15 @@ def read_docx(data: bytes) -> Extraction:
     return _Walker(package).walk()
 
 
+def read_pictures(data: bytes) -> list[bytes]:
+    """The pictures that a Word package shows, in the order of its text.
+
+    Raises:
+        DocumentError: as `read_docx` does.
+    """
+    return Parts(open_package(data)).read_pictures()
+
+
 class _Walker:
     def __init__(self, package: zipfile.ZipFile) -> None:
         self.parts = Parts(package)

@@ -97,7 +97,9 @@ _HALF_LINE_EMU = 90_000
 _EMU_A_POINT = 12_700
 # Beside a box so wide no line of its paragraph has room: the text begins below it.
 _WIDE_EMU = 300 * _EMU_A_POINT
-_LENGTH = re.compile(r"(?:^|;)\s*(?P<name>margin-top|height|mso-position-vertical-relative)\s*:\s*(?P<value>[^;]*)")
+_LENGTH = re.compile(
+    r"(?:^|;)\s*(?P<name>margin-top|height|mso-position-vertical-relative)\s*:\s*(?P<value>[^;]*)"
+)
 _POINTS = re.compile(r"(-?\d+(?:\.\d+)?)(pt|in|cm|mm)?")
 _UNITS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835}
 
@@ -109,10 +111,16 @@ def stands_above(box: etree._Element) -> bool:
         if name == "anchor":
             return _stands_above_anchor(node)
         if name == "shape":
-            found = {match["name"]: match["value"].strip() for match in _LENGTH.finditer(node.get("style") or "")}
+            found = {
+                match["name"]: match["value"].strip() for match in _LENGTH.finditer(node.get("style") or "")
+            }
             top, height = _read_points(found.get("margin-top")), _read_points(found.get("height"))
             is_relative = found.get("mso-position-vertical-relative", "text") in ("text", "line")
-            return is_relative and top is not None and _is_above(top * _EMU_A_POINT, (height or 0) * _EMU_A_POINT)
+            return (
+                is_relative
+                and top is not None
+                and _is_above(top * _EMU_A_POINT, (height or 0) * _EMU_A_POINT)
+            )
         if name == "p":
             return False
     return False

@@ -7,7 +7,7 @@ lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tasks.ingest.readers.pdf_lines import starts_anew
 from tasks.ingest.readers.pdf_pages import Row
@@ -15,11 +15,10 @@ from tasks.ingest.readers.pdf_pages import Row
 _WORTH = r"[\[(（]?\s*\d{1,2}(?:\s*[+xX×=]\s*\d{1,3}){0,4}\s*(?:M|分|(?i:marks?|points?|pts?))?\s*[\])）]?"
 _CODE = r"(?:(?:C?L?O|CLO|BT?L?|RBT|PO|PSO|K|L|U)[-: ]?\d[,;/& ]*){1,4}"
 _MARK = re.compile(rf"\s*(?:{_CODE}\s*{_WORTH}|{_WORTH}\s*{_CODE}|{_WORTH}|{_CODE})\s*")
-_TAIL = re.compile(rf"(?<=\S)\s{{3,}}({_MARK.pattern})$")
-# So many marks make a column, of which so many stand alone.
-LEAST_MARKS, LEAST_ALONE = 3, 2
-# How far the right edges of a column's marks may lie apart, in points; marks may be centred.
-APART = 14.0
+# So many marks make a column, of which so many stand between the rows of a text.
+LEAST_MARKS, LEAST_WITHIN = 3, 2
+# How far the right edges of a column's marks may lie apart, in sizes of their print; marks may be centred.
+APART = 1.4
 # A paragraph ends where the next row lies lower by more than so many sizes of its print, or is centred: it begins so far into it.
 LEAST_SPACE, CENTRED = 1.1, 0.3
 _GAP = " " * 12
@@ -28,30 +27,25 @@ _GAP = " " * 12
 def settle_margins(rows: list[Row]) -> None:
     """Put the marks of a margin after the last row of the paragraph that they stand beside.
 
-    A page has a margin where marks end at one place on the right, and some of them stand alone between the rows of a text
-    that ends before them.
+    A page has a margin where marks end at one place on the right, and some of them stand between the rows of a text that
+    ends before them, alone or at the end of a row.
     """
     alone = [row for row in rows if _is_open(row) and _MARK.fullmatch(row.text)]
-    edge = _find_edge(alone, rows)
-    if edge is None:
-        return
-    beginning = min(row.left for row in alone if abs(row.right - edge) <= APART)
-    marks: list[tuple[Row, str]] = []
-    for row in rows:
-        found = _cut_tail(row)
-        if found is not None and abs(row.right - edge) <= APART and found[2] < beginning:
-            row.text, mark, row.right = found
-            marks.append((row, mark))
-    standing = [row for row in alone if abs(row.right - edge) <= APART]
-    for row in standing:
-        beside = _find_beside(rows, row)
-        if beside is not None and not any(other is beside for other, _ in marks):
-            marks.append((beside, row.text.strip()))
+    cut = {id(row): found for row in rows if (found := _cut_tail(row)) is not None}
+    column = _find_column(rows, alone, cut)
+    held: list[tuple[Row, str]] = []
+    for row in column:
+        if id(row) in cut:
+            row.text, mark, row.right = cut[id(row)]
+            held.append((row, mark))
+    for row in column:
+        beside = None if id(row) in cut else _find_beside(rows, row)
+        if beside is not None and not any(other is beside for other, _ in held):
+            held.append((beside, row.text.strip()))
             rows.remove(row)
-    held = [row for row, _ in marks]
-    for row, text in marks:
-        last = _find_last(rows, row, held)
-        last.text = f"{last.text}{_GAP}{text.strip()}"
+    for row, mark in held:
+        last = _find_last(rows, row, [other for other, _ in held])
+        last.text = f"{last.text}{_GAP}{mark.strip()}"
 
 
 def _is_open(row: Row) -> bool:
@@ -59,40 +53,55 @@ def _is_open(row: Row) -> bool:
 
 
 def _cut_tail(row: Row) -> tuple[str, str, float] | None:
-    """A row without the mark that closes it, the mark, and where the rest ends; None where it has no such mark."""
-    tail = _TAIL.search(row.text) if _is_open(row) and row.gaps else None
-    if tail is None:
+    """A row without the mark that closes it, the mark, and where the rest ends.
+
+    None where it has no such mark.
+    """
+    if not _is_open(row) or not row.gaps or _MARK.fullmatch(row.text):
         return None
     return next(
-        ((row.text[:count], tail.group(1), right) for count, right in row.gaps if count == tail.start()), None
+        (
+            (row.text[:count], row.text[count:], right)
+            for count, right in row.gaps
+            if count and _MARK.fullmatch(row.text, count)
+        ),
+        None,
     )
 
 
-def _find_edge(alone: Sequence[Row], rows: Sequence[Row]) -> float | None:
-    """Where the marks of a margin end on the right; None where a page has no such margin."""
-    cut = {id(row): found for row in rows if (found := _cut_tail(row)) is not None}
-    ends = [row.right for row in rows if id(row) in cut]
-    best: tuple[int, float] | None = None
-    for one in alone:
-        standing = [other for other in alone if abs(other.right - one.right) <= APART]
-        left = min(other.left for other in standing)
-        count = len(standing) + sum(1 for end in ends if abs(end - one.right) <= APART)
-        low, high = min(other.bottom for other in standing), max(other.top for other in standing)
+def _find_column(
+    rows: Sequence[Row], alone: Sequence[Row], cut: Mapping[int, tuple[str, str, float]]
+) -> list[Row]:
+    """The rows that are marks of a margin, or end in one; empty where a page has no margin."""
+    marked = [row for row in rows if id(row) in cut or row in alone]
+    best: list[Row] = []
+    for one in marked:
+        column = [row for row in marked if abs(row.right - one.right) <= APART * one.size]
+        if len(column) < max(LEAST_MARKS, len(best) + 1):
+            continue
+        within = [row for row in column if id(row) not in cut or _find_last(rows, row, column) is not row]
+        if len(within) < LEAST_WITHIN:
+            continue
+        left = min((row.left for row in column if id(row) not in cut), default=one.right)
+        low, high = min(row.bottom for row in column), max(row.top for row in column)
         texts = [
-            row
+            cut[id(row)][2] if id(row) in cut else row.right
             for row in rows
-            if _is_open(row) and len(row.text) > 30 and low <= row.bottom <= high and row not in standing
+            if _is_open(row) and len(row.text) > 30 and low <= row.bottom <= high and row not in alone
         ]
-        beyond = sum(1 for row in texts if (cut[id(row)][2] if id(row) in cut else row.right) > left)
-        if count >= LEAST_MARKS and len(standing) >= LEAST_ALONE and texts and 4 * beyond <= len(texts):
-            best = max(best or (0, 0.0), (count, one.right))
-    return best[1] if best else None
+        if texts and 4 * sum(1 for right in texts if right > left) <= len(texts):
+            best = column
+    return best
 
 
 def _find_beside(rows: Sequence[Row], mark: Row) -> Row | None:
     """The row of text on whose height a mark stands."""
     middle = (mark.bottom + mark.top) / 2
-    near = [row for row in rows if _is_open(row) and row.right <= mark.left + 2 and row.bottom <= middle <= row.top]
+    near = [
+        row
+        for row in rows
+        if _is_open(row) and row.right <= mark.left + 2 and row.bottom <= middle <= row.top
+    ]
     return max(near, key=lambda row: row.right, default=None)
 
 
@@ -103,7 +112,7 @@ def _find_last(rows: Sequence[Row], first: Row, held: Sequence[Row]) -> Row:
     for row in rows[place + 1 :]:
         if (
             not _is_open(row)
-            or starts_anew(row.text)
+            or (starts_anew(row.text) and row.left <= first.left + first.size)
             or any(row is other for other in held)
             or last.bottom - row.top > LEAST_SPACE * last.size
             or row.top > last.top

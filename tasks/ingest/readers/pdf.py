@@ -6,6 +6,7 @@ is replaced by a geometric order only where question numbers show that it is wro
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, meas
 from tasks.ingest.readers.page_margins import settle_margins
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
 from tasks.ingest.readers.pdf_columns import repair_order
-from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled
+from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
 from tasks.ingest.readers.pdf_formulas import write_linear
 from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
@@ -97,6 +98,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
             extraction.warnings.append(f"Page {index + 1} is damaged and was left out.")
             pages.append(Page(0, 0))
     document.close()
+    _restore_shifted(pages, extraction)
     mark_furniture(pages)
     repair_order(pages, extraction)
     for page_rows in pages:
@@ -141,6 +143,28 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     return extraction, unreadable
 
 
+def _restore_shifted(pages: Sequence[Page], extraction: Extraction) -> None:
+    """Write what characters show that their fonts count from a wrong place.
+
+    Where that place is not known they count as broken.
+    """
+    foreign = sum((page.foreign for page in pages), Counter[str]())
+    if not foreign:
+        return
+    shown = find_shift(list(foreign))
+    if shown:
+        extraction.warnings.append(
+            f"The fonts count {len(shown)} Chinese characters from a wrong place: they were read as what they show."
+        )
+    for page in pages:
+        if not shown:
+            page.broken += page.foreign.total()
+        elif page.foreign:
+            for row in page.rows:
+                row.text = row.text.translate(shown)
+                row.cells = tuple(cell.translate(shown) for cell in row.cells)
+
+
 def _kind(row: Row) -> str:
     if row.is_furniture:
         return "furniture"
@@ -158,7 +182,11 @@ def _read_page(page: Any, raw: Any) -> Page:
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)
     view.move(characters)
-    result.odd = count_odd([one.text for one in characters])
+    texts = [one.text for one in characters]
+    result.odd = count_odd(texts)
+    foreign = list_foreign(texts)
+    if foreign and is_chinese(result.odd[1], texts):
+        result.foreign = foreign
     result.width, result.height, result.frame = view.width, view.height, view.frame
     objects = list_objects(page, raw)
     shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)
@@ -173,7 +201,7 @@ def _read_page(page: Any, raw: Any) -> Page:
     if result.characters >= 8:
         characters = _place_pictures(characters, objects, raw, view)
     kept = keep_tables(result, characters, grids)
-    build_rows(result, characters, kept, find_blanks(level, kept or grids))
+    build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
     for row in result.rows if grids else ():
         middle = (row.left + row.right) / 2, (row.bottom + row.top) / 2

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from tasks.ingest.readers.pdf_fonts import find_signs
 from tasks.ingest.readers.pdf_pages import Character, Page, Row
 from tasks.ingest.readers.pdf_view import View
 from tasks.ingest.readers.scripts import SYMBOL_FONT
@@ -19,9 +20,12 @@ _HEAVY_FACE = re.compile(r"bold|black|heavy|simhei|stheiti|黑体|(?<!ya)hei\b",
 HEAVY_WEIGHT = 600
 # How much of a font's name is asked for.
 _NAME_BYTES = 128
+_LINE_ENDS = (0x0D, 0x0A)
 _BOX = struct.Struct("4f")
 # A character begins where its box does unless the box reaches over the one before it by so much of its size.
 OVERLAP = 0.3
+# So much above its baseline, in sizes, is the axis of a formula.
+AXIS = 0.25
 
 
 def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
@@ -46,7 +50,10 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
     breaks = spaced = False
     found: list[Character] = []
     add = found.append
-    fonts: dict[int, bool] = {}
+    fonts: dict[int, tuple[bool, dict[int, str]]] = {}
+    signs: dict[int, str] = {}
+    ink = [ctypes.c_double() for _ in range(4)]
+    at_ink = [ctypes.addressof(one) for one in ink]
     last: int | None = -1
     size = angle = before = 0.0
     is_heavy = is_level = False
@@ -61,9 +68,13 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
                 spaced = True
                 continue
             text = " "
-        elif code in (0x0D, 0x0A):
-            breaks = True
-            continue
+        elif code in _LINE_ENDS:
+            item = None if calls.is_generated(handle, index) else find_object(handle, index)
+            sign = _read_font(calls, item, fonts)[1].get(code) if item else None
+            if sign is None:
+                breaks = True
+                continue
+            text, high = sign, 0
         else:
             if 0xD800 <= code < 0xDC00:
                 high = code
@@ -88,7 +99,7 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             has_matrix = bool(item) and calls.matrix(item, at_turn)
             if has_matrix:
                 size *= math.hypot(turn.c, turn.d)
-            is_heavy = bool(item) and _is_heavy(calls, item, fonts)
+            is_heavy, signs = _read_font(calls, item, fonts) if item else (False, {})
             # and their baseline, which is level where nothing turns them
             is_level = has_matrix and not angle and not turn.b
             read_origin(handle, index, at_x, at_y)
@@ -97,7 +108,22 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
         else:
             x.value = left
         before = right
-        add(Character(text, x.value, y.value, left, right, bottom, top, size, breaks, spaced, angle, is_heavy))
+        if signs and code in signs and code not in _LINE_ENDS:
+            broken -= text == "\ufffd"
+            text = signs[code]
+            # such a sign hangs from its origin: it is put on the line of the text beside it
+            calls.ink(handle, index, *at_ink)
+            y.value = (ink[2].value + ink[3].value) / 2 - AXIS * size
+            left, right, bottom, top = (
+                ink[0].value,
+                ink[1].value,
+                y.value - 0.25 * size,
+                y.value + 0.95 * size,
+            )
+            is_level = False
+        add(
+            Character(text, x.value, y.value, left, right, bottom, top, size, breaks, spaced, angle, is_heavy)
+        )
         breaks = spaced = False
     result.characters += count
     result.broken += broken
@@ -153,6 +179,8 @@ class _Calls:
         self.mode = bind("FPDFTextObj_GetTextRenderMode", whole, here)
         self.weight = bind("FPDFFont_GetWeight", whole, here)
         self.font_name = bind("FPDFFont_GetBaseFontName", ctypes.c_size_t, here, at, ctypes.c_size_t)
+        # in the order left, right, bottom, top
+        self.ink = bind("FPDFText_GetCharBox", whole, here, whole, at, at, at, at)
         self.stroked = raw.FPDF_TEXTRENDERMODE_FILL_STROKE
 
 
@@ -161,17 +189,21 @@ def _bind(raw: Any) -> _Calls:
     return _Calls(raw)
 
 
-def _is_heavy(calls: _Calls, item: int, fonts: dict[int, bool]) -> bool:
-    """Whether an object's letters are bold.
+def _read_font(
+    calls: _Calls, item: int, fonts: dict[int, tuple[bool, dict[int, str]]]
+) -> tuple[bool, dict[int, str]]:
+    """Whether an object's letters are bold, and what codes of its font show that has no table for them.
 
-    Their font says so, or their outlines are drawn, too.
+    They are bold where their font says so, or their outlines are drawn, too.
     """
     font = calls.font(item)
     if font and font not in fonts:
-        name = ctypes.create_string_buffer(_NAME_BYTES)
-        calls.font_name(font, ctypes.addressof(name), _NAME_BYTES)
-        fonts[font] = calls.weight(font) >= HEAVY_WEIGHT or bool(_HEAVY_FACE.search(_decode_name(name.value)))
-    return bool(fonts.get(font)) or calls.mode(item) == calls.stroked
+        held = ctypes.create_string_buffer(_NAME_BYTES)
+        calls.font_name(font, ctypes.addressof(held), _NAME_BYTES)
+        name = _decode_name(held.value)
+        fonts[font] = calls.weight(font) >= HEAVY_WEIGHT or bool(_HEAVY_FACE.search(name)), find_signs(name)
+    is_bold, signs = fonts.get(font, (False, {}))
+    return is_bold or calls.mode(item) == calls.stroked, signs
 
 
 def _decode_name(name: bytes) -> str:

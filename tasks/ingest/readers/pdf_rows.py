@@ -6,9 +6,11 @@ The rows keep spaces, blanks, raised and lowered script, and the cells of ruled 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from unicodedata import category
 
 from tasks.ingest.readers.extraction import IMAGE
+from tasks.ingest.readers.pdf_formulas import BIG_SIGNS, bracket
 from tasks.ingest.readers.pdf_lines import first_word_width, starts_anew
 from tasks.ingest.readers.pdf_pages import Character, Page, Row
 from tasks.ingest.readers.pdf_rules import (
@@ -21,16 +23,26 @@ from tasks.ingest.words.headers import find_question_header
 
 # A row is bold where so much of it is.
 BOLD_SHARE = 0.9
+# Accents that files write beside the character over which they stand, and how they are written with it.
+_SLASH = "\u0338"
+_ACCENTS = dict(
+    zip("˙ˆ˜¯´¨ˇ˘˚\u0338", "\u0307\u0302\u0303\u0304\u0301\u0308\u030c\u0306\u030a\u0338", strict=True)
+)
 
 
 def build_rows(
-    page: Page, characters: Sequence[Character], grids: Sequence[Grid], blanks: Sequence[Rule]
+    page: Page,
+    characters: Sequence[Character],
+    grids: Sequence[Grid],
+    blanks: Sequence[Rule],
+    bars: Sequence[Rule] = (),
 ) -> None:
     """Fill a page with rows.
 
-    The characters of a table become its rows where its first one stands.
+    The characters of a table become its rows where its first one stands. `blanks` are the lines that may be blanks, `bars` those of
+    fractions.
     """
-    reader = _RowBuilder(page, blanks)
+    reader = _RowBuilder(page, blanks, bars)
     if not grids:
         for character in characters:
             reader.add(character)
@@ -135,19 +147,29 @@ def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Gri
     return kept
 
 
+@dataclass(slots=True)
+class _Script:
+    """Small print above or below a line."""
+
+    is_raised: bool
+    left: float
+    right: float
+    text: str = ""
+
+
 class _RowBuilder:
     """Groups characters, given in content order, into rows.
 
     A row has one baseline and moves right, scripts included.
     """
 
-    def __init__(self, page: Page, blanks: Sequence[Rule] = ()) -> None:
+    def __init__(self, page: Page, blanks: Sequence[Rule] = (), bars: Sequence[Rule] = ()) -> None:
         self.page = page
         self.blanks = blanks
         self.near: list[Rule] = []
         self.text: list[str] = []
-        self.script: list[str] = []
-        self.script_sign = 0
+        self.script: list[_Script] = []
+        self.bars = bars
         self.heavy, self.points = 0, 0.0
         self.baseline = 0.0
         self.size = 0.0
@@ -155,6 +177,7 @@ class _RowBuilder:
         self.last_right = 0.0
         self.last_x = 0.0
         self.gaps: list[tuple[int, float]] = []
+        self.signs: list[tuple[int, float, float]] = []
         self.has_space = False
         self.has_break = False
 
@@ -183,16 +206,21 @@ class _RowBuilder:
         ):
             if self.script:
                 self._close_script()
+            if (item.text in _ACCENTS or self.text[-1] in _ACCENTS) and self._compose(item):
+                return
             # less than a gap, and nothing that a space or a drawn line calls for
             if self.near or self.has_space or gap > 0.28 * own:
                 self._space(gap, item)
             self.text.append(item.text)
-        elif is_small and 0.08 * own < abs(rise) < 0.85 * own and -0.5 * own <= gap <= 0.7 * own:
-            sign = 1 if rise > 0 else -1
-            if self.script_sign != sign:
-                self._close_script()
-            self.script_sign = sign
-            self.script.append(item.text)
+            if item.text in BIG_SIGNS:
+                self._note_sign(item)
+        elif is_small and 0.08 * own < abs(rise) < 0.85 * own and self._may_script(left, rise > 0):
+            if not self.script or self.script[-1].is_raised != (rise > 0):
+                self.script.append(_Script(rise > 0, left, right))
+            script = self.script[-1]
+            script.text += item.text
+            script.right = max(script.right, right)
+            right = max(right, self.last_right) if len(self.script) > 1 else right
         else:
             self.finish()
             self._start(item, size)
@@ -211,6 +239,26 @@ class _RowBuilder:
             box[3] = top
         self.last_right, self.last_x = right, item.x
         self.has_space = self.has_break = False
+
+    def _note_sign(self, item: Character) -> None:
+        self.signs.append((len("".join(self.text)), item.left, item.right))
+
+    def _compose(self, item: Character) -> bool:
+        """Write an accent into the character that it stands over; False where it stands over none."""
+        middle = (item.left + item.right) / 2
+        before = self.text[-1]
+        accent, base = (item.text, before) if item.text in _ACCENTS else (before, item.text)
+        may_bear = base[-1:].isalnum() if accent != _SLASH else category(base[-1:] or " ") == "Sm"
+        if not may_bear or not self.last_x - 1 <= middle <= self.last_right + 1:
+            return False
+        if item.text in _ACCENTS:
+            self.text[-1] = before + _ACCENTS[item.text]
+        else:
+            self.text[-1] = item.text + _ACCENTS[before]
+            self.last_right, self.last_x = max(self.last_right, item.right), item.x
+        self.box[1], self.box[3] = max(self.box[1], item.right), max(self.box[3], item.top)
+        self.has_space = self.has_break = False
+        return True
 
     def _space(self, gap: float, item: Character) -> None:
         blank = self._blank_between(self.last_right, item.left)
@@ -262,14 +310,44 @@ class _RowBuilder:
         self.near = [rule for rule in self.blanks if -0.5 * size <= rule.at - item.y <= 0.12 * size]
         self.box = [item.left, item.right, item.bottom, item.top]
         self.last_right, self.last_x = item.right, item.x
-        self.gaps = []
+        self.gaps, self.signs = [], []
+        if item.text in BIG_SIGNS:
+            self._note_sign(item)
         self.has_space = self.has_break = False
 
+    def _may_script(self, left: float, is_raised: bool) -> bool:
+        """Whether a script goes on at this place, begins behind the row, or under or over another script."""
+        last = self.script[-1] if self.script else None
+        may_stack = last is not None and last.is_raised != is_raised and self.text[-1] != IMAGE
+        if may_stack and last is not None and abs(left - last.left) <= 0.5 * self.size:
+            return True
+        right = last.right if last is not None and last.is_raised == is_raised else self.last_right
+        return -0.5 * self.size <= left - right <= 0.7 * self.size
+
     def _close_script(self) -> None:
-        if self.script:
-            text = "".join(self.script)
-            self.text.append(raise_text(text) if self.script_sign > 0 else lower_text(text))
-        self.script, self.script_sign = [], 0
+        """Write the scripts: two of which a line parts are a fraction."""
+        if not self.script:
+            return
+        over, under = self.script[0], self.script[-1]
+        if len(self.script) == 2 and over.is_raised and self._is_fraction(over, under):
+            written = f"{bracket(over.text)}/{bracket(under.text)}"
+            self.text.append(f" {written}" if self.text[-1][-1:].isalnum() else written)
+        else:
+            if self.text[-1][-1:] in BIG_SIGNS:
+                self.script.sort(key=lambda one: one.is_raised)
+            self.text += [
+                raise_text(one.text) if one.is_raised else lower_text(one.text) for one in self.script
+            ]
+        self.script = []
+
+    def _is_fraction(self, over: _Script, under: _Script) -> bool:
+        left, right, slack = min(over.left, under.left), max(over.right, under.right), 0.3 * self.size
+        return any(
+            abs(bar.low - left) <= slack
+            and abs(bar.high - right) <= slack
+            and self.baseline <= bar.at <= self.baseline + 0.6 * self.size
+            for bar in self.bars
+        )
 
     def finish(self) -> None:
         self._close_script()
@@ -291,6 +369,7 @@ class _RowBuilder:
                     points=self.points,
                     baseline=self.baseline,
                     gaps=tuple(self.gaps),
+                    signs=tuple(self.signs),
                     is_bold=self.heavy >= BOLD_SHARE * len(text.replace(" ", "")),
                 )
             )

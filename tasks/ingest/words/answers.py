@@ -181,7 +181,9 @@ def read_bracketed_key(stem: str, labels: str) -> Found | None:
 
 _FILLED_BLANK = re.compile(r"(?<=____) （）")
 # `_B___`, `____C____`, `__ab`: the key on the line where it is to be written
-_BLANK_KEY = re.compile(r"(?<![A-Za-z\d_])_+\s*([A-J]{1,6}|(?<=_)[a-j]{1,6}(?![A-Za-z]))\s*(?:_+(?![A-Za-z\d_])|$)")
+_BLANK_KEY = re.compile(
+    r"(?<![A-Za-z\d_])_+\s*([A-J]{1,6}|(?<=_)[a-j]{1,6}(?![A-Za-z]))\s*(?:_+(?![A-Za-z\d_])|$)"
+)
 
 
 def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:

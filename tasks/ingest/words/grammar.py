@@ -60,7 +60,7 @@ def asking() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def task() -> re.Pattern[str]:
-    """What sets a task by itself: it begins with a verb of tasks, or closes with a question mark."""
+    """What sets a task by itself: a verb of tasks at its beginning, or a question mark at its end."""
     verbs = _read()["task_verbs"]
     latin = "|".join(word.capitalize() for word in verbs if word.isascii())
     chinese = "|".join(word for word in verbs if not word.isascii())

@@ -1,3 +1,12 @@
+# What the best blind answers get, 0 to 100.
+from .chance import ChanceLevel as ChanceLevel
+
+# The chance level of a set of questions, given with their disciplines' codes.
+from .chance import compute_chance as compute_chance
+
+# Scores as a share of what lies above chance, 100 at most; below 0 for less than chance gives.
+from .chance import correct_for_chance as correct_for_chance
+
 # Who of each pair has more stars on how many common questions, and how many in all.
 from .comparisons import compare_stars as compare_stars
 
@@ -37,14 +46,17 @@ from .together import ERROR_RATE as ERROR_RATE
 __all__ = [
     "CONFIDENCE",
     "ERROR_RATE",
+    "ChanceLevel",
     "Differences",
     "Estimate",
     "HeadToHead",
     "Pairs",
     "RelativeScores",
     "compare_stars",
+    "compute_chance",
     "compute_changes",
     "compute_pairs",
     "compute_ranks",
     "compute_scores",
+    "correct_for_chance",
 ]

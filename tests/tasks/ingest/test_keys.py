@@ -302,3 +302,41 @@ def test_a_key_of_another_version_answers_only_what_it_prints_again(tmp_path: Pa
     answers = [q["answer"] for q in landed["questions"]]
     assert answers == [*([[]] * 5), ["磨坊很老。"], ["灯塔很老。"], ["渡口很老。"], []]
     assert any("the key of another" in one for one in landed["document"]["warnings"])
+
+
+def test_an_answer_part_ends_where_the_choice_questions_of_another_paper_begin(tmp_path: Path) -> None:
+    def write_choices(things: tuple[str, ...]) -> str:
+        return "".join(
+            f"{number}. {thing}用来做什么？（ ）\nA. 磨面\nB. 照明\nC. 过河\nD. 送信\n"
+            for number, thing in enumerate(things, start=1)
+        )
+
+    paper = (
+        f"一、选择题\n{write_choices(('风车', '灯', '船'))}二、简答题\n1. 简述磨坊的历史。\n参考答案\n"
+        f"一、选择题\n1-3 ABC\n二、简答题\n1. 磨坊很老。\n"
+        f"一、选择题\n{write_choices(('驿马', '渡船', '水车'))}参考答案\n1-3 DCA\n"
+    )
+    questions = read_landed(write(tmp_path, "papers.txt", paper))["questions"]
+    assert [q["answer"] for q in questions] == [["A"], ["B"], ["C"], ["磨坊很老。"], ["D"], ["C"], ["A"]]
+
+
+def test_a_letter_with_its_reason_in_a_bracket_is_a_key(tmp_path: Path) -> None:
+    found = read(
+        write(tmp_path, "paper.txt", write_paper(lambda _, key, text: f"答案：{key}（{text}最合适）"))
+    )
+    assert found == EXPECTED
+
+
+def test_rows_for_the_parts_of_a_question_answer_that_question(tmp_path: Path) -> None:
+    asked = "1. Explain how the mill works.\n2. Describe the way of the grain.\n3. State the length of the pier.\n"
+    key = (
+        "Question | Answer | Marks\n1(a) | The wind turns it. | 2\n1(b) | Not in winter. | 1\n"
+        "2 | By cart to the quay. | 3\n3(a) | Forty metres. | 1\n"
+    )
+    write(tmp_path, "harbour ms.txt", key)
+    questions = read_landed(write(tmp_path, "harbour qp.txt", asked))["questions"]
+    assert [q["answer"] for q in questions] == [
+        ["(a) The wind turns it.\n(b) Not in winter."],
+        ["By cart to the quay."],
+        ["(a) Forty metres."],
+    ]
