@@ -158,7 +158,10 @@ def _try_layouts(best: ReadPaper, paper: LinedPaper, layouts: Sequence[Correctio
 
 
 def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
-    """The reading that keeps most contracts and agrees best with the tags; the first where no other gains enough."""
+    """The reading that keeps most contracts and agrees best with the tags.
+
+    The first where no other gains enough.
+    """
     tried: list[ReadPaper] = []
     best = first
 

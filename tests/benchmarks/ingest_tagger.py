@@ -1,4 +1,4 @@
-"""How well the learned tagger tells what each line of a paper is, and the command that trains it.
+"""How well the learned tagger tells what each line is, and the command that trains it.
 
 It learns from readings whose contracts hold or which agree with a truth file: no line is tagged by hand. Every paper is judged by
 a tagger that saw no paper of its source. Reported are the beginnings of questions that it finds beside those of the reading that
@@ -85,7 +85,10 @@ _CHINESE = "一二三四五六七八九十"
 
 @dataclass
 class Lesson:
-    """A paper to learn from: its features, and the tags by its reading; `dresses` are the same in other forms."""
+    """A paper to learn from: its features, and the tags by its reading.
+
+    `dresses` are the same in other forms.
+    """
 
     path: Path
     source: str
@@ -159,7 +162,10 @@ def make_lesson(path: Path, lines: Sequence[Line], truth: dict[str, Any] | None)
 def dress_again(
     pieces: Sequence[Piece], looks: Sequence[Line], tags: Sequence[str], chance: random.Random
 ) -> tuple[list[list[str]], list[str]]:
-    """The lines of a paper with its questions and options marked in other forms, and the tags that go with them."""
+    """The lines of a paper with its questions and options marked in other forms.
+
+    Returns their features, and the tags that go with them.
+    """
     number, option = chance.choice(NUMBERS), chance.choice(OPTIONS)
     lines: list[Line] = []
     known: list[str] = []
@@ -224,7 +230,7 @@ def use_model(data: bytes | None) -> Iterator[None]:
 
 
 def measure(lessons: Sequence[Lesson]) -> None:
-    """Train a tagger without each part of the papers and read that part with it, and without any."""
+    """Read each part of the papers with a tagger that saw none of it, and without any."""
     plain: list[dict[str, Any]] = []
     tagged: list[dict[str, Any]] = []
     agreed = taught = told = 0
@@ -257,7 +263,10 @@ def measure(lessons: Sequence[Lesson]) -> None:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Measure the tagger on the folders given, or on the shared data; write the one by all with `--fit FILE`."""
+    """Measure the tagger on the folders given, or on the shared data.
+
+    With `--fit FILE` the one by all of them is written.
+    """
     named = list(arguments)
     target = None
     if "--fit" in named:

@@ -78,7 +78,9 @@ def _render_sets(summary: dict[str, Any]) -> Iterator[str]:
         if taken.get("rested_count"):
             kind += f", {taken['rested_count']} that should have rested: the bank has too few others"
         if taken.get("repeated_count"):
-            kind += f", {taken['repeated_count']} about a text that it has already: the bank has too few others"
+            kind += (
+                f", {taken['repeated_count']} about a text that it has already: the bank has too few others"
+            )
         yield f"  set {taken['set_number']} ({kind}): {', '.join(taken['organisations'])}"
 
 

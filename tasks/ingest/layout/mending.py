@@ -49,11 +49,7 @@ _LONGEST_FORM_CELL, _LEAST_ROWS = 8, 2
 
 def open_cells(lines: IndexedLines) -> IndexedLines:
     """Take the title out of a row whose other cells are a form: `得分 | 评卷人 | 三、简答题（每题6分，共30分）`."""
-    rows = {
-        place: _part_cells(piece.text)
-        for place, piece in enumerate(lines.pieces)
-        if " | " in piece.text
-    }
+    rows = {place: _part_cells(piece.text) for place, piece in enumerate(lines.pieces) if " | " in piece.text}
     counts = Counter(text for cells in rows.values() for text in {text for text, _, _ in cells})
     changed: dict[int, Piece] = {}
     for place, cells in rows.items():
@@ -74,7 +70,10 @@ _LEAST_OFFERED = 2
 
 
 def open_options(lines: IndexedLines) -> IndexedLines:
-    """Write the rows of a table that offer options as lines, a sign beside one behind it: `* | c. | the owner`."""
+    """Write the rows of a table that offer options as lines, a sign beside one behind it.
+
+    `* | c. | the owner`.
+    """
     written: list[Piece] = []
     offered: list[tuple[int, Piece]] = []
     for piece in (*lines.pieces, None):
@@ -100,7 +99,10 @@ def open_options(lines: IndexedLines) -> IndexedLines:
 
 
 def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
-    """The place of the option that a row of a table offers, and the row as a line; None where it offers none."""
+    """The place of the option that a row of a table offers, and the row as a line.
+
+    None where it offers none.
+    """
     if piece.kind != "table" or " | " not in piece.text:
         return None
     filled = [cell for cell in _part_cells(piece.text) if cell[0]]

@@ -162,7 +162,10 @@ def read_marks_of(pieces: Sequence[Piece]) -> list[SeriesMark]:
 
 
 def read_series_mark(place: int, text: str) -> SeriesMark | None:
-    """The mark at the beginning of a line, the `place`-th of its paper; None where there is none."""
+    """The mark at the beginning of a line; None where there is none.
+
+    The line is the `place`-th of its paper.
+    """
     match = _MARK.match(text)
     if match is None:
         return None
@@ -205,7 +208,10 @@ _LEAST_OF_FAMILY = 0.7
 
 
 def list_runs(pieces: Sequence[Piece]) -> list[list[SeriesMark]]:
-    """The marks of each family that rise one by one through the paper and hardly begin again; letters are none."""
+    """The marks of each family that rise one by one through the paper and hardly begin again.
+
+    Letters are none.
+    """
     found: list[list[SeriesMark]] = []
     for family, own in _by_family(read_marks_of(pieces)).items():
         if family.strip("().") == "A" or sum(1 for mark in own if mark.value == 1) > 1:
@@ -254,7 +260,10 @@ _FAR, _USUAL_GAP = 4, 2.5
 
 
 def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
-    """Numbers that nothing closes, from 1 on one by one, as far apart as questions are and rows of a table are not."""
+    """Numbers that nothing closes, from 1 on one by one.
+
+    They stand as far apart as questions do and rows of a table do not.
+    """
     runs: dict[int, list[tuple[float, list[tuple[int, int, int]]]]] = defaultdict(list)
     for place, piece in enumerate(pieces):
         match = _BARE.match(piece.text) if piece.kind != "table" and "|" not in piece.text else None
@@ -281,7 +290,9 @@ _LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
 
 
 def _read_closed(pieces: Sequence[Piece]) -> Outline | None:
-    """Questions without numbers, each of which ends with its answer: what follows an answer begins the next one.
+    """Questions without numbers, each of which ends with its answer.
+
+    What follows an answer begins the next one.
 
     What closes them is told by repetition: a word and one key after it, at the end of many lines.
     """
@@ -304,7 +315,10 @@ def _read_closed(pieces: Sequence[Piece]) -> Outline | None:
 
 
 def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
-    """The lines that end with an answer in one form, `正确答案 B`, and the word in it; none where they are few."""
+    """The lines that end with an answer in one form, `正确答案 B`, and the word in it.
+
+    None where they are few.
+    """
     lines = ["" if piece.kind == "table" else piece.text.strip() for piece in pieces]
     own = {place: match["word"] for place, text in enumerate(lines) if (match := _CLOSER.fullmatch(text))}
     words = Counter(own.values())
@@ -343,7 +357,10 @@ def _name_field(text: str) -> str:
 
 
 def _find_counters(lines: Sequence[str]) -> set[int]:
-    """The lines that are alike but for a number that rises: `18/473 单选题`, as a program counts what it shows."""
+    """The lines that are alike but for a number that rises.
+
+    `18/473 单选题`, as a program counts what it shows.
+    """
     alike: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for place, text in enumerate(lines):
         number = re.match(r"\d+", text) if len(text) <= _LONGEST_COUNTER else None
@@ -422,7 +439,10 @@ def _list_sections(
 
 
 def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
-    """Whether a box with a title stands below the first line of a question, between 1 and 2: where it stands tells nothing."""
+    """Whether a box with a title stands below the first line of a question.
+
+    Between 1 and 2 where it stands tells nothing.
+    """
     if not mark.place or "|" not in pieces[mark.place].text[: mark.end]:
         return False
     above = pieces[mark.place - 1].label

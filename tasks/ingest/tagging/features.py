@@ -1,4 +1,6 @@
-"""What a tagger sees of the lines of a paper: how each begins and ends, how it looks, what repeats, and its neighbours.
+"""What a tagger sees of the lines of a paper.
+
+How each begins and ends, how it looks, what repeats, and its neighbours.
 
 No feature holds a word of the text, but that a line speaks of marks, of a question or of an answer: what was learned from papers
 of one subject or language holds for others.
@@ -30,7 +32,10 @@ _SAME_LEFT, _FAR_LEFT, _SAME_SIZE, _WIDE_INDENT = 2.0, 25.0, 0.6, 5
 
 
 def describe_lines(pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int]) -> list[list[str]]:
-    """The features of every line, its own first; `starts` are the offsets of `lines` in the raw text."""
+    """The features of every line, its own first.
+
+    `starts` are the offsets of `lines` in the raw text.
+    """
     own = _describe_each(pieces, lines, starts)
     described: list[list[str]] = []
     last = len(own) - 1
@@ -75,7 +80,10 @@ _Own = tuple[str, str, str, str, str, str, str, str]
 
 
 def _describe_each(pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int]) -> list[_Own]:
-    """Of every line its label, the value of that, its series, its step, its length in the series, kind, end and looks."""
+    """What each line shows by itself.
+
+    Its label and its value, its series, whether it goes on, the length of the series, its kind, its end and its looks.
+    """
     marks = {mark.place: mark for mark in read_marks_of(pieces)}
     series, steps = _follow(marks)
     counts = Counter(mark.family for mark in marks.values())

@@ -1,4 +1,6 @@
-"""The learned tagger: what each line of a paper is, by a conditional random field over all lines.
+"""The learned tagger.
+
+What each line of a paper is, by a conditional random field over all lines.
 
 Its tags are a proposal, one more reading that the contracts of the paper judge. It was trained on readings whose contracts
 hold (`python -m tests.benchmarks.ingest_tagger --fit tasks/ingest/tagging/tagger.crf`).
@@ -33,7 +35,10 @@ _LONGEST_TITLE = 120
 def tag_lines(
     pieces: Sequence[Piece], lines: Sequence[Line], starts: Sequence[int], model: bytes | None = None
 ) -> list[str]:
-    """The tag of every line, none in a paper too short to have a form; `model` is another than comes with the program."""
+    """The tag of every line, none in a paper too short to have a form.
+
+    `model` is another than comes with the program.
+    """
     if len(pieces) < LEAST_LINES:
         return [""] * len(pieces)
     tagger, _ = open_model(model)
@@ -52,7 +57,9 @@ def open_model(model: bytes | None = None) -> tuple[Tagger, bytes]:
 
 
 def compare_with_tags(pieces: Sequence[Piece], tags: Sequence[str], starts: Collection[int]) -> float:
-    """How far the beginnings of a reading's questions are those of the tags: the F1 of the two sets, 1.0 without tags.
+    """How far the beginnings of a reading's questions are those of the tags.
+
+    The F1 of the two sets, 1.0 without tags.
 
     A line of difference is none: a number may stand alone above its question.
     """
@@ -71,7 +78,10 @@ def compare_with_tags(pieces: Sequence[Piece], tags: Sequence[str], starts: Coll
 
 
 def propose_by_tags(pieces: Sequence[Piece], tags: Sequence[str]) -> list[Outline]:
-    """The readings that tags make: their questions below the headings that rules find, and below their own."""
+    """The readings that tags make.
+
+    Their questions below the headings that rules find, and below their own.
+    """
     numbers: dict[int, tuple[int, int]] = {}
     hidden: set[int] = set()
     headings: dict[int, Heading] = {}
@@ -104,7 +114,10 @@ def propose_by_tags(pieces: Sequence[Piece], tags: Sequence[str]) -> list[Outlin
 
 
 def _read_number(place: int, piece: Piece, last: int) -> tuple[int, int]:
-    """Where the number of a question ends on its line, and its value; the next one where it has none."""
+    """Where the number of a question ends on its line, and its value.
+
+    The next one where it has none.
+    """
     label = piece.label
     if label is not None and not label.is_weak:
         return label.end, label.value

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tasks.questions import BlindKey, find_blind_key
 
-OPTIONS = [
+OPTIONS: list[Mapping[str, str | None]] = [
     {"label": "A", "text": "one"},
     {"label": "B", "text": "a longer one"},
     {"label": "C", "text": None},
