@@ -132,7 +132,7 @@ def test_a_score_table_with_spare_columns_promises_nothing_where_the_marks_are_c
 
 
 def count_breaches(texts: list[str], step: int) -> list[tuple[str, int]]:
-    """The contracts that a reading breaks which begins a question at every `step`th line, and how much."""
+    """The contracts that are broken where a question begins at every `step`th line."""
     lines = [Line(text) for text in texts]
     raw, starts, _ = join_lines(lines)
     begins = starts[::step]
