@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tasks.statistics.items import LEAST_LINK
+
 
 def render_plan(summary: dict[str, Any] | None) -> list[str]:
     """A plan in lines for a person."""
@@ -131,6 +133,11 @@ def _render_link(summary: dict[str, Any]) -> Iterator[str]:
             else f"equated scores can be told from {'the next month' if until == 1 else f'{until} months'} on, {_expect_error(link)}"
         )
         yield f"  other months: not linked, since {why}; {when}"
+    if link["is_thin"]:
+        yield (
+            f"    about {link['link_answers']:g} answers link a discipline, fewer than {LEAST_LINK:g}: equated scores may be withheld; larger sets "
+            "or more candidates would make the link stronger"
+        )
     if link["offers"]:
         yield f"    what would link: {'; or '.join(_OFFERS[name] for name in link['offers'])}"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tasks.exam.plan.bank import split_anchors
-from tasks.statistics.items import expect_equated_se
+from tasks.statistics.items import LEAST_LINK, expect_equated_se
 
 if TYPE_CHECKING:
     from tasks.exam.plan.request import LedgerState, PlanRequest
@@ -23,6 +23,9 @@ class LinkForecast:
     """What links the run's sets to what was answered before it.
 
     Attributes:
+        link_answers: answers to what was answered before, by those who are to sit, for each discipline on average; of the next run
+            where this one is not linked. With too few the link is weaker than S itself, and an edition may withhold its equated
+            scores.
         anchor_count: anchors of the sets that it draws.
         wanted_count: how many they should have.
         again_count: questions of sets that were drawn before and are sat again, all of them answered.
@@ -44,15 +47,24 @@ class LinkForecast:
     months_until: int | None
     reason: str
     offers: tuple[str, ...] = ()
+    link_answers: float | None = None
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether so few answers link it that equated scores may be withheld."""
+        return self.link_answers is not None and self.link_answers < LEAST_LINK
 
     def describe(self) -> dict[str, Any]:
         """The same as JSON values."""
-        return {**self.__dict__, "offers": list(self.offers)}
+        return {**self.__dict__, "offers": list(self.offers), "is_thin": self.is_thin}
 
 
 def parse_link(described: Mapping[str, Any] | None) -> LinkForecast | None:
     """A forecast as it was described; null for a plan of an earlier version."""
-    return None if described is None else LinkForecast(**{**described, "offers": tuple(described["offers"])})
+    if described is None:
+        return None
+    values = {name: value for name, value in described.items() if name != "is_thin"}
+    return LinkForecast(**{**values, "offers": tuple(described["offers"])})
 
 
 def forecast_link(request: PlanRequest, state: LedgerState, found: Distribution) -> LinkForecast | None:
@@ -66,6 +78,7 @@ def forecast_link(request: PlanRequest, state: LedgerState, found: Distribution)
     new = {drawn.set_id: drawn for drawn in found.new_sets}
     behind: list[int] = []
     errors: list[float | None] = []
+    links: list[int] = []
     again = 0
     for set_id, taken in {taken.set_id: taken for taken in found.taken.values()}.items():
         drawn = new.get(set_id)
@@ -76,11 +89,18 @@ def forecast_link(request: PlanRequest, state: LedgerState, found: Distribution)
         again += len(answered) if drawn is None else 0
         behind += answered
         errors.append(_expect(request, state, len(taken.positions), answered, sitting[set_id]))
+        # The reference answers every set, too.
+        links.append(len(answered) * (sitting[set_id] + 1))
     anchors = sum(item.is_anchor for drawn in found.new_sets for item in drawn.items)
     wanted = sum(share.anchors for drawn in found.new_sets for share in drawn.shares)
     reason, months = _find_reason(request, state, found, anchors, wanted, again)
-    if months != 0:
-        errors = [_expect_next(request, state, sitting) if months is not None else None]
+    if months is None:
+        errors, links = [None], []
+    elif months:
+        # What the next run of the same candidates will have.
+        errors = [_expect_next(request, state, sitting)]
+        share = split_anchors(request.rule.planned, request.anchor_share)
+        links = [sum(one.anchors for one in share) * (count + 1) for count in sitting.values()]
     return LinkForecast(
         anchor_count=anchors,
         wanted_count=wanted,
@@ -90,6 +110,7 @@ def forecast_link(request: PlanRequest, state: LedgerState, found: Distribution)
         months_until=months,
         reason=reason,
         offers=_list_offers(request, found, reason) if months != 0 or reason == "few" else (),
+        link_answers=round(sum(links) / len(request.rule.planned), 1) if links else None,
     )
 
 

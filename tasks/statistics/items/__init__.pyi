@@ -10,6 +10,9 @@ from .equating import compute_equated as compute_equated
 # One discipline of some entries, shape (entries,); NaN for an entry without answers in it.
 from .equating import EquatedDiscipline as EquatedDiscipline
 
+# Answers that should link a discipline to other months.
+from .expected_error import LEAST_LINK as LEAST_LINK
+
 # Standard error of an equated score to be expected of a set, in points of 100; null where nothing links it to others.
 from .expected_error import expect_equated_se as expect_equated_se
 
@@ -29,6 +32,7 @@ from .graded_start import Parameters as Parameters
 from .question_fit import compute_question_fit as compute_question_fit
 
 __all__ = [
+    "LEAST_LINK",
     "EquatedDiscipline",
     "GradedFit",
     "GradedRows",

@@ -68,6 +68,26 @@ def test_by_default_every_set_has_its_anchors_from_the_second_month_on(
     assert read_plan(ledger, "month 2").link == later[1].link
 
 
+def test_a_plan_says_where_few_answers_link_it(ledger: Ledger, tmp_path: Path) -> None:
+    small = make_settings(tmp_path, **BY_DEFAULT)
+    first, second = hold(ledger, small, "a"), hold(ledger, small, "b")
+    for plan in (first, second):
+        assert plan.link is not None
+        # Six anchors in each of two sets, put to two candidates and the reference, over three disciplines.
+        assert (plan.link.link_answers, plan.link.is_thin) == (12.0, True)
+        thin = [line for line in render_plan(plan.summary()) if "answers link a discipline" in line]
+        assert thin == [
+            "    about 12 answers link a discipline, fewer than 40: equated scores may be withheld; larger sets or more candidates would "
+            "make the link stronger"
+        ]
+    assert read_plan(ledger, "b").link == second.link
+    large = make_settings(tmp_path, **{**BY_DEFAULT, "set_size": 240, "lasting_sets": 1})
+    enough = hold(ledger, large, "c", bank_version=2)
+    assert enough.link is not None
+    assert enough.link.link_answers == round(enough.link.anchor_count * 3 / 3, 1) >= 40
+    assert not enough.link.is_thin
+
+
 def test_groups_outlast_a_new_bank_version(ledger: Ledger, tmp_path: Path) -> None:
     settings = make_settings(tmp_path, **BY_DEFAULT)
     first = hold(ledger, settings, "a")
