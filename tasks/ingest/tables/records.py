@@ -135,11 +135,14 @@ def _find_roles(
 def _find_telling_apart(
     records: Sequence[Mapping[str, Any]], names: Sequence[str], roles: Mapping[str, str]
 ) -> list[str]:
-    """The unnamed keys whose texts tell questions apart that are worded the same: what these are asked about."""
+    """The unnamed keys whose texts tell questions apart that are worded the same.
+
+    What these are asked about.
+    """
     stem = next((name for name in names if roles.get(name) == "stem"), None)
     alike: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for record in records:
-        alike[str(record.get(stem))].append(record)
+        alike[str(record.get(stem or ""))].append(record)
     groups = [group for group in alike.values() if len(group) > 1]
 
     def tells(name: str) -> bool:

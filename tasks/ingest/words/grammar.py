@@ -60,7 +60,10 @@ def asking() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def task() -> re.Pattern[str]:
-    """What sets a task by itself: a verb of tasks at its beginning, or a question mark at its end."""
+    """What sets a task by itself.
+
+    A verb of tasks at its beginning, or a question mark at its end.
+    """
     verbs = _read()["task_verbs"]
     latin = "|".join(word.capitalize() for word in verbs if word.isascii())
     chinese = "|".join(word for word in verbs if not word.isascii())

@@ -9,7 +9,10 @@ from tests.tasks.ingest.builders import make_pdf
 
 
 def row(text: str, left: float, baseline: float, width: float | None = None, gap: int = 0) -> Row:
-    """A row of 5 points a character; the text before its last `gap` characters and spaces ends before a wide gap."""
+    """A row of 5 points a character.
+
+    The text before its last `gap` characters and spaces ends before a wide gap.
+    """
     right = left + (width if width is not None else 5.0 * len(text))
     before = text[: len(text) - gap].rstrip() if gap else ""
     gaps = ((len(before), left + 5.0 * len(before)),) if before else ()
