@@ -82,7 +82,10 @@ def apply_companion(split: Split, options: Mapping[str, Any]) -> None:
 
 
 def _doubt(split: Split, size: int, words: str) -> None:
-    """Say what became of a key that was not taken, and let it count against the reading as a key within the paper does."""
+    """Say what became of a key that was not taken.
+
+    It counts against the reading, as a key within the paper does.
+    """
     split.warnings.append(words)
     breach = Breach("key_length", 0, size, words)
     split.checked = replace(split.checked, breaches=(*split.checked.breaches, breach))

@@ -41,7 +41,10 @@ _FREE = ("short_answer", "essay", "calculation", "material_analysis")
 
 @dataclass
 class KeyPart:
-    """The lines with answers below one heading: of an answer part, or of a section of questions, whose index is `own`."""
+    """The lines with answers below one heading.
+
+    It is one of an answer part, or that of a section of questions, whose index is `own`.
+    """
 
     pieces: Sequence[Piece]
     number: int | None = None
@@ -89,7 +92,10 @@ def match_keys(drafts: Sequence[Draft], parts: Sequence[KeyPart], language: str 
 
 @dataclass(frozen=True)
 class _Mark:
-    """What may open an answer, or the answers of a section: where it stands, its number, and how surely it counts."""
+    """What may open an answer, or the answers of a section.
+
+    It knows where it stands, its number, and how surely it counts.
+    """
 
     part: int
     piece: int
@@ -105,7 +111,7 @@ class _Mark:
 
 @dataclass(frozen=True)
 class _Target:
-    """A question, one of its numbered blanks, or the heading of a section, as answers may count it."""
+    """A question, a numbered blank, or the heading of a section, as answers may count it."""
 
     value: int | None
     style: str
@@ -118,7 +124,7 @@ class _Target:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A mark taken for the one that opens the answer of a target, and whether it prints the question again."""
+    """A mark that opens the answer of a target, and whether it prints the question again."""
 
     mark: int
     target: int
@@ -219,7 +225,7 @@ _INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[
 
 
 def split_inline(piece: Piece) -> list[tuple[int, int, int]]:
-    """The numbers of `1、44（…）  2、10  3、3(2)` that run 1 by 1, and where each of them begins and ends."""
+    """The numbers of `1、44（…）  2、10  3、3(2)` that run 1 by 1, and where each begins and ends."""
     found = list(_INLINE.finditer(piece.text))
     # `1、…（2）…`: the bracketed number counts the points of the first answer
     found = [mark for mark in found if bool(mark.group(1)) == bool(found[0].group(1))]
@@ -236,7 +242,9 @@ _NUMBERED_BLANK = re.compile(r"【\s*(\d{1,2})\s*】")
 
 
 def _list_targets(drafts: Sequence[Draft], most: int) -> list[_Target]:
-    """Questions and the headings of their sections, in order; `most` is the highest number of an answer.
+    """Questions and the headings of their sections, in order.
+
+    `most` is the highest number of an answer.
 
     Of questions whose blanks are numbered, these are counted where the numbers of the answers reach as far.
     """
@@ -479,7 +487,10 @@ def _list_openings(marks: Sequence[_Mark], numbered: Sequence[int], met: Mapping
 def _find_whole(
     heading: _Target | None, met: Sequence[_Target], targets: Sequence[_Target], numbered: Sequence[_Mark]
 ) -> _Target | None:
-    """The one question that all of a part answers: its heading is the question, or its numbers count the parts."""
+    """The one question that all of a part answers.
+
+    Its heading is the question, or its numbers count the parts of it.
+    """
     if heading is not None and heading.draft is not None:
         return heading
     if heading is not None and not met:
@@ -516,7 +527,10 @@ def _read_run(part: KeyPart) -> str | None:
 
 
 def _share_run(text: str, asked: Sequence[_Target]) -> list[tuple[_Target | None, KeyEntry]]:
-    """Give keys without numbers to as many questions: one sign each, or groups with white space between them."""
+    """Give keys without numbers to as many questions.
+
+    They are one sign each, or groups with white space between them.
+    """
     keys = _RUN_KEY.findall(text)
     if len(keys) != len(asked):
         keys = [group for group in re.split(r"[\s,，、;；.。|]+", text) if group]

@@ -1,4 +1,4 @@
-"""Lines that are made of keys: `1、C  2、B`, `1-5 ABCDD`, `1√ 2×`, and keys that stand there without their numbers.
+"""Lines that are made of keys: `1、C  2、B`, `1-5 ABCDD`, `1√ 2×`, and keys without numbers.
 
 The latter are written as the former, which are read everywhere: letters below ten questions, rows of numbers and of keys, keys one
 below the other; answers that follow without a heading are given one.
@@ -232,7 +232,10 @@ def _may_open_block(first: str) -> bool:
 def _read_bare_keys(
     pieces: Sequence[Piece], place: int, count: int, lead: re.Match[str] | None
 ) -> tuple[list[str], int]:
-    """The keys of lines that hold nothing else, for at most `count` questions, and the last of these lines."""
+    """The keys of lines that hold nothing else, and the last of these lines.
+
+    They are for at most `count` questions.
+    """
     first = pieces[place].text[lead.end() if lead is not None else 0 :]
     tokens = _split_keys(first)
     if not tokens or not count:
@@ -263,7 +266,10 @@ _LONGEST_BLOCK = 600
 
 
 def _count_out(tokens: Sequence[str], count: int, *, is_whole: bool) -> list[str]:
-    """The keys of at most `count` questions: the signs of `DACCC CDBAD`, or groups between white space."""
+    """The keys of at most `count` questions.
+
+    They are the signs of `DACCC CDBAD`, or groups between white space.
+    """
     by_five = all(len(one) == 5 for one in tokens[:-1]) and len(tokens[-1]) <= 5
     singles = [sign for one in tokens for sign in (one if one.isascii() and one.isupper() else [one])]
     if len(singles) == count or (not is_whole and len(singles) <= count and (by_five or len(tokens) == 1)):
@@ -284,9 +290,9 @@ _KEY_CELL = re.compile(KEY_MARK)
 
 
 def _read_row(text: str, name: re.Pattern[str], cell: Callable[[str], object]) -> list[str]:
-    """The cells of a row, without its name; empty where one of them is not what the row should hold.
+    """The cells of a row, without its name.
 
-    They stand between bars, tabs or wide gaps, and after a name between any.
+    None where one of them is not what the row should hold. They stand between bars, tabs or wide gaps, and after a name between any.
     """
     stripped = text.strip().strip("|").strip()
     named = name.match(stripped)
@@ -298,7 +304,10 @@ def _read_row(text: str, name: re.Pattern[str], cell: Callable[[str], object]) -
 
 
 def _read_row_pair(pieces: Sequence[Piece], place: int) -> tuple[list[int], list[str], int]:
-    """The numbers of a row and the keys of the row below it, and its place; empty where they do not belong together."""
+    """The numbers of a row, the keys of the row below it, and its place.
+
+    Empty where they do not belong together.
+    """
     text = pieces[place].text
     last = text.rstrip()[-1:]
     if place + 1 == len(pieces) or not (last == "|" or last.isdecimal()):

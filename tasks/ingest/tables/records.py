@@ -135,8 +135,11 @@ def _find_roles(
 def _find_telling_apart(
     records: Sequence[Mapping[str, Any]], names: Sequence[str], roles: Mapping[str, str]
 ) -> list[str]:
-    """The unnamed keys whose texts tell questions apart that are worded the same: what these are asked about."""
-    stem = next((name for name in names if roles.get(name) == "stem"), None)
+    """The unnamed keys whose texts tell questions apart that are worded the same.
+
+    They are what these questions are about.
+    """
+    stem = next((name for name in names if roles.get(name) == "stem"), "")
     alike: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for record in records:
         alike[str(record.get(stem))].append(record)
