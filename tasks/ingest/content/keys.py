@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -285,6 +286,9 @@ def _align(marks: Sequence[_Mark], targets: Sequence[_Target], aheads: Sequence[
         steps: list[tuple[int, float, bool]] = []
         again = echoes.find(ahead) if mark.style != _HEADING else None
         places = headings if mark.style == _HEADING else by_value.get(mark.value, [])
+        if len(places) > _MOST_PLACES:  # a bank of many sections: those about as far on as the mark
+            about = bisect_left(places, index * len(targets) // len(marks))
+            places = places[max(0, about - _MOST_PLACES // 2) : about + _MOST_PLACES // 2]
         for place in places if again is None or again in places else [*places, again]:
             worth = _weigh(mark, targets[place], ahead, place == again)
             if worth > 0:
@@ -318,7 +322,7 @@ def _weigh(mark: _Mark, target: _Target, ahead: str, is_echo: bool) -> float:
     return (0.2 if target.draft.answer else 0.5) + alike + mark.worth + fits
 
 
-_SURE = 4.0
+_SURE, _MOST_PLACES = 4.0, 80
 _SECTIONS = ("cn", "cnp", "part", "roman", "word")
 
 
