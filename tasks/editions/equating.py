@@ -6,8 +6,8 @@ months; the fit starts from the last edition's. What is published here is frozen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -94,28 +94,33 @@ def equate_edition(
     equated: list[EquatedDiscipline] = []
     items: list[pl.DataFrame] = []
     fits: list[dict[str, object]] = []
-    for discipline in answers.disciplines:
-        history = _arrange(
+    histories = {
+        discipline: _arrange(
             read("equating_stars", {**when, "discipline": discipline}),
             own.filter(pl.col("discipline") == discipline),
         )
-        if history.rows.question_count < LEAST_QUESTIONS:
-            return nothing
+        for discipline in answers.disciplines
+    }
+    if min(history.rows.question_count for history in histories.values()) < LEAST_QUESTIONS:
+        return replace(nothing, fits=_withhold(histories, "questions"))
+    for discipline, history in histories.items():
         before = last.get(discipline)
         fit = fit_graded_response(
             history.rows, start=None if before is None else _read_start(read, before, history)
         )
         fits.append(_describe_fit(discipline, history, fit))
         items.append(_list_items(discipline, history, fit))
-        equated.append(_equate(history, fit, people))
+        if fit.is_converged:
+            equated.append(_equate(history, fit, people))
     found = Equating(
         scores=pl.DataFrame(),
         persons=nothing.persons,
         items=pl.concat(items),
         fits=pl.DataFrame(fits),
     )
-    if not all(row["is_converged"] for row in fits) or any(map(_is_unfixed, equated)):
-        return found
+    if len(equated) < len(fits) or any(map(_is_unfixed, equated)):
+        reason = "draws" if len(equated) < len(fits) else "errors"
+        return replace(found, fits=pl.DataFrame(fits).with_columns(withheld=pl.lit(reason)))
     whole = combine_disciplines(equated, answers.weights)
     columns = {
         "equated_score": whole.score,
@@ -166,6 +171,26 @@ def equate_nothing() -> Equating:
         ),
         items=None,
         fits=None,
+    )
+
+
+def _withhold(histories: Mapping[str, _History], reason: str) -> pl.DataFrame:
+    """Rows of `edition_fits` where no model was fitted, and why."""
+    import polars as pl
+
+    return pl.DataFrame(
+        [
+            {
+                "discipline": discipline,
+                "entry_count": history.rows.entry_count,
+                "question_count": history.rows.question_count,
+                "answer_count": round(float(history.rows.weight.sum())),
+                "round_count": 0,
+                "is_converged": False,
+                "withheld": reason,
+            }
+            for discipline, history in histories.items()
+        ]
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -39,13 +39,14 @@ from tasks.ingest.layout.furniture import (
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
-from tasks.ingest.layout.outlines import Outline, propose_outlines
+from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide
 from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.tables.paper_tables import PaperTables, merge_repeated
+from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.grammar import is_instruction_title
@@ -56,6 +57,7 @@ from tasks.running import without_collecting
 _AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
 
 
+_GAP = re.compile(r"[（(]\s*[)）]|_{2,}")
 # an answer part seldom passes over one of these; model answers of free questions are often left out
 _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 
@@ -64,7 +66,8 @@ _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 class Split:
     """The questions of one paper, and what did not fit.
 
-    These are the answers that found no question, and sentences on what was odd.
+    These are the answers that found no question, and sentences on what was odd. `headings` are the offsets of the lines that
+    head its sections.
     """
 
     drafts: list[Draft]
@@ -72,6 +75,7 @@ class Split:
     language: str | None = None
     warnings: list[str] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
+    headings: tuple[int, ...] = ()
 
 
 def split_lines(
@@ -93,19 +97,31 @@ def split_lines(
         return _split_document(lines, starts, correction, layouts)
 
 
+def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
+    """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
+    return write_key_blocks(write_marks(make_pieces(lines, starts)))
+
+
 def _split_document(
     lines: Sequence[Line],
     starts: Sequence[int],
     correction: Correction | None,
     layouts: Sequence[Correction],
 ) -> Split:
-    pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
+    pieces = prepare_pieces(lines, starts)
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
-    paper = LinedPaper(lines, starts, pieces, language, PaperTables(lines, starts, language))
+    paper = LinedPaper(
+        lines,
+        starts,
+        pieces,
+        language,
+        PaperTables(lines, starts, language),
+        tag_lines(pieces, lines, starts),
+    )
     marked = None if correction is None else _read_corrected(paper, correction)
     best = marked or _read_outline(paper, None)
     if marked is None:
-        if best.checked.score < DOUBTFUL:
+        if best.checked.score < DOUBTFUL or best.checked.agreement < AGREED:
             best = _choose(best, paper)
         best = _try_layouts(best, paper, layouts)
         if is_no_paper(best.drafts):
@@ -143,45 +159,71 @@ def _try_layouts(best: ReadPaper, paper: LinedPaper, layouts: Sequence[Correctio
 
 
 def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
-    """The reading that keeps most contracts, the first one where no other gains enough."""
-    best, runner_up = first, 0.0
-    headed = [stretch for stretch in first.stretches if stretch.heading]
-    outlines = propose_outlines(
-        paper.pieces,
-        {draft.start for draft in first.drafts},
-        {stretch.place: stretch.is_question for stretch in headed},
-        list_silent(Reading(first.drafts, paper.pieces)),
-        any(stretch.fine is None for stretch in headed),
-    )
-    most = _MOST_READINGS if first.checked.score < _VERY_DOUBTFUL else _FEW_READINGS
-    for outline in islice(outlines, most):
-        other = _read_outline(paper, outline)
-        if other.sound >= first.sound and _gains(other, best, outline):
-            best, other = other, best
-        runner_up = max(runner_up, other.checked.score)
-        if best.checked.score >= DOUBTFUL:
+    """The reading that keeps most contracts and agrees best with the tags.
+
+    The first where no other gains enough.
+    """
+    tried: list[ReadPaper] = []
+    best = first
+
+    def take(outlines: Iterable[Outline]) -> None:
+        nonlocal best
+        for outline in outlines:
+            if best.worth >= _BEST:
+                return
+            other = _read_outline(paper, outline)
+            other.outline = outline
+            tried.append(other)
+            if other.worth >= best.worth + _gain_needed(other, best, outline):
+                best = other
+
+    if first.checked.agreement < _WELL_AGREED:
+        take(propose_by_tags(paper.pieces, paper.tags))
+    if first.checked.score < DOUBTFUL:
+        headed = [stretch for stretch in first.stretches if stretch.heading]
+        outlines = propose_outlines(
+            paper.pieces,
+            {draft.start for draft in first.drafts},
+            {stretch.place: stretch.is_question for stretch in headed},
+            list_silent(Reading(first.drafts, paper.pieces)),
+            any(stretch.fine is None for stretch in headed),
+        )
+        most = _MOST_READINGS if first.checked.score < _VERY_DOUBTFUL else _FEW_READINGS
+        take(islice(outlines, most))
+    for _ in range(_MOST_REPAIRS):
+        before = best
+        announcing = {one.place for one in best.checked.breaches if one.contract == "announced_here"}
+        if announcing - set(best.outline.headings):
+            take([add_headings(best.outline, announcing, paper.pieces)])
+        if best is before:
             break
-    best.checked = replace(best.checked, margin=best.checked.score - runner_up)
+    others = [one.worth for one in (first, *tried) if one is not best]
+    best.checked = replace(best.checked, margin=best.worth - max(others, default=0.0))
     return best
 
 
 _MOST_READINGS, _FEW_READINGS, _VERY_DOUBTFUL = 6, 2, 0.85
-# Below this score a paper is read in other ways too. One of them must gain at least so much, more where it finds no
-# further questions, and much more where it finds fewer.
-DOUBTFUL, LEAST_GAIN = 1.0, 0.002
+_MOST_REPAIRS = 3
+# Below this score a paper is read in other ways too, and below this agreement with what was learned. Another reading must
+# gain at least so much, more where it finds no further questions, and much more where it finds fewer.
+DOUBTFUL, AGREED, LEAST_GAIN = 1.0, 0.9, 0.002
 _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
+# What the agreement with the tags weighs beside what the paper says of itself.
+_TAGS_WEIGH = 0.3
+# Tags that agree so well propose nothing new; a reading that keeps everything and agrees is not looked beyond.
+_WELL_AGREED = 0.97
+_BEST = DOUBTFUL + _TAGS_WEIGH * _WELL_AGREED
 
 
-def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
-    """Whether another reading keeps so much more that it takes the place of the best one."""
-    gain = other.checked.score - best.checked.score
+def _gain_needed(other: ReadPaper, best: ReadPaper, outline: Outline) -> float:
+    """How much more another reading must be worth to take the place of the best one."""
     more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
     if more > 0 or outline.hidden:
         # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
-        if gain >= 0 and other.missing < best.missing:
-            return True  # a question that is doubted is better than one that is missed
-        return gain > (LEAST_GAIN if other.amiss < best.amiss else _GAIN_WITHOUT_MORE)
-    return gain > (_GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER)
+        if other.missing < best.missing and other.worth >= best.worth:
+            return 0.0  # a question that is doubted is better than one that is missed
+        return LEAST_GAIN if other.amiss < best.amiss else _GAIN_WITHOUT_MORE
+    return _GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER
 
 
 @dataclass(frozen=True)
@@ -193,6 +235,7 @@ class LinedPaper:
     pieces: list[Piece]
     language: str | None
     tables: PaperTables
+    tags: Sequence[str]
     # what the lines of one question came to: most questions are the same in every reading
     contents: dict[tuple[object, ...], Draft] = field(default_factory=dict)
 
@@ -220,6 +263,12 @@ class ReadPaper:
     stretches: list[Stretch]
     checked: Checked
     found: list[ContractCheck]
+    outline: Outline = field(default_factory=Outline)
+
+    @property
+    def worth(self) -> float:
+        """What readings are compared by: contracts first, then what was learned of other papers."""
+        return self.checked.score + _TAGS_WEIGH * self.checked.agreement
 
     @property
     def sound(self) -> int:
@@ -274,6 +323,8 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     take_signs(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
+    agreement = compare_with_tags(paper.pieces, paper.tags, {draft.start for draft in drafts})
+    checked = replace(checked, agreement=agreement)
     return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results)
 
 
@@ -282,7 +333,8 @@ def _describe(read: ReadPaper) -> Split:
     if read.keys and read.drafts:
         warnings.append(f"{len(read.keys)} printed answers match no question.")
     warnings.extend(describe_breaches(read.checked))
-    return Split(read.drafts, read.keys, read.language, warnings, read.checked)
+    heads = tuple(stretch.place for stretch in read.stretches if stretch.heading)
+    return Split(read.drafts, read.keys, read.language, warnings, read.checked, heads)
 
 
 def _asks_name(text: str) -> bool:
@@ -339,7 +391,8 @@ def _split_part(
             continue
         found, carry = split_section(section, carry)
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
-    is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
+    is_told = outline is not None and outline.is_answered
+    is_answered = is_told or prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
     filled = find_filled(chunks)
     for number, section, label, lines, material in chunks:
@@ -356,6 +409,13 @@ def _split_part(
         draft.material = (
             drop_asking_lead(clean_text(material, paper.language)) if material else draft.material
         )
+        if (
+            is_told
+            and not draft.options
+            and draft.question_type == "short_answer"
+            and _GAP.search(draft.stem)
+        ):
+            draft.question_type = "fill_in_the_blank"  # what stands below it goes into the gap
         if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
         if draft.marks is None:

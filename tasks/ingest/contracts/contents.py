@@ -14,7 +14,7 @@ from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.headings import MARKS_GROUP, may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import are_tasks
-from tasks.ingest.layout.outlines import find_closing
+from tasks.ingest.layout.outlines import find_asking, find_closing
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import parse_label
@@ -181,6 +181,28 @@ def keep_closed(reading: Reading) -> ContractCheck:
                 reading.pieces[closing[0]].start,
                 size,
                 f"{len(closing)} lines end with an answer ({word}), {len(reading.drafts)} questions were found.",
+            )
+        )
+    return found
+
+
+# Some lines ask twice, and some of those below them do.
+_MOST_ASKING = 0.8
+
+
+def keep_asked(reading: Reading) -> ContractCheck:
+    """Where lines that ask alternate with one line each, most of them are questions."""
+    asking = find_asking(reading.pieces)
+    found = ContractCheck(checked=bool(asking) and bool(reading.drafts))
+    if 0 < len(reading.drafts) < _MOST_ASKING * len(asking):
+        size = len(asking) - len(reading.drafts)
+        found.missing = size
+        found.breaches.append(
+            Breach(
+                "asked",
+                reading.pieces[asking[0]].start,
+                size,
+                f"{len(asking)} lines ask, with one line below each, {len(reading.drafts)} questions were found.",
             )
         )
     return found

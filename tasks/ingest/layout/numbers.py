@@ -40,6 +40,10 @@ _YEAR = re.compile(r"\d{4}\s*年|\d{5,}")
 _INLINE_NUMBER = re.compile(r"(\d(?<=[\s。.；;）)？?]\d)\d{0,2})\s*[.．、]\s*(?=[^\d\s])")
 
 
+# more than any other reading of a number saves
+_GIVEN = 30.0
+
+
 def find_candidates(section: Section, carry: int | None, expects_options: bool) -> tuple[list[Mark], str]:
     """Return the numbers of the style that counts questions in this section."""
     labelled: list[tuple[int, Label]] = []
@@ -113,6 +117,8 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
             hint -= 1.0 if re.search(r"[。？?！；;]\s*$|[)）]\s{2,}$", before_text) else 0.0
         if (index, begin) in rows:
             hint -= 1.0
+        if label.is_given and not is_inline:
+            hint -= _GIVEN
         marks.append(
             (
                 index,

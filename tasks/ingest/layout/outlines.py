@@ -54,7 +54,8 @@ class Outline:
     `headings` are lines that head sections, `titles` those that only continue them; `alone` says that no others do. `numbers` are the marks of questions: the
     index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
     `dropped` are lines that a program printed between questions. `is_counted`: the questions have no numbers, those of `numbers`
-    only count them, and no other numbered line begins one.
+    only count them, and no other numbered line begins one. `is_answered`: what stands below the line that asks is its answer.
+    `given`: the numbers count questions wherever they lead, and head no section.
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
@@ -65,6 +66,8 @@ class Outline:
     family: str = ""
     dropped: frozenset[int] = frozenset()
     is_counted: bool = False
+    is_answered: bool = False
+    given: bool = False
 
     def label(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The lines with the labels that they have in this reading; their text stays as it is."""
@@ -78,14 +81,15 @@ class Outline:
         mark = self.numbers.get(piece.start)
         label = piece.label
         if mark is not None:
-            is_known = (
-                label is not None and (label.style, label.value) == ("num", mark[1]) and not label.is_weak
-            )
-            return (
-                piece
-                if is_known
-                else piece.with_label(Label("num", mark[1], mark[0], piece.text[: mark[0]].strip()))
-            )
+            if (
+                not self.given
+                and label is not None
+                and (label.style, label.value) == ("num", mark[1])
+                and not label.is_weak
+            ):
+                return piece
+            own = piece.text[: mark[0]].strip()
+            return piece.with_label(Label("num", mark[1], mark[0], own, is_given=self.given))
         if self.numbers and label is not None and label.style in (_COUNTING if self.is_counted else _WORDED):
             return piece.with_label(None)  # else it would be taken for the number of a question
         return piece
@@ -109,9 +113,9 @@ def propose_outlines(
     marks = read_marks_of(pieces)
     numberings = _list_numberings(marks, pieces, starts)
     outlines: list[Outline] = []
-    closed = _read_closed(pieces)
-    if closed is not None and len(closed.numbers) > len(starts):
-        yield closed
+    for counted in (_read_closed(pieces), _read_alternating(pieces)):
+        if counted is not None and len(counted.numbers) > len(starts):
+            yield counted
     sections = _list_sections(marks, pieces, heads)
     titled = _find_titled(pieces, heads, {mark.place for mark in marks})
     if titled:
@@ -131,19 +135,41 @@ def propose_outlines(
     yield from outlines
 
 
+def add_headings(outline: Outline, places: Collection[int], pieces: Sequence[Piece]) -> Outline:
+    """The same reading with headings where a question holds a line that announces others."""
+    marks = read_marks_of(pieces)
+    by_place = {pieces[mark.place].start: mark for mark in marks}
+    headings = dict(outline.headings)
+    for index, piece in enumerate(pieces):
+        if piece.start in places:
+            mark = by_place.get(piece.start) or SeriesMark(index, 0, 0, "")
+            heading, _ = _make_heading(mark, pieces, len(pieces), marks)
+            headings[piece.start] = replace(
+                heading,
+                is_question=False,
+                fine=heading.fine or find_type_in_title(heading.title),
+                rest=len(piece.text),
+            )
+    return replace(outline, headings=headings)
+
+
 def read_marks_of(pieces: Sequence[Piece]) -> list[SeriesMark]:
     """The marks at the beginning of lines."""
     found: list[SeriesMark] = []
     for place, piece in enumerate(pieces):
         if _MAY_MARK.match(piece.text) is None:
             continue
-        mark = _read_mark(place, piece.text)
+        mark = read_series_mark(place, piece.text)
         if mark is not None:
             found.append(mark)
     return found
 
 
-def _read_mark(place: int, text: str) -> SeriesMark | None:
+def read_series_mark(place: int, text: str) -> SeriesMark | None:
+    """The mark at the beginning of a line; None where there is none.
+
+    The line is the `place`-th of its paper.
+    """
     match = _MARK.match(text)
     if match is None:
         return None
@@ -186,7 +212,7 @@ _LEAST_OF_FAMILY = 0.7
 
 
 def list_runs(pieces: Sequence[Piece]) -> list[list[SeriesMark]]:
-    """The marks of each family that rise one by one through the paper and hardly begin again; letters are none."""
+    """The marks of each family that rise one by one through the paper and hardly begin again."""
     found: list[list[SeriesMark]] = []
     for family, own in _by_family(read_marks_of(pieces)).items():
         if family.strip("().") == "A" or sum(1 for mark in own if mark.value == 1) > 1:
@@ -260,12 +286,14 @@ def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
 
 # So many lines must close questions, and hardly any two of them stand together.
 _LEAST_CLOSED, _MOST_CLOSE = 5, 0.2
-_CLOSER = re.compile(r"(?P<word>[^\W\d_]{2,12})(?:\s*[:：]|\s)\s*(?P<key>[A-Ja-j]{1,6}|[√×✓✗对错TF])\s*")
+_CLOSER = re.compile(
+    r"(?P<word>[^\W\d_]{2,12}(?: [^\W\d_]{2,12}){0,2})(?:\s*[:：]|\s)\s*(?P<key>[A-Ja-j]{1,6}|[√×✓✗对错TF])\s*"
+)
 _LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
 
 
 def _read_closed(pieces: Sequence[Piece]) -> Outline | None:
-    """Questions without numbers, each of which ends with its answer: what follows an answer begins the next one.
+    """Questions without numbers, each of which ends with its answer; the next one follows it.
 
     What closes them is told by repetition: a word and one key after it, at the end of many lines.
     """
@@ -287,8 +315,36 @@ def _read_closed(pieces: Sequence[Piece]) -> Outline | None:
     return Outline(numbers=numbers, dropped=dropped, is_counted=True, alone=True, family=word)
 
 
+# So many lines must ask, and most of them stand two lines below the one before.
+_LEAST_ASKING, _MOST_SPACED = 10, 0.7
+_LONGEST_REPLY = 80
+_ASKING = re.compile(r"[（(]\s*[)）]|_{2,}|[？?]\s*$")
+
+
+def _read_alternating(pieces: Sequence[Piece]) -> Outline | None:
+    """Questions without options and most without numbers: a line asks, one below it answers."""
+    asking = find_asking(pieces)
+    numbers = {
+        pieces[place].start: (label.end if label is not None and label.style == "num" else 0, count)
+        for count, place in enumerate(asking, start=1)
+        for label in [pieces[place].label]
+    }
+    return Outline(numbers=numbers, is_counted=True, is_answered=True, alone=True) if numbers else None
+
+
+def find_asking(pieces: Sequence[Piece]) -> list[int]:
+    """The lines that ask, where one line stands between most of them; else none."""
+    asking = [place for place, piece in enumerate(pieces) if _ASKING.search(piece.text) is not None]
+    spaced = sum(
+        1
+        for left, right in pairwise(asking)
+        if right == left + 2 and len(pieces[left + 1].text) <= _LONGEST_REPLY
+    )
+    return asking if len(asking) >= _LEAST_ASKING and spaced >= _MOST_SPACED * (len(asking) - 1) else []
+
+
 def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
-    """The lines that end with an answer in one form, `正确答案 B`, and the word in it; none where they are few."""
+    """The word of the answers that lines end with, `正确答案 B`, and these lines, if many."""
     lines = ["" if piece.kind == "table" else piece.text.strip() for piece in pieces]
     own = {place: match["word"] for place, text in enumerate(lines) if (match := _CLOSER.fullmatch(text))}
     words = Counter(own.values())
@@ -327,7 +383,7 @@ def _name_field(text: str) -> str:
 
 
 def _find_counters(lines: Sequence[str]) -> set[int]:
-    """The lines that are alike but for a number that rises: `18/473 单选题`, as a program counts what it shows."""
+    """The lines that are alike but for a number that rises, as a program counts: `18/473 单选题`."""
     alike: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for place, text in enumerate(lines):
         number = re.match(r"\d+", text) if len(text) <= _LONGEST_COUNTER else None

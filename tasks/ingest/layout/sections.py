@@ -70,6 +70,10 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
             for index, piece in enumerate(pieces)
             if piece.start in outline.headings
         }
+    if outline is not None and outline.given:
+        headings = {
+            index: one for index, one in headings.items() if pieces[index].start not in outline.numbers
+        }
     current = Section(is_cover=bool(headings))
     sections = [current]
     broke = False
@@ -120,7 +124,7 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
 
 
 def _begins_below(section: Section) -> bool:
-    """Whether the first line of a section stands below its heading: it is not the rest of the heading's own line."""
+    """Whether the first line of a section is not the rest of its heading's own line."""
     return bool(section.pieces) and section.pieces[0].start >= section.start + len(section.heading)
 
 

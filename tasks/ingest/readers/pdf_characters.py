@@ -192,7 +192,7 @@ def _bind(raw: Any) -> _Calls:
 def _read_font(
     calls: _Calls, item: int, fonts: dict[int, tuple[bool, dict[int, str]]]
 ) -> tuple[bool, dict[int, str]]:
-    """Whether an object's letters are bold, and what codes of its font show that has no table for them.
+    """Whether an object's letters are bold, and what codes without a table show.
 
     They are bold where their font says so, or their outlines are drawn, too.
     """

@@ -97,7 +97,7 @@ def list_foreign(texts: Sequence[str]) -> Counter[str]:
 
 
 def find_shift(foreign: Sequence[str]) -> dict[int, int]:
-    """What different foreign characters of a Chinese paper stand for, as `str.translate` takes it.
+    """What foreign characters of a Chinese paper stand for, as `str.translate` takes it.
 
     That are common Chinese characters at one distance from all of them; empty where there is no such distance.
     """

@@ -194,7 +194,10 @@ def _find_before(rows: Sequence[Row], row: Row) -> int | None:
 
 
 def _join_sign_limits(rows: Sequence[Row]) -> list[Row]:
-    """The rows with what stands over and under a large sign written behind it, wherever the file writes it."""
+    """The rows with what stands over and under a large sign written behind it.
+
+    Wherever the file writes it.
+    """
     gone: set[int] = set()
     changed = list(rows)
     for place, row in enumerate(rows):

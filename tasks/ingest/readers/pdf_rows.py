@@ -316,7 +316,10 @@ class _RowBuilder:
         self.has_space = self.has_break = False
 
     def _may_script(self, left: float, is_raised: bool) -> bool:
-        """Whether a script goes on at this place, begins behind the row, or under or over another script."""
+        """Whether a script goes on at this place, or begins here.
+
+        It may begin behind the row, or under or over another script.
+        """
         last = self.script[-1] if self.script else None
         may_stack = last is not None and last.is_raised != is_raised and self.text[-1] != IMAGE
         if may_stack and last is not None and abs(left - last.left) <= 0.5 * self.size:

@@ -53,14 +53,17 @@ def asking() -> re.Pattern[str]:
         rf"[？?](?!\w)|_{{3,}}|[（(]\s*[)）]|[（(\[]\s*\d{{1,2}}\s*(?:分|marks?|points?|pts?|M)?\s*[)）\]]\s*$|"
         rf"{'|'.join(_read()['asking_words'])}|"
         rf"(?:^|[。；;，,：:）)\n])\s*(?:\d{{1,2}}\s*[.、)）]|[（(]\w{{1,3}}[)）])?\s*(?:{chinese})|"
-        rf"(?:^|[.;:,)?!\n])\s*(?:\(?\w{{1,3}}[.)]\s*)?(?:(?:also|then|now|please|briefly|and)\s+)?(?:{latin})\b",
+        rf"(?:^|[.;:,)?!\n])\s*(?:\(?\w{{1,3}}[.)]\s*|(?-i:[a-h]\s+(?=[A-Z])))?(?:(?:also|then|now|please|briefly|and)\s+)?(?:{latin})\b",
         re.IGNORECASE | re.MULTILINE,
     )
 
 
 @lru_cache(maxsize=1)
 def task() -> re.Pattern[str]:
-    """What sets a task by itself: a verb of tasks at its beginning, or a question mark at its end."""
+    """What sets a task by itself.
+
+    A verb of tasks at its beginning, or a question mark at its end.
+    """
     verbs = _read()["task_verbs"]
     latin = "|".join(word.capitalize() for word in verbs if word.isascii())
     chinese = "|".join(word for word in verbs if not word.isascii())

@@ -10,6 +10,9 @@ from .equating import compute_equated as compute_equated
 # One discipline of some entries, shape (entries,); NaN for an entry without answers in it.
 from .equating import EquatedDiscipline as EquatedDiscipline
 
+# Standard error of an equated score to be expected of a set, in points of 100; null where nothing links it to others.
+from .expected_error import expect_equated_se as expect_equated_se
+
 # Stars of one discipline over many editions, a row for each answer (or repeat), with codes.
 from .graded_model import GradedRows as GradedRows
 
@@ -34,5 +37,6 @@ __all__ = [
     "compute_bounds",
     "compute_equated",
     "compute_question_fit",
+    "expect_equated_se",
     "fit_graded_response",
 ]
