@@ -574,10 +574,9 @@ def _cut_cells(piece: Piece) -> Piece:
 def read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
     """Read the lines of one answer: what is answered, and why."""
     text = join_pieces([piece for piece in pieces if piece.text.strip()]).strip()
-    worth = MARKS_GROUP.match(text)  # `(5分) 解答：…`
-    mark = ANSWER_MARK.match(text, worth.end() if worth is not None else 0) or worth
-    if mark:
-        text = text[mark.end() :].strip()
+    for pattern in (MARKS_GROUP, ANSWER_MARK):  # `(5分) 解答：…`
+        mark = pattern.match(text)
+        text = text[mark.end() :].strip() if mark is not None else text
     text = METADATA.sub("", text).strip() if has_colon(text) else text
     said = answer_mark().match(text) if text else None
     if said is not None and read_key(text[said.end() :].strip(" .。")) is not None:

@@ -70,10 +70,7 @@ _LEAST_OFFERED = 2
 
 
 def open_options(lines: IndexedLines) -> IndexedLines:
-    """Write the rows of a table that offer options as lines, a sign beside one behind it.
-
-    `* | c. | the owner`.
-    """
+    """Write rows that offer options as lines: `* | c. | the owner` as `C. the owner *`."""
     written: list[Piece] = []
     offered: list[tuple[int, Piece]] = []
     for piece in (*lines.pieces, None):
@@ -99,10 +96,7 @@ def open_options(lines: IndexedLines) -> IndexedLines:
 
 
 def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
-    """The place of the option that a row of a table offers, and the row as a line.
-
-    None where it offers none.
-    """
+    """The place of the option that a row offers, and the row as a line; None where it has none."""
     if piece.kind != "table" or " | " not in piece.text:
         return None
     filled = [cell for cell in _part_cells(piece.text) if cell[0]]
