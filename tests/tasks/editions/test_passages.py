@@ -16,7 +16,10 @@ QUESTIONS = 24
 
 
 def make_basis(passages: Mapping[str, str]) -> Basis:
-    """Two candidates and 24 questions of one discipline; what is asked about one text is answered alike."""
+    """Two candidates and 24 questions of one discipline.
+
+    What is asked about one text is answered alike.
+    """
     generator = np.random.default_rng(5)
     own = np.repeat(generator.integers(0, 4, (2, QUESTIONS // 4)), 4, axis=1)
     candidate, question = (codes.ravel() for codes in np.indices(own.shape))
