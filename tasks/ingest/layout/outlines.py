@@ -34,6 +34,8 @@ _MARK = re.compile(
     r"(?P<unit>\s*(?:大题|小题|部分|题|卷|篇)?)(?P<close>\s?[）)\]】>》]?\s?[.．、。,，:：;；—–-]{0,2})(?P<gap>\s*)"
 )
 _MAY_MARK = re.compile(r"\s*[（(\[【<《\dA-Z一-十第问题试习例部①-⑳Ⅰ-Ⅻ二三四五六七八九得]")
+# `1a) Describe`: a number that the label of its first part closes
+_FIRST_PART = re.compile(r"\s?[aA]\s?[)）.]\s*\S")
 _STOP, _BRACKET = re.compile(r"[.．、。,，:：;；—–-]"), re.compile(r"[）)\]】>》]")
 _MIN_RUN, _LONGEST_GAP, _LOOK_BACK = 3, 30, 60
 _LONGEST_TITLE = 90
@@ -118,7 +120,7 @@ def propose_outlines(
         if counted is not None and len(counted.numbers) > len(starts):
             yield counted
     sections = _list_sections(marks, pieces, heads)
-    titled = _find_titled(pieces, heads)
+    titled = _find_titled(pieces, heads, {mark.place for mark in marks})
     if titled:
         outlines.append(Outline(titled))
     for headings, titles in sections:
@@ -187,8 +189,11 @@ def read_series_mark(place: int, text: str) -> SeriesMark | None:
     rest = text[match.end() :]
     if kind in ("A", "I") and not word and not has_stop and not is_bracketed:
         return None
-    if not (word or is_bracketed or has_stop or match["unit"].strip() or len(match["gap"]) > 1):
+    has_part = kind == "1" and _FIRST_PART.match(rest) is not None
+    if not (word or is_bracketed or has_stop or match["unit"].strip() or len(match["gap"]) > 1 or has_part):
         return None
+    if has_part and not (word or is_bracketed or has_stop):
+        return SeriesMark(place, match.end(), value, "1a")
     if kind == "1" and rest[:1].isdigit() and not match["gap"] and not word and "、" not in close:
         return None
     if word in not_counting():
@@ -286,7 +291,7 @@ _FAR, _USUAL_GAP = 4, 2.5
 def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
     """Numbers that nothing closes, from 1 on one by one.
 
-    They stand as far apart as questions do and rows of a table do not.
+    They are as far apart as questions are, and rows of a table are not.
     """
     runs: dict[int, list[tuple[float, list[tuple[int, int, int]]]]] = defaultdict(list)
     for place, piece in enumerate(pieces):
@@ -472,8 +477,10 @@ def _list_sections(
             heading, is_named = _make_heading(mark, pieces, last, marks)
             support += is_named
             headings[pieces[mark.place].start] = heading
-            if mark.end == len(pieces[mark.place].text) and heading.title:
+            if mark.end == len(pieces[mark.place].text) and heading.title and not heading.is_question:
                 titles.add(pieces[mark.place + 1].start)
+        if _stand_alone(run, pieces):
+            support = len(run)
         is_new = any(
             place not in heads or heading.is_question not in (None, heads[place])
             for place, heading in headings.items()
@@ -490,11 +497,17 @@ _WORTH = re.compile(
 _LINES_BELOW = 4
 
 
-def _find_titled(pieces: Sequence[Piece], heads: Mapping[int, bool]) -> dict[int, Heading]:
-    """Titles without a numeral that name what a section is worth, each above numbers that begin at 1; two at least."""
+def _find_titled(
+    pieces: Sequence[Piece], heads: Mapping[int, bool], marked: Collection[int]
+) -> dict[int, Heading]:
+    """Titles without a numeral that name what a section is worth, two at least.
+
+    Each stands above numbers that begin at 1.
+    """
     found: dict[int, Heading] = {}
     for place, piece in enumerate(pieces):
-        match = _WORTH.fullmatch(piece.text) if len(piece.text) <= _LONGEST_TITLE else None
+        is_plain = len(piece.text) <= _LONGEST_TITLE and place not in marked
+        match = _WORTH.fullmatch(piece.text) if is_plain else None
         below = (
             [one.label for one in pieces[place + 1 : place + 1 + _LINES_BELOW]] if match is not None else []
         )
@@ -511,9 +524,9 @@ def _find_titled(pieces: Sequence[Piece], heads: Mapping[int, bool]) -> dict[int
 
 
 def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
-    """Whether a box with a title stands below the first line of a question.
+    """Whether a box with a title stands below the first line of a question, between 1 and 2.
 
-    Between 1 and 2 where it stands tells nothing.
+    Then where it stands tells nothing.
     """
     if not mark.place or "|" not in pieces[mark.place].text[: mark.end]:
         return False
@@ -523,6 +536,13 @@ def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
     below = (one.label for one in pieces[mark.place + 1 :])
     following = next((one for one in below if one is not None and one.style == above.style), None)
     return following is not None and following.value == 2
+
+
+def _stand_alone(run: Sequence[SeriesMark], pieces: Sequence[Piece]) -> bool:
+    """Whether every mark of a series is all that stands on its line, and has text below it."""
+    return all(mark.end == len(pieces[mark.place].text.rstrip()) for mark in run) and all(
+        right - left > 1 for left, right in pairwise([*(mark.place for mark in run), len(pieces)])
+    )
 
 
 def _names_type(text: str) -> bool:
@@ -572,7 +592,9 @@ def _make_heading(
         )
         lists = before is not None and counting[0].value == before.value + 1
     announced = read_announcement(title) is not None
-    is_list = lists or announced or (known is not None and known.fine is not None)
+    # the line below a numeral may name a type by chance: it is a title where numbers follow
+    is_titled = bool(piece.text[mark.end :].strip()) or bool(counting)
+    is_list = lists or announced or (is_titled and known is not None and known.fine is not None)
     fine = (
         known.fine
         if known is not None
