@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 
 from tasks.ingest.content.drafts import Draft
@@ -39,7 +40,7 @@ from tasks.ingest.layout.furniture import (
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
-from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
+from tasks.ingest.layout.outlines import Outline, Repeated, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide
@@ -239,6 +240,11 @@ class LinedPaper:
     # what the lines of one question came to: most questions are the same in every reading
     contents: dict[tuple[object, ...], Draft] = field(default_factory=dict)
 
+    @cached_property
+    def repeated(self) -> Repeated:
+        """What repeats in its lines."""
+        return Repeated(self.pieces)
+
     def read_content(self, lines: list[Piece], fine: FineType | None, is_answered: bool) -> Draft:
         """What `read_content` says of these lines, a draft of its own for each reading."""
         key = (
@@ -322,7 +328,9 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         drafts.extend(part_drafts)
     take_signs(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
-    checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
+    checked, results = check_reading(
+        Reading(drafts, paper.pieces, stretches, keys, answer_parts, paper.repeated)
+    )
     agreement = compare_with_tags(paper.pieces, paper.tags, {draft.start for draft in drafts})
     checked = replace(checked, agreement=agreement)
     return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results)

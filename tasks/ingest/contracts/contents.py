@@ -14,7 +14,6 @@ from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.headings import MARKS_GROUP, may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import are_tasks
-from tasks.ingest.layout.outlines import find_asking, find_closing
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import parse_label
@@ -170,7 +169,7 @@ def keep_key_length(reading: Reading) -> ContractCheck:
 
 def keep_closed(reading: Reading) -> ContractCheck:
     """As many questions as lines that end with an answer in one form, `正确答案 B`."""
-    word, closing = find_closing(reading.pieces)
+    word, closing = reading.repeated.closing
     found = ContractCheck(checked=bool(closing) and bool(reading.drafts))
     if len(closing) > len(reading.drafts) > 0:
         size = len(closing) - len(reading.drafts)
@@ -192,7 +191,7 @@ _MOST_ASKING = 0.8
 
 def keep_asked(reading: Reading) -> ContractCheck:
     """Where lines that ask alternate with one line each, most of them are questions."""
-    asking = find_asking(reading.pieces)
+    asking = reading.repeated.asking
     found = ContractCheck(checked=bool(asking) and bool(reading.drafts))
     if 0 < len(reading.drafts) < _MOST_ASKING * len(asking):
         size = len(asking) - len(reading.drafts)

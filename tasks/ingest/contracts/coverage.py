@@ -12,7 +12,6 @@ from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
-from tasks.ingest.layout.outlines import list_runs
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.labels import Label
 
@@ -72,7 +71,7 @@ def keep_series(reading: Reading) -> ContractCheck:
     if not reading.drafts:
         return found
     starts = sorted([*(draft.start for draft in reading.drafts), *(one.place for one in reading.stretches)])
-    for run in list_runs(reading.pieces):
+    for run in reading.repeated.runs:
         pieces = [reading.pieces[mark.place] for mark in run]
         free = [piece for piece in pieces if not _begins_in(starts, piece) and not _is_answer(reading, piece)]
         holders = {id(reading.find_last(piece.start)) for piece in free}

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.key_lines import KeyEntry
+from tasks.ingest.layout.outlines import Repeated
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.lexicon import FineType
 
@@ -51,6 +52,12 @@ class Reading:
     stretches: Sequence[Stretch] = ()
     keys: Sequence[KeyEntry] = ()
     answer_parts: Collection[int] = field(default_factory=frozenset)
+    found_before: Repeated | None = None
+
+    @cached_property
+    def repeated(self) -> Repeated:
+        """What repeats in the lines, as another reading of them found it or as it is found now."""
+        return self.found_before or Repeated(self.pieces)
 
     @cached_property
     def by_section(self) -> dict[int, list[Draft]]:

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -211,6 +212,28 @@ def _kind(numeral: str) -> str:
     if "Ⅰ" <= first <= "Ⅻ" or (numeral.isascii() and set(numeral) <= set("IVX")):
         return "I"
     return "A" if len(numeral) == 1 and first.isascii() else "one" if first.isascii() else "一"
+
+
+class Repeated:
+    """What repeats in the lines of a paper, found once for all its readings."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self._pieces = pieces
+
+    @cached_property
+    def runs(self) -> list[list[SeriesMark]]:
+        """What `list_runs` finds."""
+        return list_runs(self._pieces)
+
+    @cached_property
+    def closing(self) -> tuple[str, list[int]]:
+        """What `find_closing` finds."""
+        return find_closing(self._pieces)
+
+    @cached_property
+    def asking(self) -> list[int]:
+        """What `find_asking` finds."""
+        return find_asking(self._pieces)
 
 
 _LEAST_OF_FAMILY = 0.7
