@@ -33,6 +33,8 @@ _MARK = re.compile(
     r"(?P<unit>\s*(?:大题|小题|部分|题|卷|篇)?)(?P<close>\s?[）)\]】>》]?\s?[.．、。,，:：;；—–-]{0,2})(?P<gap>\s*)"
 )
 _MAY_MARK = re.compile(r"\s*[（(\[【<《\dA-Z一-十第问题试习例部①-⑳Ⅰ-Ⅻ二三四五六七八九得]")
+# `1a) Describe`: a number that the label of its first part closes
+_FIRST_PART = re.compile(r"\s?[aA]\s?[)）.]\s*\S")
 _STOP, _BRACKET = re.compile(r"[.．、。,，:：;；—–-]"), re.compile(r"[）)\]】>》]")
 _MIN_RUN, _LONGEST_GAP, _LOOK_BACK = 3, 30, 60
 _LONGEST_TITLE = 90
@@ -186,8 +188,11 @@ def read_series_mark(place: int, text: str) -> SeriesMark | None:
     rest = text[match.end() :]
     if kind in ("A", "I") and not word and not has_stop and not is_bracketed:
         return None
-    if not (word or is_bracketed or has_stop or match["unit"].strip() or len(match["gap"]) > 1):
+    has_part = kind == "1" and _FIRST_PART.match(rest) is not None
+    if not (word or is_bracketed or has_stop or match["unit"].strip() or len(match["gap"]) > 1 or has_part):
         return None
+    if has_part and not (word or is_bracketed or has_stop):
+        return SeriesMark(place, match.end(), value, "1a")
     if kind == "1" and rest[:1].isdigit() and not match["gap"] and not word and "、" not in close:
         return None
     if word in not_counting():
@@ -449,8 +454,10 @@ def _list_sections(
             heading, is_named = _make_heading(mark, pieces, last, marks)
             support += is_named
             headings[pieces[mark.place].start] = heading
-            if mark.end == len(pieces[mark.place].text) and heading.title:
+            if mark.end == len(pieces[mark.place].text) and heading.title and not heading.is_question:
                 titles.add(pieces[mark.place + 1].start)
+        if _stand_alone(run, pieces):
+            support = len(run)
         is_new = any(
             place not in heads or heading.is_question not in (None, heads[place])
             for place, heading in headings.items()
@@ -508,6 +515,13 @@ def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
     return following is not None and following.value == 2
 
 
+def _stand_alone(run: Sequence[SeriesMark], pieces: Sequence[Piece]) -> bool:
+    """Whether every mark of a series is all that stands on its line, and has text below it."""
+    return all(mark.end == len(pieces[mark.place].text.rstrip()) for mark in run) and all(
+        right - left > 1 for left, right in pairwise([*(mark.place for mark in run), len(pieces)])
+    )
+
+
 def _names_type(text: str) -> bool:
     """Whether a title up to its first bracket or colon is the name of a type."""
     return match_exactly(_TITLE_STOP.split(text.strip(), maxsplit=1)[0].strip()) is not None
@@ -555,7 +569,9 @@ def _make_heading(
         )
         lists = before is not None and counting[0].value == before.value + 1
     announced = read_announcement(title) is not None
-    is_list = lists or announced or (known is not None and known.fine is not None)
+    # the line below a numeral may name a type by chance: it is a title where numbers follow
+    is_titled = bool(piece.text[mark.end :].strip()) or bool(counting)
+    is_list = lists or announced or (is_titled and known is not None and known.fine is not None)
     fine = (
         known.fine
         if known is not None
