@@ -142,7 +142,7 @@ def _find_telling_apart(
     stem = next((name for name in names if roles.get(name) == "stem"), "")
     alike: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for record in records:
-        alike[str(record.get(stem or ""))].append(record)
+        alike[str(record.get(stem))].append(record)
     groups = [group for group in alike.values() if len(group) > 1]
 
     def tells(name: str) -> bool:
