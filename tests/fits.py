@@ -28,11 +28,15 @@ def remembering_fits() -> Iterator[None]:
     """
 
     def fit(
-        rows: GradedRows, *, known: KnownQuestions | None = None, scale: Scale | None = None
+        rows: GradedRows,
+        *,
+        known: KnownQuestions | None = None,
+        scale: Scale | None = None,
+        draws: int = 100,
     ) -> GradedFit:
-        key = f"{_digest(rows)} {_digest(known)} {_digest(scale)}"
+        key = f"{_digest(rows)} {_digest(known)} {_digest(scale)} {draws}"
         if key not in _FITS:
-            _FITS[key] = fit_graded_response(rows, known=known, scale=scale)
+            _FITS[key] = fit_graded_response(rows, known=known, scale=scale, draws=draws)
         return copy.deepcopy(_FITS[key])
 
     with pytest.MonkeyPatch.context() as patch:

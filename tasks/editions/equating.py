@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 METHOD = "chain"
 # Fewer questions of a discipline, or answers to a question, say too little of how hard they are.
 LEAST_QUESTIONS = 8
-LEAST_ANSWERS = 5.0
+LEAST_ANSWERS = 4.0
 # Fewer answers to a discipline's anchors, on average over disciplines, link a month worse than S compares it: simulated, seven
 # candidates on 90 questions have 13 and err by 5.3 points (S: 4.1); twenty on 500 have 200.
 LEAST_LINK = 40.0
+_MORE_DRAWS = 400
 _STARS = tuple(f"stars_{stars}_count" for stars in range(4))
 _UNKNOWN, _OPEN, _TRUE_FALSE = "unknown", "open", "true_false"
 
@@ -127,9 +128,10 @@ def equate_edition(
     withheld = _find_reason(arranged.rows, known)
     if withheld is not None:
         return _withhold(answers.disciplines, arranged, scale, withheld)
-    fit = fit_graded_response(arranged.rows, known=known, scale=_choose_formats(scale, arranged.formats))
     form = None if scale is None else _read_form(read, scale, arranged.formats, answers.disciplines)
-    equated = compute_equated(arranged.rows, fit, answers.weights, form=form)
+    fit, equated = fit_until_settled(
+        arranged.rows, answers.weights, known, _choose_formats(scale, arranged.formats), form
+    )
     if not equated.is_settled:
         return _withhold(answers.disciplines, arranged, scale, "draws")
     everybody = _list_equated(arranged.entries, equated, answers.disciplines)
@@ -148,6 +150,22 @@ def equate_edition(
         items=_list_items(arranged, fit, has_scale=scale is not None),
         fits=_describe_fit(answers.disciplines, arranged, fit, scale, edition_id),
     )
+
+
+def fit_until_settled(
+    rows: GradedRows,
+    weights: Floats,
+    known: KnownQuestions | None = None,
+    scale: Scale | None = None,
+    form: ScaleForm | None = None,
+) -> tuple[GradedFit, EquatedScores]:
+    """A fit and its scores; few answers settle slowly, and are drawn from for longer."""
+    fit = fit_graded_response(rows, known=known, scale=scale)
+    equated = compute_equated(rows, fit, weights, form=form)
+    if not equated.is_settled:
+        fit = fit_graded_response(rows, known=known, scale=scale, draws=_MORE_DRAWS)
+        equated = compute_equated(rows, fit, weights, form=form)
+    return fit, equated
 
 
 def equate_nothing() -> Equating:
@@ -366,18 +384,18 @@ def _make_possible(covariance: Floats) -> Floats:
 def _find_reason(rows: GradedRows, known: KnownQuestions | None) -> str | None:
     """Why these answers cannot be equated; null where they can."""
     disciplines = rows.discipline_count
-    if np.bincount(rows.question_discipline, minlength=disciplines).min() < LEAST_QUESTIONS:
-        return "questions"
     answers = np.bincount(rows.question, weights=rows.weight, minlength=rows.question_count)
-    mean = np.bincount(rows.question_discipline, weights=answers) / np.bincount(rows.question_discipline)
-    if mean.min() < LEAST_ANSWERS:
-        return "answers"
+    questions = np.bincount(rows.question_discipline, minlength=disciplines)
+    if questions.min() < LEAST_QUESTIONS:
+        return "questions"
     if known is not None:
         linked = np.bincount(
             rows.question_discipline, weights=answers * known.is_known, minlength=disciplines
         )
-        return "anchors" if linked.min() == 0 or linked.mean() < LEAST_LINK else None
-    return None
+        if linked.min() == 0 or linked.mean() < LEAST_LINK:
+            return "anchors"
+    mean = np.bincount(rows.question_discipline, weights=answers, minlength=disciplines) / questions
+    return "answers" if mean.min() < LEAST_ANSWERS else None
 
 
 def _list_equated(entries: pl.DataFrame, equated: EquatedScores, disciplines: Sequence[str]) -> pl.DataFrame:

@@ -306,15 +306,20 @@ def _compare_own(rows: GradedRows, fit: GradedFit, discipline: int, persons: NDA
         / rows.most_stars
     )
     count = np.bincount(person, minlength=len(persons))
-    thresholds = fit.scale.thresholds[discipline].astype(np.float32)
-    asymptotes = fit.scale.asymptotes[rows.question_format[question]].astype(np.float32)
+    formats = rows.question_format[question]
     draws = np.empty((len(found.ability), len(persons)))
     total = np.zeros(len(key))
     for number in range(len(draws)):
         a = flatten(np.exp(found.log_discrimination[number, question]), fit.scale.passage_sd**2)
         at = found.ability[number, persons][person] - found.difficulty[number, question]
         ceilings = found.ceilings[number, found.person_entry[persons]][person].astype(np.float32)
-        share = expect_share(at.astype(np.float32), a.astype(np.float32), thresholds, asymptotes, ceilings)
+        share = expect_share(
+            at.astype(np.float32),
+            a.astype(np.float32),
+            found.thresholds[number, discipline].astype(np.float32),
+            found.asymptotes[number].astype(np.float32)[formats],
+            ceilings,
+        )
         total += share
         draws[number] = np.bincount(person, weights=share, minlength=len(persons)) / count
     share = total / len(draws)
