@@ -39,6 +39,11 @@ DISCIPLINE_OR_ALL = Column(
 )
 
 
+PASSAGE = Column(
+    "passage", "text", "The text that it asks about: the same for questions that share one; null for none."
+)
+
+
 def _score(name: str, about: str, *, high: float | None = 100) -> Column:
     return Column(name, "float", about, low=0, high=high)
 
@@ -95,12 +100,24 @@ EDITIONS = Table(
             low=-1,
             high=1,
         ),
+        Column(
+            "mean_kappa_low",
+            "float",
+            "Lower end of the 95% interval of mean_kappa; null before any calibration, and in editions of an earlier version.",
+            high=1,
+        ),
         Column("rated_count", "int", "Rated responses behind it.", low=0),
         Column(
             "is_provisional",
             "bool",
-            "Whether no calibration stands behind the judge and its prompt.",
+            "Whether the order may change, as the judge is not known well enough, whatever gate was overridden.",
             required=True,
+        ),
+        Column(
+            "provisional_because",
+            "texts",
+            "Why: `uncalibrated`; `agreement`: the lower end of its kappa is below the bar; `ratings`: they are too few. Null where "
+            "it is not, and in editions of an earlier version, where it means uncalibrated.",
         ),
         Column("exam_prompt_versions", "texts", "Versions of the prompts that the candidates got."),
         Column("disciplines", "texts", "The disciplines of S.", required=True),
@@ -111,6 +128,11 @@ EDITIONS = Table(
         ),
         Column("overridden_gates", "texts", "Gates that were shut and overridden."),
         Column("override_reason", "text", "Why they were overridden."),
+        Column(
+            "interval_method",
+            "text",
+            "How its intervals and comparisons were made: `score, max-t`; null for Student's t and Holm, as they were before.",
+        ),
         Column("code_version", "text", "Version of Proctor that computed it.", required=True),
         Column(
             "basis_hash", "text", "SHA-256 over the content of every landing that it rests on.", required=True
@@ -188,6 +210,7 @@ EDITION_STARS = Table(
         PROMPT_STYLE,
         QUESTION_UUID,
         LINEAGE_UUID,
+        PASSAGE,
         STRATUM,
         *(
             _count(f"stars_{stars}_count", f"Repeats that got {stars} star{'' if stars == 1 else 's'}.")
@@ -241,12 +264,31 @@ EDITION_SCORES = Table(
         Column(
             "rank", "int", "Place by S within edition, style and is_simulated; equal scores share it.", low=1
         ),
-        Column("rank_low", "int", "Best place that the data do not rule out (Holm, 5%).", low=1),
+        Column(
+            "rank_low", "int", "Best place that the data do not rule out (all pairs together, 5%).", low=1
+        ),
         Column("rank_high", "int", "Worst place that they do not rule out.", low=1),
         Column(
             "rank_group",
             "text",
             "A letter, A for the best: whoever stands in a lower group is distinguishable from the best of every higher one.",
+        ),
+        _score(
+            "chance_score",
+            "Chance level of the questions that it sat: S of the best answer that is always the same, two stars for a right one; null "
+            "where a key is not known.",
+        ),
+        Column(
+            "chance_answers",
+            "text",
+            "That answer: `true` or `false`, and a label or `longest` among options.",
+        ),
+        Column(
+            "corrected_score",
+            "float",
+            "S corrected for chance: its share of what lies above the chance level; below 0 for less than chance gives.",
+            low=-200,
+            high=100,
         ),
         _score(
             "equated_score",
@@ -294,8 +336,27 @@ EDITION_PAIRS = Table(
         Column("difference_low", "float", "Lower end of its 95% interval.", low=-200, high=200),
         Column("difference_high", "float", "Upper end of it.", low=-200, high=200),
         _score("p_value", "Two-sided p of no difference.", high=1),
-        _score("p_holm", "The same, corrected over all pairs of the edition and style (Holm).", high=1),
-        Column("is_distinguishable", "bool", "Whether p_holm is at most 5%."),
+        _score(
+            "p_holm",
+            "The same, corrected over all pairs of the edition and style (Holm); null since p_together is there.",
+            high=1,
+        ),
+        _score(
+            "p_together",
+            "The same, corrected over all pairs of the edition and style by the largest difference that chance makes (step-down max-t); null in editions from before it was.",
+            high=1,
+        ),
+        Column(
+            "together_low",
+            "float",
+            "Lower end of an interval that holds in 95% of editions for all pairs at once; it holds 0 exactly where they are not told apart.",
+            low=-100,
+            high=100,
+        ),
+        Column("together_high", "float", "Upper end of it.", low=-100, high=100),
+        Column(
+            "is_distinguishable", "bool", "Whether p_together, or p_holm where there is none, is at most 5%."
+        ),
         _count("win_a_count", "Common questions on which the first has more stars, repeats averaged."),
         _count("win_b_count", "Common questions on which the second has more."),
         _count("tie_count", "Common questions on which they have equally many."),
@@ -421,8 +482,9 @@ EDITION_FITS = Table(
             "withheld",
             "text",
             "Why nothing of the edition is equated: `anchors`: too few answers to questions that were published before; `questions`, "
-            "`answers`: a discipline has too few of them; `draws`: the fit came to no one result. Null where it is.",
-            allowed=("anchors", "questions", "answers", "draws"),
+            "`answers`: a discipline has too few of them; `draws`: the fit came to no one result; `errors`, by the earlier method: they "
+            "were wider than the scale. Null where it is.",
+            allowed=("anchors", "questions", "answers", "draws", "errors"),
         ),
         IS_SIMULATED,
     ),

@@ -173,9 +173,9 @@ class Settings(BaseSettings):
     )
     set_policy: Literal["shared", "unique"] = Field("shared", description="How sets are given out.")
     set_groups: int = Field(
-        1,
+        2,
         ge=1,
-        description="Groups of organisations that share sets; with 2, new sets can have anchors even where all sit in the same months.",
+        description="Groups of organisations that share sets, at most; with 1 no new set can have anchors where all sit in the same months.",
     )
     cap_small_disciplines: bool = Field(
         True,

@@ -48,6 +48,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "judging": "a reference's sitting serves only as long as the judge's prompt is the same",
         "models": "candidates are called through the one door",
         "questions": "questions are put bare, in the words of their prompt style",
+        "statistics": "a plan forecasts the error of the equated score",
     },
     "judging": {
         "league": "verdicts on a league's questions, given on the web, land as its workbook's do",
@@ -68,6 +69,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "statistics": "rank correlation between benchmarks, with its p-value",
     },
     "editions": {
+        "questions": "the chance level of a set follows from its keys",
         "exam": "an edition's files and its entry go to the public folder and log, with the hashes of answers",
         "statistics": "scores, intervals, ranks and the equated scale are computed as an edition is frozen",
     },

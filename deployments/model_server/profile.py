@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from deployments.model_server.gaming import MANNERS
 from schemas.errors import UsageError
 
 KINDS = ("candidate", "judge", "generator")
@@ -119,6 +120,8 @@ class SimulatedModel:
         accuracy: share of questions answered correctly, by discipline; `default` for the others.
         explanation: share of its correct answers that come with a fully reasonable explanation.
         style_effect: shift in logits when asked few-shot or chain-of-thought.
+        manner: how it answers whatever it is asked, without knowing anything: `blind`, `echo` or `inject` (gaming.py); empty for one
+            that answers as well as it can.
         is_thinking: whether it returns its reasoning apart from the answer.
         agreement: share of a judge's stars that equal the true ones.
         leniency: -1 to 1; a judge that errs gives more stars (1), fewer (-1), or either (0).
@@ -147,6 +150,7 @@ class SimulatedModel:
     style_effect: Mapping[str, float] = field(
         default_factory=lambda: {"few_shot": 0.05, "chain_of_thought": 0.1}
     )
+    manner: str = ""
     is_thinking: bool = False
     agreement: float = 0.95
     leniency: float = 0.0
@@ -220,6 +224,10 @@ def parse_profile(content: Mapping[str, Any], origin: str = "profile") -> Server
         model = _build(SimulatedModel, {"name": str(name), **values}, f"{origin}, model {name!r}")
         if model.kind not in KINDS:
             raise UsageError(f"{origin}, model {name!r}: kind {model.kind!r} is none of {', '.join(KINDS)}.")
+        if model.manner and model.manner not in MANNERS:
+            raise UsageError(
+                f"{origin}, model {name!r}: manner {model.manner!r} is none of {', '.join(MANNERS)}."
+            )
         models[model.name] = model
     batches = _build(BatchTraits, content.get("batches") or {}, f"{origin}, batches")
     return ServerProfile(models, str(content.get("seed", "simulated")), batches)

@@ -21,6 +21,7 @@ from deployments.model_server.batches import BatchDesk
 from deployments.model_server.candidates import write_answer, write_unknown_answer
 from deployments.model_server.draws import draw_normal
 from deployments.model_server.faults import FaultDraws
+from deployments.model_server.gaming import MANNERS
 from deployments.model_server.generators import find_task, write_task_reply
 from deployments.model_server.judges import write_judgement, write_label
 from deployments.model_server.key import AnswerKey, parse_answer_key, read_answer_key
@@ -216,6 +217,8 @@ class SimulatedServer:
                 else write_text_answer(model, messages[-1]["content"], draw, seed)
             )
             return text or write_unknown_answer(model, question or messages[-1]["content"], draw, seed)
+        if model.manner:
+            return MANNERS[model.manner](entry, question or "")
         answer = write_answer(model, entry, self.key, read_style(messages), draw, seed)
         return f"{answer}\n{model.signature}" if model.signature else answer
 

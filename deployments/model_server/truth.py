@@ -76,13 +76,20 @@ def find_quality(response: str) -> str:
 
 
 def compute_true_stars(entry: KnownQuestion, response: str) -> int:
-    """Stars by the scale of LLMEval-Fair; 0 for a blank response."""
+    """Stars by the scale of LLMEval-Fair; 0 for a blank one, no third star without a reason."""
     if not response.strip():
         return 0
+    if not _has_reason(entry, response):
+        return 2 if is_right(entry, response) else 0
     quality = find_quality(response)
     if is_right(entry, response):
         return 3 if quality == "reasonable" else 2
     return 0 if quality == "wrong" else 1
+
+
+def _has_reason(entry: KnownQuestion, response: str) -> bool:
+    reasons = [text for texts in EXPLANATIONS.values() for known in texts.values() for text in known]
+    return any(reason in response for reason in (*reasons, *filter(None, [entry.explanation])))
 
 
 def _normalise(text: str) -> str:

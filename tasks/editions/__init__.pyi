@@ -1,4 +1,4 @@
-# Fit all editions up to the last of a run from nothing, and set it beside what was published.
+# All editions up to the last of a run fitted from nothing, beside what was published.
 from .recalibration import compute_recalibration as compute_recalibration
 
 # What is drawn.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from schemas.errors import UsageError
@@ -26,12 +26,16 @@ class QueryReader(Protocol):
 
 @dataclass(frozen=True)
 class JudgeInOrder:
-    """A judge by one version of its prompt; the other two are null before any calibration."""
+    """A judge by one version of its prompt; the others are null before any calibration.
+
+    `mean_kappa_low` is the lower end of the 95% interval of `mean_kappa`.
+    """
 
     judge: str
     prompt_wording: str
     mean_kappa: float | None = None
     rated_count: int | None = None
+    mean_kappa_low: float | None = None
 
     @property
     def key(self) -> str:
@@ -52,6 +56,8 @@ class Basis:
         bases: variant → its base, as registered for the run.
         drift: the last check of the first judge by anchor responses (a row of `judge_drift`), or null. It shuts a gate and enters
             no number, so that it is no part of the hash.
+        passages: lineage → the text that it asks about, which questions may share; it follows from the bank, and is no part of
+            the hash either.
     """
 
     run: Mapping[str, Any]
@@ -61,6 +67,7 @@ class Basis:
     weights: Mapping[str, float]
     bases: Mapping[str, str]
     drift: Mapping[str, Any] | None = None
+    passages: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def hash(self) -> str:
         """SHA-256 over all of it: the same rows in any order give the same hash."""
@@ -129,6 +136,7 @@ def read_basis(
             if row["base_model"] is not None
         },
         drift=_read_drift(read, judges[0], run),
+        passages=_read_passages(read, answers),
     )
 
 
@@ -140,6 +148,7 @@ def _read_judges(read: QueryReader, run_id: str, month: str, least_ratings: int)
             prompt_wording=str(row["prompt_wording"]),
             mean_kappa=row["mean_kappa"],
             rated_count=row["rated_count"],
+            mean_kappa_low=row["mean_kappa_low"],
         )
         for row in found.iter_rows(named=True)
     ]
@@ -156,6 +165,13 @@ def _read_drift(read: QueryReader, judge: JudgeInOrder, run: Mapping[str, Any]) 
         },
     )
     return None if found.is_empty() else found.row(0, named=True)
+
+
+def _read_passages(read: QueryReader, answers: pl.DataFrame) -> dict[str, str]:
+    if answers.is_empty():
+        return {}
+    lineages = answers["lineage_uuid"].unique().to_list()
+    return dict(read("passages_of_lineages", {"lineage_uuids": lineages}).iter_rows())
 
 
 def _read_answers(read: QueryReader, sessions: pl.DataFrame, judges: Sequence[JudgeInOrder]) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tasks.editions.basis import Basis, QueryReader
-from tasks.editions.estimates import StyleAnswers, make_rows
+from tasks.editions.estimates import StyleAnswers, make_rows, name_cluster
 from tasks.statistics.scores import compute_changes
 
 if TYPE_CHECKING:
@@ -46,14 +46,28 @@ def estimate_changes(
             for (edition_id, month), part in own.partition_by("edition_id", "month", as_dict=True).items()
         ]
     ).filter(pl.col("discipline").is_in(list(answers.disciplines)))
-    columns = ("model", "question_uuid", "lineage_uuid", "discipline", "stars")
+    columns = ("model", "question_uuid", "lineage_uuid", "passage", "discipline", "stars")
     sides = [
         before.with_columns(stars=mean_stars()).select(columns),
         answers.frame.filter(pl.col("model").is_in(models))
         .with_columns(pl.col("stars").cast(pl.Float64))
         .select(*columns, "repeat"),
     ]
-    lineages = pl.concat([side["lineage_uuid"] for side in sides]).unique().sort()
+    # A question of an edition from before passages were known belongs to the one that it has now.
+    of_lineage = pl.concat([side.select("lineage_uuid", "passage") for side in sides]).drop_nulls().unique()
+    passages = dict(of_lineage.unique("lineage_uuid", maintain_order=True).iter_rows())
+    sides = [
+        side.with_columns(
+            passage=pl.coalesce(
+                pl.col("lineage_uuid").replace_strict(passages, default=None, return_dtype=pl.String),
+                "passage",
+            )
+        ).with_columns(cluster=name_cluster())
+        for side in sides
+    ]
+    lineages, clusters = (
+        pl.concat([side[name] for side in sides]).unique().sort() for name in ("lineage_uuid", "cluster")
+    )
     coded = [
         side.with_columns(
             candidate=pl.col("model").replace_strict(
@@ -64,6 +78,7 @@ def estimate_changes(
             ),
             question=pl.col("question_uuid").rank("dense").cast(pl.Int64) - 1,
             lineage=lineages.search_sorted(side["lineage_uuid"]).cast(pl.Int64),
+            cluster=clusters.search_sorted(side["cluster"]).cast(pl.Int64),
         )
         for side in sides
     ]

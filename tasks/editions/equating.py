@@ -220,7 +220,16 @@ def arrange_answers(read: QueryReader, parts: Sequence[pl.DataFrame], discipline
     """The stars of some editions by codes; a sitting of several is one entry, of the first."""
     import polars as pl
 
-    names = ["edition_id", "month", "sat_in_run_id", "model", "question_uuid", "lineage_uuid", "discipline"]
+    names = [
+        "edition_id",
+        "month",
+        "sat_in_run_id",
+        "model",
+        "question_uuid",
+        "lineage_uuid",
+        "passage",
+        "discipline",
+    ]
     stars = (
         pl.concat([part.select(*names, *_STARS) for part in parts], how="vertical_relaxed")
         .unique(["sat_in_run_id", "model", "question_uuid"], keep="first", maintain_order=True)
@@ -237,6 +246,7 @@ def arrange_answers(read: QueryReader, parts: Sequence[pl.DataFrame], discipline
     found = stars.group_by("question_uuid", maintain_order=True).agg(
         pl.col("lineage_uuid").first(),
         pl.col("discipline").first(),
+        pl.col("passage").drop_nulls().first(),
         first_month=pl.col("month").first(),
         home=pl.col("edition_id").first(),
     )
@@ -284,7 +294,7 @@ def arrange_answers(read: QueryReader, parts: Sequence[pl.DataFrame], discipline
 
 
 def name_formats(traits: pl.DataFrame) -> pl.DataFrame:
-    """question_uuid, format and passage of rows of `question_traits`."""
+    """question_uuid and format of rows of `question_traits`."""
     import polars as pl
 
     is_choice = (pl.col("question_type") == "multiple_choice") & (pl.col("option_count") > 1)
@@ -296,7 +306,6 @@ def name_formats(traits: pl.DataFrame) -> pl.DataFrame:
         .when(pl.col("question_type") == "true_false")
         .then(pl.lit(_TRUE_FALSE))
         .otherwise(pl.lit(_OPEN)),
-        passage="passage",
     )
 
 

@@ -23,7 +23,6 @@ from tasks.statistics.scores import (
     Pairs,
     RelativeScores,
     compare_stars,
-    compute_holm,
     compute_pairs,
     compute_ranks,
     compute_scores,
@@ -41,8 +40,8 @@ class StyleAnswers:
 
     Attributes:
         style: the prompt style.
-        frame: answers of complete sessions, stars 0 where nobody could judge; with `candidate`, `discipline_code`,
-            `question` and `lineage`.
+        frame: answers of complete sessions, stars 0 where nobody could judge; with `passage` (null for none), `candidate`,
+            `discipline_code`, `question`, `lineage` and `cluster`, which is the passage or the lineage.
         models: candidates by code.
         disciplines: those that have weight, by code.
         weights: their fixed weights.
@@ -67,7 +66,12 @@ def arrange_styles(basis: Basis) -> list[StyleAnswers]:
         basis.answers.filter(
             pl.col("session_id").is_in(complete.implode()) & pl.col("discipline").is_in(list(weights))
         )
-        .with_columns(pl.col("stars").fill_null(0))
+        .with_columns(
+            pl.col("stars").fill_null(0),
+            passage=pl.col("lineage_uuid").replace_strict(
+                basis.passages, default=None, return_dtype=pl.String
+            ),
+        )
         .sort("model", "question_uuid", "repeat", "session_id")
     )
     return [
@@ -80,6 +84,7 @@ def arrange_styles(basis: Basis) -> list[StyleAnswers]:
                 ),
                 question=pl.col("question_uuid").rank("dense").cast(pl.Int64) - 1,
                 lineage=pl.col("lineage_uuid").rank("dense").cast(pl.Int64) - 1,
+                cluster=name_cluster().rank("dense").cast(pl.Int64) - 1,
                 # The reference sits every set as its first repeat: what is repeated is the sitting.
                 repeat=pl.col("session_id").rank("dense").over("model").cast(pl.Int64),
             ),
@@ -92,16 +97,17 @@ def arrange_styles(basis: Basis) -> list[StyleAnswers]:
 
 
 def count_stars(answers: StyleAnswers) -> pl.DataFrame:
-    """Rows of `edition_stars` without the edition: each candidate's stars for each question."""
+    """Rows of `edition_stars` without the edition: each candidate's stars for each question.
+
+    A reference may answer a question in two sets of a run, of which one has it as an anchor: these are repeats.
+    """
     import polars as pl
 
     is_unparsed = pl.col("score_status") == "unparsed"
     return (
-        answers.frame.group_by(
-            "set_id", "model", "prompt_style", "question_uuid", "lineage_uuid", "discipline"
-        )
+        answers.frame.group_by("model", "prompt_style", "question_uuid", "lineage_uuid", "discipline")
         .agg(
-            pl.col("sat_in_run_id").first(),
+            pl.col("set_id", "sat_in_run_id", "passage").first(),
             *(
                 ((pl.col("stars") == stars) & ~is_unparsed).sum().cast(pl.Int64).alias(f"stars_{stars}_count")
                 for stars in range(4)
@@ -130,7 +136,7 @@ def estimate_scores(
         pairs.first,
         pairs.second,
         differences.difference,
-        compute_holm(differences.p_value),
+        pairs.together.p_value,
     )
     whole = {
         "candidate": np.arange(count),
@@ -187,15 +193,19 @@ def estimate_scores(
 def estimate_pairs(answers: StyleAnswers, pairs: Pairs, bases: Mapping[str, str]) -> pl.DataFrame:
     """Rows of `edition_pairs` of a style, without the edition; variants and bases by discipline.
 
-    Only pairs over all disciplines are tested; Holm's correction is over all of them.
+    Only pairs over all disciplines are told together; those by discipline stand each for itself.
     """
     import polars as pl
 
-    adjusted = compute_holm(pairs.differences.p_value)
+    together = pairs.together
     whole = (
         _list_pairs(answers, pairs, ALL_DISCIPLINES)
-        .with_columns(p_holm=pl.Series(adjusted).fill_nan(None))
-        .with_columns(is_distinguishable=pl.col("p_holm") <= ERROR_RATE)
+        .with_columns(
+            p_together=pl.Series(together.p_value).fill_nan(None),
+            together_low=pl.Series(together.low),
+            together_high=pl.Series(together.high),
+        )
+        .with_columns(is_distinguishable=pl.col("p_together") <= ERROR_RATE)
     )
     parts = [whole]
     for variant, base in sorted(bases.items()):
@@ -220,7 +230,15 @@ def make_rows(frame: pl.DataFrame) -> StarRows:
         lineage=_codes(frame, "lineage"),
         stars=frame["stars"].to_numpy().astype(float),
         repeat=_codes(frame, "repeat") - 1 if "repeat" in frame.columns else None,
+        cluster=_codes(frame, "cluster"),
     )
+
+
+def name_cluster() -> pl.Expr:
+    """What a question was drawn with: its passage, or its lineage alone."""
+    import polars as pl
+
+    return pl.coalesce("passage", "lineage_uuid")
 
 
 def name_group(number: int) -> str | None:

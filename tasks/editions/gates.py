@@ -51,6 +51,23 @@ def find_shut_gates(basis: Basis, settings: Settings) -> list[ShutGate]:
     return [gate for gate in found if gate is not None]
 
 
+def find_provisional(basis: Basis, settings: Settings) -> list[str]:
+    """Why the order of an edition may change; empty where its judge is known well enough.
+
+    That no calibration stands behind the judge (`uncalibrated`), that its agreement with people may be below the bar
+    (`agreement`: the lower end of its interval is), or that it rests on too few rated responses (`ratings`). A gate may be
+    overridden; this may not.
+    """
+    judge = basis.judges[0]
+    if judge.mean_kappa is None:
+        return ["uncalibrated"]
+    low = -1.0 if judge.mean_kappa_low is None else judge.mean_kappa_low
+    return [
+        *(["agreement"] if low < settings.judge_agreement_gate else []),
+        *(["ratings"] if (judge.rated_count or 0) < settings.judge_ratings_gate else []),
+    ]
+
+
 def check_gates(shut: Sequence[ShutGate], overridden: Sequence[str], reason: str | None, run_id: str) -> None:
     """Raise GateError for a shut gate not overridden, UsageError for a wrong gate or reason."""
     if unknown := sorted(set(overridden) - set(GATES)):

@@ -16,6 +16,7 @@ from schemas.errors import UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.editions.basis import Basis, QueryReader, read_basis
+from tasks.editions.chance import add_chance
 from tasks.editions.changes import estimate_changes
 from tasks.editions.equating import Equating, equate_edition
 from tasks.editions.estimates import (
@@ -25,7 +26,7 @@ from tasks.editions.estimates import (
     estimate_pairs,
     estimate_scores,
 )
-from tasks.editions.gates import check_gates, find_shut_gates
+from tasks.editions.gates import check_gates, find_provisional, find_shut_gates
 from tasks.editions.sessions import summarise_sessions
 from tasks.editions.standings import list_standings
 from tasks.running.approvals import Request
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from warehouse.lake import Lake
+
+# The version of how intervals and comparisons are made; what was published before keeps its own.
+INTERVAL_METHOD = "score, max-t"
 
 Step = Callable[[str], None]
 Confirm = Callable[[Request], None]
@@ -108,6 +112,7 @@ class Imprint:
         reason: why it corrects it; null for the first.
         overridden: gates that were shut and overridden.
         override_reason: why; null where none was.
+        provisional: why the order may change; null for what follows from the basis alone.
     """
 
     revision: int = 1
@@ -115,6 +120,7 @@ class Imprint:
     reason: str | None = None
     overridden: Sequence[str] = ()
     override_reason: str | None = None
+    provisional: Sequence[str] | None = None
 
 
 def publish_run(
@@ -191,6 +197,7 @@ def _prepare(
             reason=asked.reason if last is not None else None,
             overridden=[gate.gate for gate in shut],
             override_reason=asked.reason if shut else None,
+            provisional=find_provisional(basis, settings),
         ),
         now=datetime.now(UTC),
         step=hooks.step,
@@ -225,7 +232,7 @@ def freeze_edition(
         changes = estimate_changes(read, basis, answers, earlier)
         if not changes.is_empty():
             scores = scores.join(changes, on=["model", "discipline"], how="left")
-        parts["edition_scores"].append(scores)
+        parts["edition_scores"].append(add_chance(read, basis, answers, scores))
         parts["edition_pairs"].append(estimate_pairs(answers, pairs, basis.bases))
         parts["edition_stars"].append(count_stars(answers))
     frames = {
@@ -285,6 +292,9 @@ def _describe_edition(
     import polars as pl
 
     judge = basis.judges[0]
+    provisional = imprint.provisional
+    if provisional is None:
+        provisional = ["uncalibrated"] if judge.mean_kappa is None else []
     scored = rows["edition_scores"].filter(pl.col("score").is_not_null())
     head: dict[str, Any] = {
         "edition_id": edition_id,
@@ -309,8 +319,10 @@ def _describe_edition(
         "judge_prompt_version": judge.prompt_wording,
         "next_judges": [one.key for one in basis.judges[1:]],
         "mean_kappa": judge.mean_kappa,
+        "mean_kappa_low": judge.mean_kappa_low,
         "rated_count": judge.rated_count,
-        "is_provisional": judge.mean_kappa is None,
+        "is_provisional": bool(provisional),
+        "provisional_because": list(provisional) or None,
         "exam_prompt_versions": _list_prompts(basis),
         "disciplines": list(basis.weights),
         "weights": json.dumps(dict(basis.weights), ensure_ascii=False),
@@ -318,6 +330,7 @@ def _describe_edition(
         "unparsed_count": int(rows["edition_sessions"].filter("is_complete")["unparsed_count"].sum()),
         "overridden_gates": list(imprint.overridden),
         "override_reason": imprint.override_reason,
+        "interval_method": INTERVAL_METHOD,
         "code_version": read_code_version(),
         "basis_hash": basis.hash(),
         "root_hash": "",

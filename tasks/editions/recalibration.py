@@ -1,4 +1,4 @@
-"""What a fit of all editions from nothing would move, beside what was published; writes nothing.
+"""What a fit of all editions from nothing would move; writes nothing.
 
 An edition takes earlier questions as they were published. With years of answers more is known of them than when they were new, so
 that now and then it is worth asking how far the scale has come away from what all answers say together.
@@ -45,7 +45,7 @@ class Recalibration:
 
 
 def compute_recalibration(lake: Lake, run_id: str) -> Recalibration:
-    """Fit all editions up to the last of a run from nothing, and set it beside what was published.
+    """All editions up to the last of a run fitted from nothing, beside what was published.
 
     Raises UsageError for a run that was not published, or whose answers cannot be fitted.
     """

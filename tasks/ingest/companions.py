@@ -9,17 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.key_matching import apply_key, cut_echo, match_keys
 from tasks.ingest.content.key_regions import is_region_heading
-from tasks.ingest.content.keys import KeySection, read_region
+from tasks.ingest.content.keys import KeyPart, Matched, apply_key, cut_echo, match_keys, part_region
+from tasks.ingest.contracts import Breach
 from tasks.ingest.intake import read_own_file, show_name
-from tasks.ingest.layout.key_lines import KeyEntry, read_key_line
-from tasks.ingest.layout.pieces import Piece, make_pieces
+from tasks.ingest.layout.furniture import is_noise
+from tasks.ingest.layout.indexed_lines import IndexedLines
+from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
+from tasks.ingest.layout.pieces import make_pieces
 from tasks.ingest.readers.extraction import Extraction, Line, join_lines
 from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.sniffing import sniff
@@ -48,21 +51,44 @@ def apply_companion(split: Split, options: Mapping[str, Any]) -> None:
         split.warnings.append(f"The answer file {name} beside this paper could not be read.")
         return
     before = sum(1 for draft in split.drafts if draft.answer)
-    drafts, count, unmatched = _choose(split, extraction)
+    drafts, taken = _choose(split, extraction)
     gained = sum(1 for draft in drafts if draft.answer) - before
+    count, unmatched = taken.count + len(taken.left), len(taken.left)
     if (
-        count
+        not taken.is_other
         and unmatched > (1 - _LEAST_MATCHED) * count
         and gained < _LEAST_MATCHED * (len(drafts) - before)
     ):
-        split.warnings.append(
-            f"{unmatched} of the {count} answers of {name} match no question: it seems to be the key of another paper, and none was taken."
+        _doubt(
+            split,
+            count,
+            f"{unmatched} of the {count} answers of {name} match no question: it seems to be the key of another paper, and none was taken.",
         )
         return
     split.drafts[:] = drafts
     split.warnings.append(f"{gained} answers were taken from {name}.")
-    if unmatched:
-        split.warnings.append(f"{unmatched} answers of {name} match no question.")
+    if taken.is_other:
+        _doubt(
+            split,
+            unmatched,
+            f"{name} prints questions of this paper again that have other numbers here: it seems to be the key of another version, and only these were answered from it.",
+        )
+    elif unmatched:
+        _doubt(split, unmatched, f"{unmatched} answers of {name} match no question.")
+    elif not gained:
+        _doubt(
+            split, len(drafts) - before, f"{name} seems to hold the answers of this paper, but none was read."
+        )
+
+
+def _doubt(split: Split, size: int, words: str) -> None:
+    """Say what became of a key that was not taken.
+
+    It counts against the reading as a key within the paper does.
+    """
+    split.warnings.append(words)
+    breach = Breach("key_length", 0, size, words)
+    split.checked = replace(split.checked, breaches=(*split.checked.breaches, breach))
 
 
 def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:
@@ -76,17 +102,15 @@ def read_companion(path: Path, options: Mapping[str, Any]) -> Extraction:
     return extract(data, find_reader(sniff(data, path.name), path.name), options)
 
 
-def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], int, int]:
-    """The questions with the answers of the file as it fits them best.
-
-    Also how many answers were seen, and how many of them have no question.
+def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], Matched]:
+    """The questions with the answers of the file as it fits them best, and what became of these.
 
     The file is tried as a key of numbered answers, and as the paper printed again with its answers.
     """
     if extraction.sheets:
         repeated = split_sheets(extraction.sheets).drafts
         lines = [
-            Line("  ".join(cell for cell in row if cell.strip()))
+            Line(" | ".join(cell.strip() for cell in row if cell.strip()))
             for sheet in extraction.sheets
             for row in sheet.rows
         ]
@@ -96,31 +120,28 @@ def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], int, int
         repeated = split_lines(lines, starts).drafts
     again = deepcopy(split.drafts)
     met = _match_repeated(again, repeated, split.language)
-    keys = read_keys(lines)
     by_number = deepcopy(split.drafts)
-    unmatched = sum(len(key.entries) for key in match_keys(by_number, keys, split.language))
-    count = sum(len(key.entries) for key in keys)
+    matched = match_keys(by_number, read_keys(lines), split.language)
     is_repeated = met > _LEAST_MATCHED * len(repeated) and met > 1
     if is_repeated and _count_sound(again) >= _count_sound(by_number):
-        return again, len(repeated), len(repeated) - met
-    return by_number, count, unmatched
+        left = [KeyEntry(other.value or 0, "") for other in repeated[met:]]
+        return again, Matched(met, matched.left if matched.is_other else left, matched.is_other)
+    return by_number, matched
 
 
 def _count_sound(drafts: Sequence[Draft]) -> int:
     return sum(1 for draft in drafts if draft.answer and "key_not_among_options" not in draft.notes)
 
 
-def read_keys(lines: Sequence[Line]) -> list[KeySection]:
-    """Return the answers of lines that hold nothing else."""
+def read_keys(lines: Sequence[Line]) -> list[KeyPart]:
+    """The answers of lines that hold nothing else, by their headings."""
     _, starts, _ = join_lines(lines)
-    pieces = make_pieces(lines, starts)
-    first = next((index for index, piece in enumerate(pieces[:8]) if is_region_heading(piece.text)), -1)
-    sections = read_region(pieces[first + 1 :])
-    listed = _read_list(pieces[first + 1 :])
-    # a misprint or an empty entry breaks the run that an answer part must have; here every line can be but an answer
-    if len(listed.entries) > sum(len(section.entries) for section in sections):
-        return [listed]
-    return sections
+    pieces = [
+        piece for piece in write_key_blocks(IndexedLines(make_pieces(lines, starts))) if not is_noise(piece)
+    ]
+    heads = (index for index, piece in enumerate(pieces[:8]) if is_region_heading(piece.text))
+    first = next((index for index in heads if all(piece.label is None for piece in pieces[:index])), -1)
+    return part_region(pieces[first + 1 :])
 
 
 def _match_repeated(drafts: Sequence[Draft], repeated: Sequence[Draft], language: str | None) -> int:
@@ -155,23 +176,3 @@ def _match_repeated(drafts: Sequence[Draft], repeated: Sequence[Draft], language
 
 def _fold(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).casefold()
-
-
-def _read_list(pieces: Sequence[Piece]) -> KeySection:
-    """Read a file of numbered answers line by line, whatever its numbers do."""
-    entries: dict[int, KeyEntry] = {}
-    last = 0
-    for piece in pieces:
-        for entry in read_key_line(piece.text):
-            entries.setdefault(entry.number, entry)
-            last = entry.number
-        label = piece.label
-        if label is None or label.style not in ("num", "paren", "nump", "bare", "word", "bracket"):
-            continue
-        # a number that jumps out of the run is a misprint for the next one
-        number = label.value if label.value in (last + 1, last + 2) or last else 1
-        rest = piece.text[label.end :].strip()
-        if rest:
-            entries.setdefault(number, KeyEntry(number, rest))
-        last = number
-    return KeySection(None, None, list(entries.values()))

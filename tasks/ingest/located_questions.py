@@ -13,9 +13,8 @@ from typing import Any
 from tasks.ingest.confidence import compute_confidences, name_status, parse_reading, read_fit
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
-from tasks.ingest.content.key_matching import match_keys
 from tasks.ingest.content.key_regions import find_region
-from tasks.ingest.content.keys import read_region
+from tasks.ingest.content.keys import match_keys, part_region
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.documents import ParsedDocument
 from tasks.ingest.layout.pieces import make_pieces
@@ -172,4 +171,4 @@ def _match_printed_keys(drafts: Sequence[Draft], text: str, language: str | None
     pieces = make_pieces([Line(line) for line in lines], starts)
     region = find_region(pieces)
     if region is not None:
-        match_keys(drafts, read_region(pieces[region + 1 :]), language)
+        match_keys(drafts, part_region(pieces[region + 1 :]), language)

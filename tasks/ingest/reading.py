@@ -10,6 +10,7 @@ from schemas.errors import DocumentError
 from tasks.ingest.answer_files import read_name
 from tasks.ingest.companions import apply_companion, read_keys
 from tasks.ingest.confidence import Terms, judge_reading
+from tasks.ingest.content.keys import match_keys
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.describing import describe
@@ -20,6 +21,7 @@ from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.page_boxes import list_boxes
 from tasks.ingest.readers.sniffing import MEDIA_TYPES, sniff
 from tasks.ingest.splitting import Split, split_lines
+from tasks.ingest.sureness import note_sureness
 from tasks.ingest.tables.records import split_records
 from tasks.ingest.tables.sheets import split_sheets
 from tasks.ingest.words.cleaning import detect_language
@@ -62,7 +64,7 @@ def read_extraction(
     mapping = read_mapping(options.get("mapping_file"))
     split, raw, pages = _split(extraction, mapping["columns"], options)
     if read_name(path.stem).is_key and not split.drafts and not split.keys:
-        split.keys = read_keys(extraction.lines)
+        split.keys = match_keys([], read_keys(extraction.lines), None).left
     answers = _count_answers(split)
     if read_name(path.stem).is_key and _is_key_alone(split):
         split.drafts.clear()
@@ -90,6 +92,8 @@ def read_extraction(
             f"{repeated} of {len(split.drafts)} questions repeat another of this document and were left out."
         )
     document["question_count"] = len(questions)
+    if extraction.lines:
+        note_sureness(questions, extraction.lines, join_lines(extraction.lines)[1])
     judge_reading(document, questions, raw, split.checked, Terms.from_options(options))
     if not questions:
         document["status"], document["error"] = "no_questions", _explain_nothing(raw, split, answers)
@@ -141,7 +145,7 @@ _LEAST_KEYS = 5
 
 def _count_answers(split: Split) -> int:
     """How many answers a document gives, to questions of its own or of another."""
-    return sum(len(section.entries) for section in split.keys) + sum(1 for one in split.drafts if one.answer)
+    return len(split.keys) + sum(1 for one in split.drafts if one.answer)
 
 
 def _is_key_alone(split: Split) -> bool:
@@ -149,8 +153,9 @@ def _is_key_alone(split: Split) -> bool:
 
     A key prints some questions again above their answers; they are the other paper's.
     """
-    unmatched = sum(len(section.entries) for section in split.keys)
-    return unmatched >= max(_LEAST_KEYS, len(split.drafts)) and not any(one.options for one in split.drafts)
+    return len(split.keys) >= max(_LEAST_KEYS, len(split.drafts)) and not any(
+        one.options for one in split.drafts
+    )
 
 
 def _explain_nothing(raw: str, split: Split, answers: int) -> str:

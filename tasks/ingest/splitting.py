@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
-from tasks.ingest.content.filled_answers import (
+from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
+from tasks.ingest.content.keys import KeyPart, match_keys, part_region
+from tasks.ingest.content.passages import drop_asking_lead
+from tasks.ingest.content.section_answers import (
     cut_own_number,
     drop_form_lines,
     find_filled,
@@ -17,13 +21,9 @@ from tasks.ingest.content.filled_answers import (
     read_answers_below,
     read_filled,
     read_tails,
-    read_trailing_letters,
+    take_format_keys,
+    take_signs,
 )
-from tasks.ingest.content.key_matching import match_keys
-from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
-from tasks.ingest.content.keys import KeySection, read_region
-from tasks.ingest.content.marked_options import take_format_keys, take_signs
-from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
@@ -37,19 +37,21 @@ from tasks.ingest.layout.furniture import (
     move_brackets,
 )
 from tasks.ingest.layout.indexed_lines import IndexedLines
-from tasks.ingest.layout.key_blocks import write_key_blocks
+from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
-from tasks.ingest.layout.outlines import Outline, propose_outlines
+from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide
 from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.tables.paper_tables import PaperTables, merge_repeated
+from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
 from tasks.ingest.words.grammar import is_instruction_title
 from tasks.ingest.words.labels import Label
+from tasks.ingest.words.lexicon import FineType
 from tasks.running import without_collecting
 
 _AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
@@ -63,14 +65,16 @@ _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 class Split:
     """The questions of one paper, and what did not fit.
 
-    These are the answers that found no question, and sentences on what was odd.
+    These are the answers that found no question, and sentences on what was odd. `headings` are the offsets of the lines that
+    head its sections.
     """
 
     drafts: list[Draft]
-    keys: list[KeySection] = field(default_factory=list)
+    keys: list[KeyEntry] = field(default_factory=list)
     language: str | None = None
     warnings: list[str] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
+    headings: tuple[int, ...] = ()
 
 
 def split_lines(
@@ -92,19 +96,31 @@ def split_lines(
         return _split_document(lines, starts, correction, layouts)
 
 
+def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
+    """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
+    return write_key_blocks(write_marks(make_pieces(lines, starts)))
+
+
 def _split_document(
     lines: Sequence[Line],
     starts: Sequence[int],
     correction: Correction | None,
     layouts: Sequence[Correction],
 ) -> Split:
-    pieces = write_key_blocks(write_marks(make_pieces(lines, starts)))
+    pieces = prepare_pieces(lines, starts)
     language = detect_language("\n".join(piece.text for piece in pieces if not _asks_name(piece.text)))
-    paper = LinedPaper(lines, starts, pieces, language)
+    paper = LinedPaper(
+        lines,
+        starts,
+        pieces,
+        language,
+        PaperTables(lines, starts, language),
+        tag_lines(pieces, lines, starts),
+    )
     marked = None if correction is None else _read_corrected(paper, correction)
     best = marked or _read_outline(paper, None)
     if marked is None:
-        if best.checked.score < DOUBTFUL:
+        if best.checked.score < DOUBTFUL or best.checked.agreement < AGREED:
             best = _choose(best, paper)
         best = _try_layouts(best, paper, layouts)
         if is_no_paper(best.drafts):
@@ -142,43 +158,71 @@ def _try_layouts(best: ReadPaper, paper: LinedPaper, layouts: Sequence[Correctio
 
 
 def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
-    """The reading that keeps most contracts, the first one where no other gains enough."""
-    best, runner_up = first, 0.0
-    headed = [stretch for stretch in first.stretches if stretch.heading]
-    outlines = propose_outlines(
-        paper.pieces,
-        {draft.start for draft in first.drafts},
-        {stretch.place: stretch.is_question for stretch in headed},
-        list_silent(Reading(first.drafts, paper.pieces)),
-        any(stretch.fine is None for stretch in headed),
-    )
-    most = _MOST_READINGS if first.checked.score < _VERY_DOUBTFUL else _FEW_READINGS
-    for outline in islice(outlines, most):
-        other = _read_outline(paper, outline)
-        if other.sound >= first.sound and _gains(other, best, outline):
-            best, other = other, best
-        runner_up = max(runner_up, other.checked.score)
-        if best.checked.score >= DOUBTFUL:
+    """The reading that keeps most contracts and agrees best with the tags.
+
+    The first where no other gains enough.
+    """
+    tried: list[ReadPaper] = []
+    best = first
+
+    def take(outlines: Iterable[Outline]) -> None:
+        nonlocal best
+        for outline in outlines:
+            if best.worth >= _BEST:
+                return
+            other = _read_outline(paper, outline)
+            other.outline = outline
+            tried.append(other)
+            if other.worth >= best.worth + _gain_needed(other, best, outline):
+                best = other
+
+    if first.checked.agreement < _WELL_AGREED:
+        take(propose_by_tags(paper.pieces, paper.tags))
+    if first.checked.score < DOUBTFUL:
+        headed = [stretch for stretch in first.stretches if stretch.heading]
+        outlines = propose_outlines(
+            paper.pieces,
+            {draft.start for draft in first.drafts},
+            {stretch.place: stretch.is_question for stretch in headed},
+            list_silent(Reading(first.drafts, paper.pieces)),
+            any(stretch.fine is None for stretch in headed),
+        )
+        most = _MOST_READINGS if first.checked.score < _VERY_DOUBTFUL else _FEW_READINGS
+        take(islice(outlines, most))
+    for _ in range(_MOST_REPAIRS):
+        before = best
+        announcing = {one.place for one in best.checked.breaches if one.contract == "announced_here"}
+        if announcing - set(best.outline.headings):
+            take([add_headings(best.outline, announcing, paper.pieces)])
+        if best is before:
             break
-    best.checked = replace(best.checked, margin=best.checked.score - runner_up)
+    others = [one.worth for one in (first, *tried) if one is not best]
+    best.checked = replace(best.checked, margin=best.worth - max(others, default=0.0))
     return best
 
 
 _MOST_READINGS, _FEW_READINGS, _VERY_DOUBTFUL = 6, 2, 0.85
-# Below this score a paper is read in other ways too. One of them must gain at least so much, more where it finds no
-# further questions, and much more where it finds fewer.
-DOUBTFUL, LEAST_GAIN = 1.0, 0.002
+_MOST_REPAIRS = 3
+# Below this score a paper is read in other ways too, and below this agreement with what was learned. Another reading must
+# gain at least so much, more where it finds no further questions, and much more where it finds fewer.
+DOUBTFUL, AGREED, LEAST_GAIN = 1.0, 0.9, 0.002
 _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
+# What the agreement with the tags weighs beside what the paper says of itself.
+_TAGS_WEIGH = 0.3
+# Tags that agree so well propose nothing new; a reading that keeps everything and agrees is not looked beyond.
+_WELL_AGREED = 0.97
+_BEST = DOUBTFUL + _TAGS_WEIGH * _WELL_AGREED
 
 
-def _gains(other: ReadPaper, best: ReadPaper, outline: Outline) -> bool:
-    """Whether another reading keeps so much more that it takes the place of the best one."""
-    gain = other.checked.score - best.checked.score
+def _gain_needed(other: ReadPaper, best: ReadPaper, outline: Outline) -> float:
+    """How much more another reading must be worth to take the place of the best one."""
     more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
     if more > 0 or outline.hidden:
         # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
-        return gain > (LEAST_GAIN if other.amiss < best.amiss else _GAIN_WITHOUT_MORE)
-    return gain > (_GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER)
+        if other.missing < best.missing and other.worth >= best.worth:
+            return 0.0  # a question that is doubted is better than one that is missed
+        return LEAST_GAIN if other.amiss < best.amiss else _GAIN_WITHOUT_MORE
+    return _GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER
 
 
 @dataclass(frozen=True)
@@ -189,6 +233,22 @@ class LinedPaper:
     starts: Sequence[int]
     pieces: list[Piece]
     language: str | None
+    tables: PaperTables
+    tags: Sequence[str]
+    # what the lines of one question came to: most questions are the same in every reading
+    contents: dict[tuple[object, ...], Draft] = field(default_factory=dict)
+
+    def read_content(self, lines: list[Piece], fine: FineType | None, is_answered: bool) -> Draft:
+        """What `read_content` says of these lines, a draft of its own for each reading."""
+        key = (
+            fine and fine.name,
+            is_answered,
+            *[(piece.start, piece.text, piece.wraps, piece.kind, piece.label) for piece in lines],
+        )
+        known = self.contents.get(key)
+        if known is None:
+            known = self.contents[key] = read_content(lines, fine, self.language, is_answered)
+        return known.copy()
 
 
 @dataclass
@@ -196,12 +256,18 @@ class ReadPaper:
     """What one reading of a paper came to, and what its contracts say of it."""
 
     drafts: list[Draft]
-    keys: list[KeySection]
+    keys: list[KeyEntry]
     language: str | None
     warnings: list[str]
     stretches: list[Stretch]
     checked: Checked
     found: list[ContractCheck]
+    outline: Outline = field(default_factory=Outline)
+
+    @property
+    def worth(self) -> float:
+        """What readings are compared by: contracts first, then what was learned of other papers."""
+        return self.checked.score + _TAGS_WEIGH * self.checked.agreement
 
     @property
     def sound(self) -> int:
@@ -211,7 +277,12 @@ class ReadPaper:
     @property
     def amiss(self) -> int:
         """How many questions a contract doubts or misses."""
-        return self._doubted + max((one.missing for one in self.found), default=0)
+        return self._doubted + self.missing
+
+    @property
+    def missing(self) -> int:
+        """How many questions a contract misses."""
+        return max((one.missing for one in self.found), default=0)
 
     @property
     def _doubted(self) -> int:
@@ -222,20 +293,24 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     """Read the questions of a paper, with other marks where an outline names them."""
     pieces = paper.pieces if outline is None else outline.label(paper.pieces)
     warnings: list[str] = []
-    tables = PaperTables(paper.lines, paper.starts, paper.language, warnings)
-    body, regions = take_regions(part_answers(tables.replace_rows(pieces)))
-    keys: list[KeySection] = []
+    tables = copy(paper.tables)
+    tables.warnings = warnings
+    rows = tables.replace_rows(pieces)
+    # where each question ends with its answer, a line that only says `answer` opens no part of them
+    is_closed = outline is not None and outline.is_counted
+    body, regions = ([rows], [[]]) if is_closed else take_regions(part_answers(rows))
+    keys: list[KeyEntry] = []
     drafts: list[Draft] = []
     answer_parts: set[int] = set()
     stretches: list[Stretch] = []
     for part_pieces, region in zip(body, regions, strict=True):
         answer_parts.update(piece.start for piece in region)
-        part_drafts, part_keys = _split_part(part_pieces, paper.language, tables, stretches, outline)
+        part_drafts, part_keys = _split_part(part_pieces, paper, tables, stretches, outline)
         answered = tables.read(region, len(part_drafts), None)
-        paths = {(draft.section_parent, draft.section_number) for draft in part_drafts}
-        found = read_region([piece for piece in region if piece.table < 0], paths) if region else []
         part_drafts = merge_repeated(part_drafts, answered, paper.language)
-        keys.extend(match_keys(part_drafts, [*part_keys, *found], paper.language))
+        found = part_region([piece for piece in region if piece.table < 0])
+        for parts in (*([one] for one in part_keys), found):
+            keys.extend(match_keys(part_drafts, parts, paper.language).left)
         read_answers_below(part_drafts)
         if region:
             for draft in part_drafts:
@@ -245,16 +320,18 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     take_signs(drafts)
     take_format_keys(drafts, paper.lines, paper.starts)
     checked, results = check_reading(Reading(drafts, paper.pieces, stretches, keys, answer_parts))
+    agreement = compare_with_tags(paper.pieces, paper.tags, {draft.start for draft in drafts})
+    checked = replace(checked, agreement=agreement)
     return ReadPaper(drafts, keys, paper.language, warnings, stretches, checked, results)
 
 
 def _describe(read: ReadPaper) -> Split:
     warnings = list(read.warnings)
     if read.keys and read.drafts:
-        count = sum(len(section.entries) for section in read.keys)
-        warnings.append(f"{count} printed answers match no question.")
+        warnings.append(f"{len(read.keys)} printed answers match no question.")
     warnings.extend(describe_breaches(read.checked))
-    return Split(read.drafts, read.keys, read.language, warnings, read.checked)
+    heads = tuple(stretch.place for stretch in read.stretches if stretch.heading)
+    return Split(read.drafts, read.keys, read.language, warnings, read.checked, heads)
 
 
 def _asks_name(text: str) -> bool:
@@ -263,11 +340,11 @@ def _asks_name(text: str) -> bool:
 
 def _split_part(
     pieces: list[Piece],
-    language: str | None,
+    paper: LinedPaper,
     tables: PaperTables,
     stretches: list[Stretch],
     outline: Outline | None,
-) -> tuple[list[Draft], list[KeySection]]:
+) -> tuple[list[Draft], list[KeyPart]]:
     part = IndexedLines(pieces)
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
@@ -279,7 +356,7 @@ def _split_part(
             pieces[index] = piece.cut(title.end())
     sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)
-    keys: list[KeySection] = []
+    keys: list[KeyPart] = []
     chunks: list[tuple[int, Section, Label | None, list[Piece], str | None]] = []
     carry: int | None = None
     drafts: list[Draft] = []
@@ -292,13 +369,14 @@ def _split_part(
                 draft.marks = draft.marks if draft.marks is not None else section.marks
             section.pieces = [piece for piece in section.pieces if piece.table < 0]
             section.is_question = False
-        section.pieces = take_key_lines(section, keys)
+        section.pieces = take_key_lines(section, number, keys)
         if in_tables and all(piece.label is None for piece in section.pieces):
             continue  # what is left besides the tables are instructions
         if (
             section is sections[0]
             and section.is_cover
             and has_typed
+            and not (outline is not None and any(one.start in outline.numbers for one in section.pieces))
             and not has_options_ahead(section.pieces)
         ):
             continue
@@ -315,7 +393,7 @@ def _split_part(
     filled = find_filled(chunks)
     for number, section, label, lines, material in chunks:
         fine = None if label is not None and label.style == "bonus" else section.fine
-        draft = read_content(lines, fine, language, is_answered or number in filled)
+        draft = paper.read_content(lines, fine, is_answered or number in filled)
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number
@@ -324,7 +402,9 @@ def _split_part(
         draft.number_label = label.text if label else ""
         draft.value = label.value if label else None
         cut_own_number(draft)
-        draft.material = drop_asking_lead(clean_text(material, language)) if material else draft.material
+        draft.material = (
+            drop_asking_lead(clean_text(material, paper.language)) if material else draft.material
+        )
         if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
         if draft.marks is None:
@@ -333,8 +413,7 @@ def _split_part(
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
     drop_form_lines(drafts)
-    read_filled(drafts, language)
-    read_trailing_letters(drafts)
+    read_filled(drafts, paper.language)
     read_tails(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)

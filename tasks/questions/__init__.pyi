@@ -28,6 +28,12 @@ from .draws import draw_share as draw_share
 # The names in an order that the salt fixes, by short ranks: for names by the hundred thousand.
 from .draws import draw_short_order as draw_short_order
 
+# Which answers that are always the same are right.
+from .guessing import BlindKey as BlindKey
+
+# Which rules answer this question right.
+from .guessing import find_blind_key as find_blind_key
+
 # What a candidate may see of a question, and nothing else.
 from .question import BareQuestion as BareQuestion
 
@@ -52,6 +58,7 @@ from .question import write_options as write_options
 __all__ = [
     "ORIGINAL",
     "BareQuestion",
+    "BlindKey",
     "Option",
     "Question",
     "QuestionContent",
@@ -62,6 +69,7 @@ __all__ = [
     "draw_share",
     "draw_short_order",
     "fill_blanks",
+    "find_blind_key",
     "has_blank",
     "is_call",
     "read_options",

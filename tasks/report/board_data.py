@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from tasks.report.words import describe_override
+from tasks.report.labels import LANGUAGES
+from tasks.report.words import describe_override, describe_provisional, describe_unequated, list_unequated
 
 DISCIPLINE_COLUMNS: Final[dict[str, str]] = {
     "engineering": "Engineering",
@@ -32,7 +33,7 @@ DISCIPLINE_COLUMNS: Final[dict[str, str]] = {
 DISCIPLINE_ORDER: Final = tuple(DISCIPLINE_COLUMNS.values())
 # Hundredths: what the pages print.
 _SCORES: Final = (
-    "score", "score_low", "score_high", "equated_score", "equated_low", "equated_high", "relative_score", "relative_low", "relative_high",
+    "score", "score_low", "score_high", "corrected_score", "chance_score", "equated_score", "equated_low", "equated_high", "relative_score", "relative_low", "relative_high",
     "score_sd", *DISCIPLINE_COLUMNS,
 )  # fmt: skip
 _COUNTS: Final = (
@@ -80,7 +81,7 @@ def describe_board(history: pl.DataFrame) -> dict[str, Any]:
 
 
 def _describe_edition(rows: pl.DataFrame) -> dict[str, Any]:
-    first = rows.row(0, named=True)
+    first, left_out = rows.row(0, named=True), list_unequated(rows)
     return {
         "id": first["edition_id"],
         "month": first["month"],
@@ -92,6 +93,10 @@ def _describe_edition(rows: pl.DataFrame) -> dict[str, Any]:
         "banks": _list_values(rows, "bank_version"),
         "isProvisional": bool(rows["is_provisional"].any()),
         "isRepetition": first["is_repetition"],
+        "provisional": [describe_provisional(first, "zh"), describe_provisional(first, "en")],
+        "unequated": [
+            describe_unequated(left_out[0], language) if left_out else "" for language in LANGUAGES
+        ],
         "gates": [describe_override(first, "zh"), describe_override(first, "en")],
         "model": rows["place"].to_list(),
         "group": shorten(rows["rank_group"].to_list()),

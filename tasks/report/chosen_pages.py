@@ -38,7 +38,7 @@ _DIFFERENCES: Final = "data/differences.js"
 # data/index-candidates.csv.
 _OF_AN_EDITION: Final = (
     "published_at", "overridden_gates", "override_reason", "revision", "run_id", "bank_version", "judge", "reference_model",
-    "is_provisional", "is_repetition", "is_reference",
+    "is_provisional", "provisional_because", "unequated_because", "is_repetition", "is_reference",
 )  # fmt: skip
 # What follows from other columns, or is a column of the page of stability.
 _DERIVED: Final = (
@@ -52,11 +52,11 @@ _DERIVED: Final = (
 _OF_A_CANDIDATE: Final = ("organisation", "family", "mode", "base_model", "is_open", "release_date")
 # What the scripts say besides the words of their own pages.
 _SPOKEN: Final = (
-    "all", "open", "closed", "rank", "model", "organisation", "score", "interval", "equated_score", "equated_apart", "relative_score",
+    "all", "open", "closed", "rank", "model", "organisation", "score", "interval", "chance_score", "equated_score", "equated_apart", "relative_score",
     "question_count", "judge", "reference_model", "bank_version", "style", "month", "state", "zero_shot", "few_shot", "chain_of_thought",
-    "release_date", "discipline", "discipline_score", "simulated", "provisional", "provisional_about", "gates", "repetition",
+    "release_date", "discipline", "discipline_score", "simulated", "provisional", "gates", "repetition",
     "repetition_about", "edition", "revision", "published_at", "place_without_score", "place_uncompared", "place_first", "place_certain",
-    "place_shared_with_one", "place_shared", "p_holm", "reference_mark", "table_view", "score_change", *DISCIPLINE_ORDER,
+    "place_shared_with_one", "place_shared", "p_together", "reference_mark", "table_view", "score_change", *DISCIPLINE_ORDER,
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.report.labels import LABELS, SHORT_DISCIPLINES, label
-from tasks.report.words import describe_override, format_change, format_interval
+from tasks.report.words import describe_override, describe_provisional, format_change, format_interval
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -43,6 +43,9 @@ def render_template(page: Mapping[str, Any], template: str) -> str:
         plain_pair=lambda texts: texts[0] if page["language"] == "zh" else texts[1],
         override=lambda edition: both.format(
             escape(describe_override(edition, "zh")), escape(describe_override(edition, "en"))
+        ),
+        provisional=lambda edition: both.format(
+            escape(describe_provisional(edition, "zh")), escape(describe_provisional(edition, "en"))
         ),
         interval=format_interval,
         change=format_change,

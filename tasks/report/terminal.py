@@ -12,8 +12,11 @@ from tasks.report.labels import Language, label
 from tasks.report.words import (
     MISSING,
     describe_override,
+    describe_provisional,
+    describe_unequated,
     format_interval,
     format_rank_range,
+    list_unequated,
 )
 
 if TYPE_CHECKING:
@@ -37,11 +40,15 @@ def render_leaderboard_text(
     if frame.is_empty():
         console.print(label("empty", language), markup=False)
         return _written(console)
-    for flag, style in (("simulated", "bold red"), ("provisional", "bold yellow")):
-        if frame[f"is_{flag}"].any():
-            console.print(
-                Text.assemble((label(flag, language), style), "  ", label(f"{flag}_about", language))
+    if frame["is_simulated"].any():
+        console.print(
+            Text.assemble(
+                (label("simulated", language), "bold red"), "  ", label("simulated_about", language)
             )
+        )
+    for row in frame.filter("is_provisional").unique("edition_id", maintain_order=True).iter_rows(named=True):
+        why = describe_provisional(row, language)
+        console.print(Text.assemble((label("provisional", language), "bold yellow"), "  ", why))
     for edition in frame.partition_by("edition_id", maintain_order=True):
         _print_edition(console, edition, language)
     for key in ("about_interval", "about_rank", "about_equated"):
@@ -88,20 +95,32 @@ def _print_edition(console: Console, frame: pl.DataFrame, language: Language) ->
         console.print(Text(f"{label('not_distinguishable', language)}: {alike}"))
     if frame["is_equated_apart"].any():
         console.print(Text(f"* {label('equated_apart', language)}: {label('equated_apart_about', language)}"))
+    if left_out := list_unequated(frame):
+        console.print(Text(f"– {describe_unequated(left_out[0], language)}"))
     if first["is_repetition"]:
         console.print(Text(label("repetition_about", language)))
     notes = {
         "edition": f"{first['edition_id']} ({label('published_at', language)} {first['published_at']:%Y-%m-%d})",
         "reference_model": first["reference_model"],
         "judge": first["judge"],
+        "chance_score": _describe_chance(frame, language),
         "unanswered_count": f"{frame['unanswered_count'].sum():,}",
         "unparsed_count": f"{frame['unparsed_count'].sum():,}",
         "question_count": _format_counts(frame["question_count"].to_list()),
         "bank_version": str(first["bank_version"]),
         "run_id": first["run_id"],
     }
-    for key, value in notes.items():
+    for key, value in ((key, value) for key, value in notes.items() if value):
         console.print(Text(f"{label(key, language)}: {value}"), soft_wrap=True)
+
+
+def _describe_chance(frame: pl.DataFrame, language: Language) -> str:
+    """The chance level of each set, with the answer that gets it; empty where none is known."""
+    levels = frame.filter(pl.col("chance_score").is_not_null()).unique(["chance_score", "chance_answers"])
+    return "; ".join(
+        f"{row['chance_score']:.1f} ({label('chance_answers', language).format(answers=row['chance_answers'] or MISSING)})"
+        for row in levels.sort("chance_score").iter_rows(named=True)
+    )
 
 
 def _list_alike(frame: pl.DataFrame, language: Language) -> str:

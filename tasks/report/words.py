@@ -6,9 +6,12 @@ This is what a candidate's interval, rank range and place are called on the page
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tasks.report.labels import LABELS, Language, label
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MISSING = "–"
 
@@ -60,6 +63,34 @@ def describe_override(row: Mapping[str, Any], language: Language) -> str:
     separator = "、" if language == "zh" else ", "
     named = separator.join(_name_gate(gate, language) for gate in gates)
     return label("gates_about", language).format(gates=named, reason=row["override_reason"] or MISSING)
+
+
+def describe_provisional(row: Mapping[str, Any], language: Language) -> str:
+    """Why the order of an edition may change, as a sentence; empty where it is not provisional."""
+    if not row["is_provisional"]:
+        return ""
+    # Editions of an earlier version were provisional for one reason alone.
+    named = [label(f"provisional_{one}", language) for one in row["provisional_because"] or ("uncalibrated",)]
+    return label("provisional_about", language).format(
+        reasons=("；" if language == "zh" else "; ").join(named)
+    )
+
+
+def list_unequated(edition: pl.DataFrame) -> list[dict[str, Any]]:
+    """The rows of an edition that have S and no equated score."""
+    import polars as pl
+
+    return edition.filter(pl.col("score").is_not_null() & pl.col("equated_score").is_null()).to_dicts()
+
+
+def describe_unequated(row: Mapping[str, Any], language: Language) -> str:
+    """Why an edition has no equated scores, as a sentence.
+
+    `row` is of a candidate with S and without an equated score.
+    """
+    key = f"unequated_{row['unequated_because']}"
+    why = label(key if key in LABELS else "unequated_unknown", language)
+    return f"{label('unequated', language)}{'：' if language == 'zh' else ': '}{why}"
 
 
 def _name_gate(gate: str, language: Language) -> str:

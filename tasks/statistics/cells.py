@@ -1,13 +1,13 @@
 """Stars arranged for estimation: repeats averaged, then cells of candidate × discipline.
 
-Everything that the intervals, the pairs and the changes have in common. Variances count whole lineages: whatever was put
-of one lineage stays together, so that variants or prompt styles that are pooled do not pass for independent questions.
-With one question of each lineage, as in a set, this is the variance by question.
+Everything that the intervals, the pairs and the changes have in common. Variances count whole clusters: questions of one
+passage, or variants and prompt styles of one lineage that are pooled, do not pass for independent questions. With one
+question of each cluster this is the variance by question.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,8 @@ class StarRows:
         lineage: code of the question's lineage; for changes, one numbering for both editions.
         stars: 0 to 3; a mean of several judges may lie between.
         repeat: code of the repeat, or None where the spread over repeats is not wanted.
+        cluster: code of what the question was drawn with, as its passage; for changes, one numbering for both editions.
+            None where every lineage stands for itself.
     """
 
     candidate: Codes
@@ -42,10 +44,16 @@ class StarRows:
     lineage: Codes
     stars: Floats
     repeat: Codes | None = None
+    cluster: Codes | None = None
+
+    @property
+    def clusters(self) -> Codes:
+        """The cluster of each row: its own, or its lineage."""
+        return self.lineage if self.cluster is None else self.cluster
 
     def __post_init__(self) -> None:
         """Check lengths, codes and stars; raises ContractError."""
-        for name in ("candidate", "discipline", "question", "lineage", "repeat"):
+        for name in ("candidate", "discipline", "question", "lineage", "repeat", "cluster"):
             codes = getattr(self, name)
             if codes is None:
                 continue
@@ -70,41 +78,111 @@ class Units:
     """What a candidate earned on a question, repeats averaged; sorted by candidate and question.
 
     Attributes:
-        candidate, discipline, question, lineage: codes, questions and lineages numbered without gaps.
+        candidate, discipline, question, cluster: codes, questions and clusters numbered without gaps.
         stars: mean over the repeats.
         starts: first unit of each candidate, one more than there are candidates.
-        lineage_count, question_count: of all candidates together.
+        cluster_count, question_count: of all candidates together.
     """
 
     candidate: Codes
     discipline: Codes
     question: Codes
-    lineage: Codes
+    cluster: Codes
     stars: Floats
     starts: Codes
-    lineage_count: int
+    cluster_count: int
     question_count: int
+
+    def choose(self, kept: NDArray[np.bool_]) -> Units:
+        """Some of the units, with their codes as they are."""
+        candidate = self.candidate[kept]
+        return replace(
+            self,
+            candidate=candidate,
+            discipline=self.discipline[kept],
+            question=self.question[kept],
+            cluster=self.cluster[kept],
+            stars=self.stars[kept],
+            starts=np.searchsorted(candidate, np.arange(len(self.starts))).astype(np.int64),
+        )
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Means of key × discipline with the variance of each mean; a key is a candidate or a pair.
+    """Means of candidate × discipline with the variance of each mean.
 
     Attributes:
         unit_count: questions in the cell.
-        cluster_count: lineages in the cell.
+        cluster_count: clusters of equal size that would say as much, (Σ m)² / Σ m² over the sizes m of its clusters.
         mean: NaN for an empty cell.
-        variance: of the mean; pooled over the key's other disciplines where there is one lineage, NaN where that fails.
+        variance: of the mean; NaN where nothing tells it.
         degrees: degrees of freedom of the variance.
-        is_pooled: the cell has a single lineage and its variance comes from the other disciplines.
+        is_pooled: the cell has a single cluster, and its variance comes from the other disciplines.
+        part: what each cluster adds to the error of S.
+        sums: what each cluster says of S and of its error.
     """
 
     unit_count: Codes
-    cluster_count: Codes
+    cluster_count: Floats
     mean: Floats
     variance: Floats
     degrees: Floats
     is_pooled: NDArray[np.bool_]
+    part: Deviations
+    sums: Sums
+
+
+@dataclass(frozen=True)
+class Deviations:
+    """The deviations of S by candidate and cluster.
+
+    Their squares sum to its variance, their products to covariances.
+
+    Attributes:
+        owner: code of the candidate.
+        cluster: code of the cluster.
+        value: in stars.
+        degrees: degrees of freedom of each candidate's variance, shape (candidates,).
+        is_known: whether the candidate's variance is known.
+    """
+
+    owner: Codes
+    cluster: Codes
+    value: Floats
+    degrees: Floats
+    is_known: NDArray[np.bool_]
+
+    def arrange(self, candidate_count: int, cluster_count: int) -> Floats:
+        """The same as candidate × cluster; 0 for a cluster that a candidate has not met."""
+        size = candidate_count * cluster_count
+        whole = np.bincount(self.owner * cluster_count + self.cluster, weights=self.value, minlength=size)
+        return np.asarray(whole.reshape(candidate_count, cluster_count))
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Every candidate's clusters as they were answered, by candidate, stratum and cluster.
+
+    S is Σ `weight` · `total`, its variance Σ `factor` · (`total` - `size` · mean of the stratum)². A stratum is a discipline, or
+    all of them where each has one cluster only.
+
+    Attributes:
+        owner: code of the candidate.
+        stratum: code of the stratum.
+        cluster: code of the cluster.
+        size: questions in it.
+        total: its stars.
+        weight: of a star in S, in stars.
+        factor: of a squared deviation in the variance of S.
+    """
+
+    owner: Codes
+    stratum: Codes
+    cluster: Codes
+    size: Floats
+    total: Floats
+    weight: Floats
+    factor: Floats
 
 
 def check_weights(weights: ArrayLike) -> Floats:
@@ -120,7 +198,7 @@ def check_weights(weights: ArrayLike) -> Floats:
 def average_repeats(rows: StarRows, candidate_count: int, discipline_count: int) -> Units:
     """Units of the rows.
 
-    Raises ContractError for a code beyond the counts, and for a question that stands in two disciplines or lineages.
+    Raises ContractError for a code beyond the counts, and for a question that stands in two disciplines, lineages or clusters.
     """
     for name, codes, count in (
         ("candidate", rows.candidate, candidate_count),
@@ -129,9 +207,13 @@ def average_repeats(rows: StarRows, candidate_count: int, discipline_count: int)
         if len(codes) and int(codes.max()) >= count:
             raise ContractError(f"A row names {name} {int(codes.max())}, but there are only {count}.")
     question = _number(rows.question)
-    lineage = _number(rows.lineage)
+    cluster = _number(rows.clusters)
     question_count = int(question.max(initial=-1)) + 1
-    for name, codes in (("discipline", rows.discipline), ("lineage", lineage)):
+    for name, codes in (
+        ("discipline", rows.discipline),
+        ("lineage", rows.lineage),
+        ("cluster", cluster),
+    ):
         seen = np.zeros(question_count, dtype=np.int64)
         seen[question] = codes
         if bool((seen[question] != codes).any()):
@@ -144,65 +226,106 @@ def average_repeats(rows: StarRows, candidate_count: int, discipline_count: int)
         candidate=candidate,
         discipline=rows.discipline[first].astype(np.int64),
         question=question[first],
-        lineage=lineage[first],
+        cluster=cluster[first],
         stars=stars,
         starts=np.searchsorted(candidate, np.arange(candidate_count + 1)).astype(np.int64),
-        lineage_count=int(lineage.max(initial=-1)) + 1,
+        cluster_count=int(cluster.max(initial=-1)) + 1,
         question_count=question_count,
     )
 
 
-def compute_cells(
-    key: Codes,
-    discipline: Codes,
-    lineage: Codes,
-    value: Floats,
-    *,
-    key_count: int,
-    discipline_count: int,
-) -> Cells:
-    """Each cell's mean and its variance by lineage, n/(n-1) · Σ(lineage's deviations)² / units².
+def compute_cells(units: Units, weights: Floats, candidate_count: int, value: Floats | None = None) -> Cells:
+    """Each cell's mean and its variance by cluster, Σ(cluster's deviations)² / ((Σ m)² - Σ m²).
 
-    With one question of each lineage this is s²/n. No correction for a finite bank.
+    That is without bias where the clusters' sizes m differ too; with single questions it is s²/n. No correction for a finite
+    bank. A cell with a single cluster has no spread of its own: that of the candidate's other disciplines stands in, or,
+    where no discipline has two clusters, the spread between disciplines, which is seldom too small (collapsed strata;
+    Cochran 1977, section 5A.12). `value` takes the place of the units' stars.
     """
-    shape = (key_count, discipline_count)
-    cell = key * discipline_count + discipline
-    size = key_count * discipline_count
-    mean, unit_count = compute_means(cell, value, size)
-    owner, deviation, _ = sum_lineages(cell, lineage, value - mean[cell])
-    cluster_count = np.bincount(owner, minlength=size)
-    squares = np.bincount(owner, weights=deviation**2, minlength=size)
+    shape = (candidate_count, len(weights))
+    size = candidate_count * len(weights)
+    stars = units.stars if value is None else value
+    cell = units.candidate * len(weights) + units.discipline
+    mean, unit_count = compute_means(cell, stars, size)
+    of, cluster, deviation = _sum_clusters(cell, units.cluster, stars - mean[cell])
+    number = _sum_clusters(cell, units.cluster, np.ones(len(cell)))[2]
+    stratum, weight = of % len(weights), np.tile(weights, candidate_count)[of]
+    owner = of // len(weights)
+    clusters = np.bincount(of, minlength=size)
+    squares = sum_by(of, number**2, size)
+    is_single, is_own = clusters == 1, clusters >= 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = squares / unit_count**2 * cluster_count / (cluster_count - 1.0)
-    variance = np.where(cluster_count >= 2, variance, np.nan).reshape(shape)
-    clusters = cluster_count.reshape(shape)
-    degrees = np.maximum(clusters - 1.0, 0.0)
-    # A single lineage has no spread of its own: that of the key's other disciplines stands in.
-    spread = np.where(clusters >= 2, variance * clusters, 0.0)
-    pool_degrees = degrees.sum(axis=1)
+        count = np.where(unit_count > 0, unit_count**2 / squares, 0.0)
+        scale = np.where(is_own, 1.0 / (unit_count**2 - squares), 0.0)
+    degrees = np.where(is_own, count - 1.0, 0.0)
+    own_degrees = degrees.reshape(shape).sum(axis=1)
+    singles = is_single.reshape(shape).sum(axis=1)
+    is_between = (own_degrees == 0) & (singles >= 2)
+    pool_degrees = np.where(is_between, singles - 1.0, own_degrees)
     with np.errstate(divide="ignore", invalid="ignore"):
-        pooled = (spread * degrees).sum(axis=1) / pool_degrees
-    is_pooled = (clusters == 1) & (pool_degrees > 0)[:, None]
+        average = np.where(is_single, mean, 0.0).reshape(shape).sum(axis=1) / singles
+        deviation = np.where(is_between[owner], mean[of] - average[owner], deviation)
+        # What a squared deviation adds to the spread of a single cluster.
+        lends = np.where(is_between[owner], 1.0, (count * scale * degrees)[of]) / pool_degrees[owner]
+    lends = np.where(pool_degrees[owner] > 0, lends, 0.0)
+    pooled = np.where(pool_degrees > 0, sum_by(owner, lends * deviation**2, candidate_count), np.nan)
+    own = sum_by(of, deviation**2, size) * scale
+    variance = np.where(is_own, own, np.where(is_single, np.repeat(pooled, len(weights)), np.nan))
+    variance = variance.reshape(shape)
+    squared_weight = np.tile(weights**2, candidate_count)
+    lent = np.where(is_single, squared_weight, 0.0).reshape(shape).sum(axis=1)
+    is_pooled = is_single.reshape(shape) & (pool_degrees > 0)[:, None]
+    factor = (scale * squared_weight)[of] + lends * lent[owner]
+    as_one = is_between[owner]
     return Cells(
         unit_count=unit_count.reshape(shape),
-        cluster_count=clusters,
+        cluster_count=count.reshape(shape),
         mean=mean.reshape(shape),
-        variance=np.where(is_pooled, pooled[:, None], variance),
-        degrees=np.where(is_pooled, pool_degrees[:, None], degrees),
+        variance=variance,
+        degrees=np.where(is_pooled, pool_degrees[:, None], degrees.reshape(shape)),
         is_pooled=is_pooled,
+        part=Deviations(
+            *_sum_clusters(owner, cluster, deviation * np.sqrt(factor)),
+            degrees=_count_degrees(
+                np.where(is_own, squared_weight / np.maximum(count, 1.0), 0.0).reshape(shape),
+                degrees.reshape(shape),
+                lent,
+                pool_degrees,
+            ),
+            is_known=np.asarray(~np.isnan(variance[:, weights > 0]).any(axis=1)),
+        ),
+        sums=Sums(
+            owner=owner,
+            stratum=np.where(as_one, len(weights), stratum),
+            cluster=cluster,
+            size=np.where(as_one, 1.0, number),
+            total=np.where(as_one, mean[of], mean[of] * number + deviation),
+            weight=np.where(as_one, weight, weight / unit_count[of]),
+            factor=factor,
+        ),
     )
 
 
-def sum_lineages(cell: Codes, lineage: Codes, value: Floats) -> tuple[Codes, Floats, Codes]:
-    """Sums of the values of one lineage in one cell: each sum's cell, the sum, its lineage."""
-    width = int(lineage.max(initial=-1)) + 1
-    whole = cell * width + lineage
-    # Where every unit is alone in its lineage and already in order, nothing is to be sorted.
+def _count_degrees(own: Floats, degrees: Floats, lent: Floats, pool_degrees: Floats) -> Floats:
+    """Degrees of freedom of the variance of S by Welch and Satterthwaite.
+
+    They are as if all clusters had one spread: a discipline's own, guessed from few questions, would make them a matter of chance.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.where(degrees > 0, own**2 / degrees, 0.0).sum(axis=1)
+        parts += np.where(lent > 0, lent**2 / pool_degrees, 0.0)
+        return np.asarray((own.sum(axis=1) + lent) ** 2 / parts)
+
+
+def _sum_clusters(cell: Codes, cluster: Codes, value: Floats) -> tuple[Codes, Codes, Floats]:
+    """Sums of the values of one cluster in one cell: each sum's cell, its cluster, the sum."""
+    width = int(cluster.max(initial=-1)) + 1
+    whole = cell * width + cluster
+    # Where every unit is alone in its cluster and already in order, nothing is to be sorted.
     if len(whole) < 2 or bool((np.diff(whole) > 0).all()):
-        return cell, value, lineage
+        return cell, cluster, value
     found, inverse = np.unique(whole, return_inverse=True)
-    total = np.bincount(inverse, weights=value, minlength=len(found))
-    return found // width, np.asarray(total, dtype=float), found % width
+    return found // width, found % width, sum_by(inverse, value, len(found))
 
 
 def sum_by(codes: Codes, values: Floats, count: int) -> Floats:

@@ -34,11 +34,14 @@ ALL = (
     "cgeval_run",
     "league_simulation",
     "validity_intervals",
+    "validity_edges",
     "backup_speed",
     "history_cost",
     "validity_equating",
     "validity_judges",
     "validity_leaks",
+    "year_by_commands",
+    "gaming_candidates",
 )
 
 

@@ -144,7 +144,7 @@ def summarise(name: str, rows: Sequence[dict[str, Any]]) -> str:
     """
     right, listed = (sum(row[key] for row in rows) for key in ("right_count", "listed_count"))
     errors = [abs(row["count"] - row["truth_count"]) for row in rows]
-    shares = [min(1.0, error / row["truth_count"]) for error, row in zip(errors, rows, strict=True)]
+    shares = [min(1.0, error / max(row["truth_count"], 1)) for error, row in zip(errors, rows, strict=True)]
     parts = [f"{name}: right {right}/{listed} = {right / max(listed, 1):.1%}"]
     total = sum(row["truth_count"] for row in rows)
     parts.append(f"count error {sum(errors)}/{total} = {sum(errors) / max(total, 1):.1%}")

@@ -26,7 +26,7 @@ def check_meetings(world: World, whole: Sequence[Run]) -> None:
                 for one in history.get((owner, is_simulated(run)), [])
                 if not _has_rested(world, run, one[0])
             ]
-            expected = {lineage for _, lineages in past for lineage in lineages if lineage in bank.rows}
+            expected = bank.with_siblings({lineage for _, lineages in past for lineage in lineages})
             given = {x for x, row in bank.rows.items() if has_bit(bits[f"organisation {owner}"], row[0])}
             if expected - given:
                 world.found(
@@ -48,7 +48,8 @@ def check_meetings(world: World, whole: Sequence[Run]) -> None:
                 before.append((run, lineages))
                 if not is_candidate:
                     continue
-                if shared := lineages & met:
+                read = bank.with_siblings(met) - met if met else set[str]()
+                if shared := lineages & (met | read):
                     world.found(
                         "lineage_met_twice", f"{owner} meets {len(shared)} lineages of set {name} again"
                     )

@@ -89,10 +89,21 @@ def signed_by(public_key: bytes, signature: Any, fields: dict[str, Any]) -> bool
 class Bank:
     """A bank file, in the order of positions.
 
-    It maps lineage → (position, discipline, slots, slots_root).
+    `rows` maps lineage → (position, discipline, slots, slots_root), `passages` lineage → the passage that it shares.
     """
 
     rows: dict[str, tuple[int, str, int, str]] = field(default_factory=dict)
+    passages: dict[str, str] = field(default_factory=dict)
+
+    def leaf(self, lineage: str) -> bytes:
+        _, discipline, slots, slots_root = self.rows[lineage]
+        named = [hexes(self.passages[lineage])] if lineage in self.passages else []
+        return digest("proctor lineage", hexes(lineage), discipline, slots, hexes(slots_root), *named)
+
+    def with_siblings(self, lineages: set[str]) -> set[str]:
+        """Those that the bank has of some lineages, and all that share a passage with one of them."""
+        read = {self.passages[lineage] for lineage in lineages if lineage in self.passages}
+        return {x for x in self.rows if x in lineages or self.passages.get(x) in read}
 
 
 @dataclass
@@ -393,12 +404,14 @@ def read_bank(world: World, root: str) -> Bank:
     try:
         first, *rows = parse_lines(raw)
         leaves, last = [], ("", "")
-        for place, (lineage, discipline, slots, slots_root) in enumerate(rows):
+        for place, (lineage, discipline, slots, slots_root, *shared) in enumerate(rows):
             if (discipline, lineage) <= last or not isinstance(slots, int) or slots < 1:
                 raise ValueError(f"line {place + 2}")
             last = (discipline, lineage)
-            leaves.append(digest("proctor lineage", hexes(lineage), discipline, slots, hexes(slots_root)))
             bank.rows[lineage] = (place, discipline, slots, slots_root)
+            if shared:
+                (bank.passages[lineage],) = shared
+            leaves.append(bank.leaf(lineage))
         if first["lineages"] != len(rows) or tree(leaves) != root or len(bank.rows) != len(rows):
             raise ValueError("its root or its count")
         if any(

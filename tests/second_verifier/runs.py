@@ -303,6 +303,7 @@ def _check_drawing(world: World, run: Run, bank: Bank, whole: Sequence[Run]) -> 
             digest(f"proctor {kind}", run.seed, name) for kind in ("set", "anchors", "slots")
         ]
         expected: dict[str, int | None] = {}
+        read = set[str]()
         for discipline, count, anchor_count in planned["shares"]:
             allowed = [
                 lineage
@@ -312,12 +313,16 @@ def _check_drawing(world: World, run: Run, bank: Bank, whole: Sequence[Run]) -> 
             linking = sorted(
                 (x for x in allowed if has_bit(asked, bank.rows[x][0])), key=lambda x: _ticket(anchors, x)
             )
-            linking = linking[:anchor_count]
-            rest = sorted(
-                set(allowed) - set(linking), key=lambda x: (x in resting, x in avoided, _ticket(chosen, x))
-            )
+            linking = _pick(bank, linking, anchor_count, read)
             expected |= dict.fromkeys(linking)
-            for lineage in rest[: max(count - len(linking), 0)]:
+            wanted, others = count - len(linking), list[str]()
+            for kind in ((False, False), (False, True), (True, False)):
+                rest = sorted(
+                    (x for x in set(allowed) - set(linking) if _put_off(x, resting, avoided) == kind),
+                    key=lambda x: _ticket(chosen, x),
+                )
+                others += _pick(bank, rest, wanted - len(others), read)
+            for lineage in others:
                 expected[lineage] = int.from_bytes(_ticket(slots, lineage)[:8], "big") % bank.rows[lineage][2]
         found = {item[0]: item for item in line["items"]}
         if found.keys() != expected.keys():
@@ -331,6 +336,23 @@ def _check_drawing(world: World, run: Run, bank: Bank, whole: Sequence[Run]) -> 
                 world.found("set_wrong", f"set {name}: the anchor {lineage} is put with another question")
         if not is_unique:
             avoided |= found.keys()
+
+
+def _put_off(lineage: str, resting: set[str], avoided: set[str]) -> tuple[bool, bool]:
+    return lineage in resting, lineage in avoided and lineage not in resting
+
+
+def _pick(bank: Bank, ordered: Sequence[str], count: int, read: set[str]) -> list[str]:
+    """The first ones, those of a passage that was read already after all others."""
+    first, later = list[str](), list[str]()
+    for lineage in ordered:
+        passage = bank.passages.get(lineage, "")
+        if passage in read:
+            later.append(lineage)
+        elif len(first) < count:
+            first.append(lineage)
+            read |= {passage} - {""}
+    return [*first, *later][: max(count, 0)]
 
 
 def _ticket(key: bytes, lineage: str) -> bytes:

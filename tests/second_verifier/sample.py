@@ -23,6 +23,8 @@ from tests.second_verifier.sample_edition import REFERENCE, STYLE, WEIGHTS, eras
 from tests.second_verifier.sample_folder import Folder, Item, Lie, dump, dump_lines
 from tests.tasks.exam.kit import make_path
 
+# Passage → places in the bank of the lineages that ask about it.
+PASSAGES = {"canal": (3, 11, 20, 24), "orchard": (33, 41, 50), "tide": (8, 9), "harvest": (38, 57)}
 OWNERS = {"alpha-1": "alpha", "beta-1": "beta", "gamma-1": "gamma", REFERENCE: "steady"}
 
 
@@ -41,7 +43,7 @@ class SampleBank:
         return [lineage, row[1], question.hex(), slot, salt.hex(), path]
 
 
-def make_bank(chance: random.Random) -> SampleBank:
+def make_bank(chance: random.Random, lie: Lie) -> SampleBank:
     rows: list[list[Any]] = []
     slots: dict[str, list[tuple[bytes, bytes]]] = {}
     contents: dict[bytes, tuple[bytes, str]] = {}
@@ -54,10 +56,18 @@ def make_bank(chance: random.Random) -> SampleBank:
         root = compute_root([digest("proctor slot", own, its) for own, its in slots[lineage]])
         rows.append([lineage, "cs" if place % 2 else "physics", len(slots[lineage]), root.hex()])
     rows.sort(key=lambda row: (row[1], row[0]))
-    leaves = [
-        digest("proctor lineage", bytes.fromhex(row[0]), *row[1:3], bytes.fromhex(row[3])) for row in rows
+    # Texts that some of them ask about together.
+    for passage, places in (PASSAGES | ({"again": lie.same_text} if lie.same_text else {})).items():
+        for place in places:
+            rows[place].append(digest("proctor sample passage", passage).hex())
+    return SampleBank(rows, slots, contents, compute_root(make_leaves(rows)))
+
+
+def make_leaves(rows: list[list[Any]]) -> list[bytes]:
+    return [
+        digest("proctor lineage", bytes.fromhex(row[0]), *row[1:3], *(bytes.fromhex(one) for one in row[3:]))
+        for row in rows
     ]
-    return SampleBank(rows, slots, contents, compute_root(leaves))
 
 
 def make_bits(bank: SampleBank, lineages: set[str]) -> bytes:
@@ -75,22 +85,34 @@ def draw_items(
 ) -> list[Item]:
     """The items of a new set.
 
-    Anchors come first, then what is left in the order of its tickets, with avoided lineages last.
+    Anchors come first, then what is left in the order of its tickets, with avoided lineages last; a passage comes once.
     """
 
     def ticket(kind: str, lineage: str) -> bytes:
         return hashlib.sha256(digest(f"proctor {kind}", seed, name) + bytes.fromhex(lineage)).digest()
 
+    held: set[str] = set()
+
+    def take(rows: list[list[Any]], count: int) -> list[list[Any]]:
+        """The first ones; a passage that the set has already comes last."""
+        found = list[list[Any]]()
+        for row in rows:
+            if len(found) < count and not held.intersection(row[4:]):
+                found.append(row)
+                held.update(row[4:])
+        return (found + [row for row in rows if row not in found])[:count]
+
     items = []
     for discipline, number, anchors in shares:
         allowed = [row for row in bank.rows if row[1] == discipline and row[0] not in met]
-        linking = sorted((row[0] for row in allowed if row[0] in asked), key=lambda x: ticket("anchors", x))[
-            :anchors
-        ]
-        items += [bank.item(lineage, asked[lineage]) for lineage in linking]
-        rest = [row for row in allowed if row[0] not in linking]
-        rest.sort(key=lambda row: (row[0] in avoided, ticket("set", row[0])))
-        for row in rest[: number - len(linking)]:
+        linking = [row for row in allowed if row[0] in asked]
+        linking = take(sorted(linking, key=lambda row: ticket("anchors", row[0])), anchors)
+        items += [bank.item(row[0], asked[row[0]]) for row in linking]
+        rest = [row for row in allowed if row not in linking]
+        rest.sort(key=lambda row: ticket("set", row[0]))
+        others = take([row for row in rest if row[0] not in avoided], number - len(linking))
+        others += take([row for row in rest if row[0] in avoided], number - len(linking) - len(others))
+        for row in others:
             items.append(bank.item(row[0], int.from_bytes(ticket("slots", row[0])[:8], "big") % row[2]))
     return sorted(items)
 
@@ -99,7 +121,10 @@ def make_folder(path: Path, lie: Lie | None = None) -> Folder:
     """Write the folder; with a lie, what an operator who signs it would have published."""
     lie = lie or Lie()
     chance = random.Random(7)
-    folder, bank = Folder(path, Ed25519PrivateKey.from_private_bytes(chance.randbytes(32))), make_bank(chance)
+    folder, bank = (
+        Folder(path, Ed25519PrivateKey.from_private_bytes(chance.randbytes(32))),
+        make_bank(chance, lie),
+    )
     public = base64.b64encode(folder.public).decode()
     folder.add(
         "begin",
@@ -144,6 +169,9 @@ def _add_run(
     asked = {item[0]: item[3] for items in known.values() for item in items}
     if number == 2 and not lie.forgotten_met:
         met["alpha"] = {item[0] for item in known["set-1"]}
+        read = {row[4] for row in bank.rows if row[0] in met["alpha"] and row[4:]}
+        if not lie.forgotten_siblings:
+            met["alpha"] |= {row[0] for row in bank.rows if read.intersection(row[4:])}
     exclusions = [
         {
             "name": name,
@@ -285,10 +313,7 @@ def _root(items: list[Item]) -> bytes:
 def _add_question(folder: Folder, bank: SampleBank, known: dict[str, list[Item]]) -> None:
     lineage, discipline, question, slot, salt, path = known["set-1"][0]
     place = next(n for n, row in enumerate(bank.rows) if row[0] == lineage)
-    leaves = [
-        digest("proctor lineage", bytes.fromhex(row[0]), *row[1:3], bytes.fromhex(row[3]))
-        for row in bank.rows
-    ]
+    leaves = make_leaves(bank.rows)
     own_salt, content = bank.contents[bytes.fromhex(question)]
     body = {
         "commitment": question, "salt": own_salt.hex(), "content": content, "bank_root": bank.root.hex(), "lineage": lineage,

@@ -30,6 +30,8 @@ class Lie:
     swapped_order: bool = False
     share: bytes | None = None
     forgotten_met: bool = False
+    forgotten_siblings: bool = False
+    same_text: tuple[int, ...] = ()
     stars: str | None = None
     score: float | None = None
     left_out: str | None = None

@@ -289,7 +289,7 @@ def _check_questions(world: World) -> None:
             made = digest("proctor question", hexes(question["salt"]), question["content"]).hex()
             place, discipline, slots, slots_root = bank.rows[question["lineage"]]
             slot = digest("proctor slot", hexes(question["slot_salt"]), hexes(question["commitment"]))
-            leaf = digest("proctor lineage", hexes(question["lineage"]), discipline, slots, hexes(slots_root))
+            leaf = bank.leaf(question["lineage"])
             is_good = (
                 made == question["commitment"] == body["commitment"]
                 and (discipline, slots) == (question["discipline"], question["slots"])

@@ -16,6 +16,8 @@ def render_plan(summary: dict[str, Any] | None) -> list[str]:
     return [
         *_render_run(summary),
         *_render_sets(summary),
+        *_render_keys(summary),
+        *_render_link(summary),
         *_render_due(summary),
         *_render_refusals(summary),
         *_render_forecast(summary),
@@ -75,7 +77,68 @@ def _render_sets(summary: dict[str, Any]) -> Iterator[str]:
             )
         if taken.get("rested_count"):
             kind += f", {taken['rested_count']} that should have rested: the bank has too few others"
+        if taken.get("repeated_count"):
+            kind += (
+                f", {taken['repeated_count']} about a text that it has already: the bank has too few others"
+            )
         yield f"  set {taken['set_number']} ({kind}): {', '.join(taken['organisations'])}"
+
+
+def _render_keys(summary: dict[str, Any]) -> Iterator[str]:
+    """What a blind answer gets on each new set; nothing for a plan of an earlier version."""
+    for one in summary.get("keys", ()):
+        level = "unknown" if one["chance_score"] is None else f"{one['chance_score']:.1f} points"
+        always = f" (always {one['chance_answers']})" if one["chance_answers"] else ""
+        line = f"  chance level of set {one['set_number']}: {level}{always}"
+        if one["uneven"]:
+            uneven = ", ".join(f"{name} ({one['counts'][name]} times)" for name in one["uneven"])
+            line += f"; right more often than an even draw makes it: {uneven}"
+        yield line
+
+
+_WHY_UNLINKED = {
+    "first": "nothing has been answered before",
+    "parted": "those who would share a set have met all that was answered, and share in two groups from now on",
+    "alone": "the one organisation that sits has met all that was answered",
+    "one_group": "those who sit have met all that was answered",
+    "unwanted": "no anchors are asked for",
+}
+_OFFERS = {
+    "groups": "share sets in two groups (PROCTOR_SET_GROUPS=2), which answer for each other from the next run on",
+    "bridge": "examine a candidate of another organisation in the same months, as a bridge",
+    "rest": "let questions return after a rest (PROCTOR_REST_MONTHS)",
+    "share": "ask for anchors (PROCTOR_ANCHOR_SHARE=0.2)",
+}
+
+
+def _render_link(summary: dict[str, Any]) -> Iterator[str]:
+    """How far the scores compare with other months; nothing for a plan of an earlier version."""
+    link = summary.get("link")
+    if link is None:
+        return
+    if link["months_until"] == 0:
+        again = f" and {link['again_count']} questions sat again" if link["again_count"] else ""
+        yield (
+            f"  other months: linked by {link['anchor_count']} anchors of {link['wanted_count']}{again}, each answered by "
+            f"{link['answers_behind']:g} candidates before; {_expect_error(link)}"
+        )
+    else:
+        why = _WHY_UNLINKED[link["reason"]]
+        until = link["months_until"]
+        when = (
+            "no later month will be linked as things stand"
+            if until is None
+            else f"equated scores can be told from {'the next month' if until == 1 else f'{until} months'} on, {_expect_error(link)}"
+        )
+        yield f"  other months: not linked, since {why}; {when}"
+    if link["offers"]:
+        yield f"    what would link: {'; or '.join(_OFFERS[name] for name in link['offers'])}"
+
+
+def _expect_error(link: dict[str, Any]) -> str:
+    if link["expected_se"] is None:
+        return "nothing fixes the scale"
+    return f"the equated score is expected to err by {link['expected_se']:.1f} points (standard error)"
 
 
 def _render_due(summary: dict[str, Any]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tasks.exam.plan.fingerprint import list_changes
+from tasks.exam.plan.linking import LinkForecast, forecast_link
 from tasks.exam.plan.request import KnownSet, LedgerState, PastSitting, PlanRequest, Sitter
 from tasks.exam.plan.shares import Shortfall, describe_shortfalls
 from tasks.exam.plan.sharing import DrawnSet, distribute_sets
@@ -36,6 +37,7 @@ class SatSet(NamedTuple):
         wanted_anchors: how many were asked for; null for a set of an earlier run.
         organisations: whose candidates sit it.
         rested_count: how many of them should have rested, had there been others; null for a set of an earlier run.
+        repeated_count: how many of them ask about a text that the set has already, as there were no others; null likewise.
     """
 
     set_number: int
@@ -46,6 +48,7 @@ class SatSet(NamedTuple):
     wanted_anchors: int | None = None
     organisations: Sequence[str] = ()
     rested_count: int | None = None
+    repeated_count: int | None = None
 
 
 @dataclass(frozen=True)
@@ -142,6 +145,7 @@ class Allotment:
     refused: list[Refusal] = field(default_factory=list)
     renewed: list[SetRenewal] = field(default_factory=list)
     left: dict[str, dict[str, int]] = field(default_factory=dict)
+    link: LinkForecast | None = None
 
 
 def allot_sets(request: PlanRequest, state: LedgerState) -> Allotment:
@@ -152,6 +156,7 @@ def allot_sets(request: PlanRequest, state: LedgerState) -> Allotment:
         avoided=found.avoided,
         new_sets=found.new_sets,
         claims=sorted((owner, taken.set_id) for owner, taken in found.taken.items()),
+        link=forecast_link(request, state, found),
     )
     used = {taken.set_id: taken for taken in sorted(found.taken.values(), key=lambda taken: taken.set_number)}
     lineage = request.index.lineage_uuids
@@ -206,6 +211,9 @@ def _describe_set(
         rested_count=None
         if drawn is None or rested is None
         else sum(bool(rested[item.position]) for item in drawn.items),
+        repeated_count=None
+        if drawn is None
+        else request.index.count_repeated([item.position for item in drawn.items]),
         organisations=tuple(
             sorted(
                 request.name_organisation(owner)
@@ -260,7 +268,7 @@ def _count_left(
         after = met.copy()
         for set_id in met_now.get(owner, ()):
             after[used[set_id].positions] = True
-        allotment.left[owner] = request.index.count_unmet(after)
+        allotment.left[owner] = request.index.count_unmet(request.index.add_siblings(after))
 
 
 def _plan_session(

@@ -26,6 +26,7 @@ from tasks.exam.plan.cost import TokenEstimate
 from tasks.exam.plan.due import list_due, read_schedule
 from tasks.exam.plan.fingerprint import describe_sitting
 from tasks.exam.plan.forecast import forecast_sets
+from tasks.exam.plan.key_balance import weigh_keys
 from tasks.exam.plan.quotas import find_over_quota
 from tasks.exam.plan.reference import find_former_reference
 from tasks.exam.plan.request import Chance, PlanRequest, Sitter
@@ -174,7 +175,9 @@ def plan_run(
         planned_on=chance.committed_at or datetime.now(UTC),
     )
     with ledger.read() as connection:
-        return compute_plan(connection, request)[0]
+        plan, allotment = compute_plan(connection, request)
+    drawn = {item.lineage_uuid for new in allotment.new_sets for item in new.items}
+    return replace(plan, keys=weigh_keys(allotment.new_sets, rows.read_lineages(drawn)) if drawn else ())
 
 
 def choose_kind(registry: Registry, wishes: RunWishes) -> bool:
@@ -310,6 +313,7 @@ def _describe_plan(request: PlanRequest, allotment: Allotment) -> RunPlan:
         renewed=tuple(allotment.renewed),
         due=tuple(request.schedule),
         forecast=tuple(forecast),
+        link=allotment.link,
         budget_usd=request.budget_usd,
         request=request,
     )

@@ -5,12 +5,14 @@ Its sets are claimed, and its sessions are added with their secret order.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import ConflictError, GateError, StoreError, UsageError
 from schemas.ledger.exam import Run, Session
 from tasks.exam.plan.allotment import Allotment
 from tasks.exam.plan.bank import draw_order, make_set_key
+from tasks.exam.plan.key_balance import weigh_keys
 from tasks.exam.plan.planning import check_same_run, compute_plan
 from tasks.exam.plan.request import PlanRequest
 from tasks.exam.plan.run_plan import RunPlan, describe_model, parse_published
@@ -188,7 +190,7 @@ def _write_plan(
         plan.run_id,
         seed=seed.hex(),
         plan={
-            **plan.summary(),
+            **replace(plan, keys=weigh_keys(allotment.new_sets, rows) if drawn else ()).summary(),
             "is_published": True,
             # Runs that were planned before draws followed from digests alone have no form.
             "draw_form": DRAW_FORM,

@@ -82,7 +82,7 @@ class PlanRequest:
         set_size: lineages asked for in a set.
         anchor_share: share of a new set that others have answered before.
         policy: `shared` or `unique`.
-        set_groups: groups of organisations that share sets among themselves only; 1 for all together.
+        set_groups: groups of organisations that share sets among themselves only, at most; 1 for all together.
         rest_months: months after which a lineage may return; null for never.
         rest_exposed: organisations that have met a lineage, from which on it rests; null for no such rest.
         styles: prompt styles.
@@ -197,10 +197,13 @@ class LedgerState:
 
     Attributes:
         season_sets: sets of the season by number.
-        met: organisation key → mask of lineages met and not rested.
+        met: organisation key → mask of lineages met and not rested, and of all that ask about the same passages.
+        first_bank: the bank version of the first set ever drawn for this kind; null where there is none.
+        groups: organisation key → the group of the set that it shared last.
         met_by_any: mask of lineages that any organisation of this kind (real or simulated) has met.
         rested: mask of lineages that rest, as so many organisations have met them; null where none is asked to rest.
         asked: position of a lineage that a candidate has answered → the question that was asked, where it has a slot.
+        asked_of: position of such a lineage → how many candidates have answered its set.
         sittings: what the references have sat → fingerprint of the last time; null where none was kept.
     """
 
@@ -209,4 +212,7 @@ class LedgerState:
     met_by_any: NDArray[np.bool_]
     rested: NDArray[np.bool_] | None
     asked: Mapping[int, str]
+    asked_of: Mapping[int, int]
+    groups: Mapping[str, int]
+    first_bank: int | None
     sittings: Mapping[PastSitting, str | None]

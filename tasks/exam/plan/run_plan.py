@@ -10,6 +10,8 @@ from schemas.errors import UsageError
 from tasks.exam.plan.allotment import PlannedSession, Refusal, SatSet, SetRenewal
 from tasks.exam.plan.due import Schedule
 from tasks.exam.plan.forecast import Forecast
+from tasks.exam.plan.key_balance import KeyBalance, parse_balance
+from tasks.exam.plan.linking import LinkForecast, parse_link
 from tasks.exam.plan.request import PlanRequest
 from tasks.exam.plan.shares import Shortfall
 from warehouse.ledger.engine.ledger import Ledger
@@ -51,6 +53,8 @@ class RunPlan:
         due: every candidate of this kind with what it is due for.
         forecast: what every organisation has left after this run, and how long it lasts.
         budget_usd: budget of the run.
+        link: how far its scores will compare with those of other months; null where nobody sits, or as an earlier version planned.
+        keys: how the keys of its new sets lie; empty as an earlier version planned.
         is_published: whether the ledger has it.
     """
 
@@ -80,6 +84,8 @@ class RunPlan:
     due: tuple[Schedule, ...]
     forecast: tuple[Forecast, ...]
     budget_usd: float | None
+    link: LinkForecast | None = None
+    keys: tuple[KeyBalance, ...] = ()
     is_published: bool = False
     request: PlanRequest | None = field(default=None, repr=False, compare=False)
 
@@ -132,6 +138,8 @@ class RunPlan:
             "due": [entry.describe() for entry in self.due],
             "sets_left": self.sets_left,
             "forecast": [one.describe() for one in self.forecast],
+            "keys": [one.describe() for one in self.keys],
+            "link": None if self.link is None else self.link.describe(),
             "is_published": self.is_published,
         }
 
@@ -183,6 +191,8 @@ def parse_published(run: PlannedRun) -> RunPlan:
         due=tuple(Schedule(**entry) for entry in plan.get("due", ())),
         forecast=tuple(Forecast(**one) for one in plan.get("forecast", ())),
         budget_usd=run.budget_usd,
+        link=parse_link(plan.get("link")),
+        keys=tuple(parse_balance(one) for one in plan.get("keys", ())),
         is_published=True,
     )
 

@@ -4,12 +4,15 @@ All candidates of an organisation sit one set in a run; across runs it never mee
 as many organisations of a run as possible sit the same set, so that candidates are compared on the same questions; with
 `unique` each has a set of its own. Who cannot be served is refused alone, with the numbers; the others go on.
 
+Where all sat one set every month, nothing that was answered before would be new to anybody, and no set could have an anchor. So
+organisations share in groups (two by default): each group's sets take their anchors from what the other one has answered.
+
 Who sits what follows from the request and the ledger, never from the seed: it is committed to before the seed is known.
 """
 
 from __future__ import annotations
 
-import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -45,12 +48,16 @@ class Distribution:
         new_sets: sets that must be drawn.
         shortfalls: organisation key that cannot be served → the disciplines that fall short.
         avoided: mask of lineages that new sets avoid, before the first of them.
+        groups: organisation key → the group in which it shares sets; empty where each has a set of its own.
+        is_dealt_anew: whether organisations of one group were parted, as a set for all of them could not have its anchors.
     """
 
     avoided: NDArray[np.bool_]
     taken: dict[str, KnownSet] = field(default_factory=dict)
     new_sets: list[DrawnSet] = field(default_factory=list)
     shortfalls: dict[str, list[Shortfall]] = field(default_factory=dict)
+    groups: dict[str, int] = field(default_factory=dict)
+    is_dealt_anew: bool = False
 
 
 def distribute_sets(request: PlanRequest, state: LedgerState) -> Distribution:
@@ -59,12 +66,6 @@ def distribute_sets(request: PlanRequest, state: LedgerState) -> Distribution:
     Where there is none for it, give the numbers that say why.
     """
     return _Dealer(request, state).deal()
-
-
-def find_group(organisation: str, groups: int) -> int:
-    """The group of organisations that one belongs to, from 1; the same in every run."""
-    digest = hashlib.sha256(f"group of {organisation}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") % groups + 1
 
 
 class _Dealer:
@@ -91,14 +92,47 @@ class _Dealer:
         # A reference answers every set, so its organisation has met all of them. It joins a set of the others only where
         # that costs them nothing: with it, no set could have an anchor.
         references = {sitter.organisation for sitter in self._request.references}
-        groups = self._request.set_groups
-        for group in range(1, groups + 1):
-            members = [owner for owner in owners if find_group(owner, groups) == group]
-            self._share([owner for owner in members if owner not in references], group)
+        groups = self._found.groups = self._form_groups(
+            [owner for owner in owners if owner not in references]
+        )
+        for group in sorted(set(groups.values())):
+            self._share([owner for owner in owners if groups.get(owner) == group], group)
         for owner in owners:
             if owner in references:
                 self._join(owner)
         return self._found
+
+    def _form_groups(self, owners: Sequence[str]) -> dict[str, int]:
+        """The group of each organisation: that of its last set, for a new one the lightest.
+
+        Groups weigh what candidates they have in the run. Where all would be in one group, and a set for them could not have
+        its anchors, they are parted: from their next run on either group has answered what is new to the other.
+        """
+        groups, known = self._request.set_groups, self._state.groups
+        found = {owner: known[owner] for owner in owners if known.get(owner, groups + 1) <= groups}
+        if len(found) == len(owners) > 1 and len(set(found.values())) == 1 and self._lacks_anchors(owners):
+            self._found.is_dealt_anew = groups > 1
+            found = {}
+        weights = Counter(sitter.organisation for sitter in self._request.candidates)
+        loads = Counter(dict.fromkeys(range(1, groups + 1), 0))
+        for owner, group in found.items():
+            loads[group] += weights[owner]
+        for owner in sorted(owners, key=lambda owner: (-weights[owner], owner)):
+            if owner not in found:
+                found[owner] = min(loads, key=lambda group: (loads[group], group))
+                loads[found[owner]] += weights[owner]
+        return found
+
+    def _lacks_anchors(self, owners: Sequence[str]) -> bool:
+        """Whether a new set for all of them would have fewer anchors than it should."""
+        met, asked = self._unite(owners), list(self._state.asked)
+        unmet = self._request.index.make_mask()
+        unmet[asked] = ~met[asked]
+        shares = split_anchors(self._fit(owners)[0], self._request.anchor_share)
+        return any(
+            int(np.count_nonzero(unmet[slice(*self._request.index.spans[share.discipline])])) < share.anchors
+            for share in shares
+        )
 
     def _share(self, owners: Sequence[str], set_group: int) -> None:
         """Give the waiting organisations the set that serves most of them.

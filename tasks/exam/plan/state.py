@@ -2,8 +2,9 @@
 
 It shows the sets of the season, what was met and answered, and earlier sittings.
 
-An organisation has met the lineages of the sets that it claimed (`set_claims`): a few rows per run. The primary key of
-`exposures` holds the rule itself; it is written with every claim and never read as a whole.
+An organisation has met the lineages of the sets that it claimed (`set_claims`), a few rows per run, and with them whatever
+asks about the same passages. The primary key of `exposures` holds the rule for lineages; it is written with every claim and
+never read as a whole.
 """
 
 from __future__ import annotations
@@ -41,8 +42,12 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
         owner = request.aliases.get(row.organisation, row.organisation)
         if owner in met and row.claimed_at >= request.rested_before:
             met[owner][positions[row.set_id]] = True
+    # Who has met one question of a passage has read it: it does not meet the others later.
+    met = {owner: index.add_siblings(mask) for owner, mask in met.items()}
     rested = _find_rested(request, claims, positions)
     references = {sitter.model for sitter in request.references}
+    asked, asked_of = _read_asked(connection, request, positions, met)
+    groups = plans.read_set_groups(connection, prefix=SIMULATED_PREFIX, is_prefixed=request.is_simulated)
     return LedgerState(
         season_sets=[
             KnownSet(found.set_number, found.set_id, found.set_group, positions[found.set_id])
@@ -51,11 +56,10 @@ def read_state(connection: Connection, request: PlanRequest) -> LedgerState:
         met=met,
         met_by_any=met_by_any,
         rested=rested,
-        asked={
-            place: question
-            for place, question in _read_asked(connection, request, positions, met).items()
-            if rested is None or not rested[place]
-        },
+        asked={place: question for place, question in asked.items() if rested is None or not rested[place]},
+        asked_of=asked_of,
+        first_bank=plans.read_first_bank(connection, is_simulated=request.is_simulated),
+        groups={request.aliases.get(row.organisation, row.organisation): row.set_group for row in groups},
         sittings={
             PastSitting(row.model, row.set_id, row.prompt_style): row.fingerprint
             for row in plans.read_sittings(connection, references)
@@ -86,19 +90,21 @@ def _read_asked(
     request: PlanRequest,
     positions: dict[str, NDArray[np.int64]],
     met: dict[str, NDArray[np.bool_]],
-) -> dict[int, str]:
+) -> tuple[dict[int, str], dict[int, int]]:
     """The questions that candidates have answered, of lineages new to somebody in this run.
 
-    That is: somebody in this run has not met the lineage. Of each lineage it is the latest question.
+    That is: somebody in this run has not met the lineage. Of each lineage it is the latest question. With them, how many
+    candidates have answered the lineage.
     """
+    asked: dict[int, str] = {}
+    asked_of: dict[int, int] = {}
     if not request.anchor_share or not request.candidates:
-        return {}
+        return asked, asked_of
     index = request.index
     met_by_all = ~index.make_mask()
     for sitter in request.candidates:
         met_by_all &= met[sitter.organisation]
-    asked: dict[int, str] = {}
-    for set_id in plans.read_answered_sets(connection, is_simulated=request.is_simulated):
+    for set_id, count in plans.read_answered_sets(connection, is_simulated=request.is_simulated):
         found = positions.get(set_id)
         if found is None:
             continue
@@ -113,4 +119,5 @@ def _read_asked(
             revision = index.revisions[place][index.questions[place].index(question)]
             if sealed.get(question, revision) == revision:
                 asked[place] = question
-    return asked
+                asked_of[place] = asked_of.get(place, 0) + count
+    return asked, asked_of

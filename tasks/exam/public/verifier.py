@@ -1142,6 +1142,9 @@ class Bank:
         self.positions: dict[bytes, int] = {}
         self.slots = array("Q")
         self.slots_roots: list[bytes] = []
+        # By position: the passage that a lineage shares with others, empty for none; and by passage its positions.
+        self.passages: list[bytes] = []
+        self.sharing: dict[bytes, list[int]] = {}
         # Discipline: first position, and the one after the last.
         self.spans: dict[str, tuple[int, int]] = {}
         self.disciplines: list[str] = []
@@ -1183,7 +1186,9 @@ class Banks:
             nonlocal former
             for line in lines:
                 row = parse_json(line)
-                if not fits(row, (is_hash, is_text, is_whole, is_hash)) or row[2] < 1:
+                shared = isinstance(row, list) and len(row) == 5
+                form = (is_hash, is_text, is_whole, is_hash) + ((is_hash,) if shared else ())
+                if not fits(row, form) or row[2] < 1:
                     raise Malformed(f"lineage {len(bank.lineages)} has not the form of one")
                 if (row[1], row[0]) <= former:
                     raise Malformed(f"lineage {len(bank.lineages)} does not stand in its place")
@@ -1196,7 +1201,11 @@ class Banks:
                 bank.lineages.append(lineage)
                 bank.slots.append(row[2])
                 bank.slots_roots.append(slots_root)
-                yield digest("proctor lineage", lineage, row[1], row[2], slots_root)
+                passage = bytes.fromhex(row[4]) if shared else b""
+                bank.passages.append(passage)
+                if passage:
+                    bank.sharing.setdefault(passage, []).append(position)
+                yield make_lineage_leaf(lineage, row[1], row[2], slots_root, passage)
 
         if compute_root(iter_leaves()).hex() != root:
             raise Malformed("the root of its lineages is another")
@@ -1205,6 +1214,13 @@ class Banks:
         self._findings.count("bank_lineages", len(bank.lineages))
         self.version = header["bank_version"]
         return bank
+
+
+def make_lineage_leaf(
+    lineage: bytes, discipline: str, slots: int, slots_root: bytes, passage: bytes
+) -> bytes:
+    """The leaf of a lineage in the tree of its bank."""
+    return digest("proctor lineage", lineage, discipline, slots, slots_root, *([passage] if passage else []))
 
 
 def check_banks(log: Log, banks: Banks, folder: Folder, findings: Findings) -> None:
@@ -1533,12 +1549,26 @@ def draw_set(
     """The positions that are drawn, each with its slot; null for an anchor."""
     keys = [digest(tag, seed, name) for tag in ("proctor set", "proctor anchors", "proctor slots")]
     lineages = bank.lineages
+    # The passages that the set has: each comes once, and again only where nothing else is left.
+    held: set[bytes] = set()
 
     def take_lowest(key: bytes, positions: list[int], count: int) -> list[int]:
         if count >= len(positions):
+            held.update(bank.passages[position] for position in positions)
             return positions
         tickets = sorted((sha256(key + lineages[position]).digest(), position) for position in positions)
-        return [position for _, position in tickets[:count]]
+        chosen: list[int] = []
+        again: list[int] = []
+        for _, position in tickets:
+            if len(chosen) == count:
+                break
+            passage = bank.passages[position]
+            if passage and passage in held:
+                again.append(position)
+            else:
+                chosen.append(position)
+                held.add(passage)
+        return chosen + again[: count - len(chosen)]
 
     drawn: dict[int, int | None] = {}
     for discipline, count, anchor_count in shares:
@@ -1706,12 +1736,15 @@ def check_meetings(log: Log, runs: list[Run], banks: Banks, findings: Findings) 
             met,
         )
         bound = find_rest_bound(run)
+        bank = banks.get(run.commit.body["bank"]["root"])
         for organisation, sitting in sorted(list_meetings(run).items()):
             before = met.setdefault((run.is_simulated, organisation), {})
             now: dict[bytes, str] = {}
             for meeting in sitting:
                 if meeting.is_candidate:
                     check_meeting(meeting, organisation, before, now, bound, findings)
+                    if bank is not None and bank.sharing:
+                        check_siblings(meeting, organisation, before, bank, bound, findings)
             for meeting in sitting:
                 for lineage in meeting.known.lineages:
                     before[lineage] = (run.draw.at, run)
@@ -1767,6 +1800,33 @@ def check_meeting(
         )
 
 
+def check_siblings(
+    meeting: Meeting,
+    organisation: str,
+    before: dict[bytes, tuple[datetime, Run]],
+    bank: Bank,
+    bound: datetime | None,
+    findings: Findings,
+) -> None:
+    """Check that a set has no passage that was met in an earlier run by another lineage."""
+    again: dict[str, int] = {}
+    own = set(meeting.known.lineages)
+    for passage in {bank.passages[bank.positions[lineage]] for lineage in own if lineage in bank.positions}:
+        for position in bank.sharing.get(passage, ()):
+            lineage = bank.lineages[position]
+            if lineage in before and lineage not in own:
+                at, former = before[lineage]
+                if bound is None or at >= bound:
+                    again[former.name] = again.get(former.name, 0) + 1
+                    break
+    for name, count in sorted(again.items()):
+        findings.fault(
+            "lineage_met_twice",
+            f"{organisation} meets {count} passages again that it met in run {name}",
+            f"set {meeting.known.name} of run {meeting.run.name}",
+        )
+
+
 def find_rest_bound(run: Run) -> datetime | None:
     """What was met before this moment may have rested for a run; null when nothing ever returns."""
     assert run.commit is not None
@@ -1808,10 +1868,12 @@ def check_bitmaps(
             position = bank.positions.get(lineage)
             if position is None:
                 continue
-            known[position >> 3] |= 1 << (position & 7)
             is_before = former.draw is not None and former.draw.number < run.commit.number
-            if is_before and (bound is None or at >= bound):
-                missing += not bitmap[position >> 3] >> (position & 7) & 1
+            # Whoever has met a lineage has met its passage, and so all that ask about it.
+            for place in bank.sharing.get(bank.passages[position], (position,)):
+                known[place >> 3] |= 1 << (place & 7)
+                if is_before and (bound is None or at >= bound):
+                    missing += not bitmap[place >> 3] >> (place & 7) & 1
         if missing:
             findings.fault(
                 "exclusions_wrong",
@@ -2193,7 +2255,7 @@ def check_question(log: Log, entry: Entry, banks: Banks, folder: Folder, finding
     slots_root = follow_path(leaf, said["slot"], said["slots"], [bytes.fromhex(one) for one in said["path"]])
     if slots_root != bank.slots_roots[position]:
         raise Malformed("it is not in its slot of the bank")
-    leaf = digest("proctor lineage", lineage, said["discipline"], said["slots"], slots_root)
+    leaf = make_lineage_leaf(lineage, said["discipline"], said["slots"], slots_root, bank.passages[position])
     path_up = [bytes.fromhex(one) for one in said["lineage_path"]]
     if follow_path(leaf, position, len(bank.lineages), path_up) != bytes.fromhex(said["bank_root"]):
         raise Malformed("its lineage does not lead to the root of the bank")

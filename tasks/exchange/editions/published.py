@@ -99,7 +99,7 @@ def render_citation(edition: Mapping[str, Any], *, title: str, publisher: str) -
     )
     kinds = [
         *(["simulated candidates"] if edition["is_simulated"] else []),
-        *(["provisional: the judge was not calibrated"] if edition["is_provisional"] else []),
+        *([_describe_provisional(edition)] if edition["is_provisional"] else []),
         *([f"corrects {edition['replaces']}"] if edition["replaces"] else []),
     ]
     about = f"{what}{'; ' if kinds else ''}{'; '.join(kinds)}"
@@ -155,3 +155,14 @@ def _escape_tex(text: str) -> str:
         "$": r"\$",
     }
     return "".join(escaped.get(letter, letter) for letter in text)
+
+
+def _describe_provisional(edition: Mapping[str, Any]) -> str:
+    words = {
+        "uncalibrated": "the judge was not calibrated",
+        "agreement": "the judge's agreement with people may be below the bar",
+        "ratings": "the judge was compared with people on too few responses",
+    }
+    return (
+        f"provisional: {', '.join(words[one] for one in edition['provisional_because'] or ('uncalibrated',))}"
+    )

@@ -40,6 +40,7 @@ def gather_paper(document: Row, questions: Sequence[Row], text: str, checked: Ch
         "contracts_any": float(bool(checked.breaches)),
         "contracts_unchecked": 1 / (1 + checked.kept),
         "margin_small": min(1.0, max(0.0, 1 - checked.margin)),
+        "tags_differ": 1 - checked.agreement,
         "doubt_mean": min(1.0, _mean(doubts)),
         "doubted_share": _mean([doubt > _LEAST_DOUBT for doubt in doubts]),
         "type_inferred_share": _mean(["type_inferred" in row["parse_notes"] for row in questions]),
@@ -52,6 +53,8 @@ def gather_paper(document: Row, questions: Sequence[Row], text: str, checked: Ch
         "longest_question": _compute_longest(questions),
         "residue_share": len(residue) / max(1, len(questions)),
         "is_scan": float(any("ocr" in row["parse_notes"] for row in questions)),
+        "ocr_unsure_share": _mean(["ocr_unsure" in row["parse_notes"] for row in questions]),
+        "readings_differ_share": _mean(["readings_differ" in row["parse_notes"] for row in questions]),
         "is_pdf": float("pdf" in media),
         "is_table": float(any(word in media for word in ("sheet", "excel", "csv", "json"))),
     }

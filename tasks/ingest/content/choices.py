@@ -140,7 +140,7 @@ def set_choice_answer(draft: Draft, text: str) -> None:
         letters = [label for label, option in draft.options if _fold_option(option) == folded][:1] or None
     if letters is None:
         match = re.match(
-            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=\s*[.)）=:：]))\s*[)）]?(?:\s*[.．、。:：,，;；=→–—-]\s*|\s+(?=\S)|$)(.*)",
+            rf"\s*[（(]?\s*([{labels}](?:[\s,，、;；]*[{labels}])*|[{labels.lower()}](?=\s*[.)）=:：]))\s*[)）]?(?:\s*[.．、。:：,，;；=→–—-]\s*|\s+(?=\S)|(?=[（(])|$)(.*)",
             first,
         )
         if match:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.lexicon import FineType
@@ -35,3 +36,13 @@ class Draft:
     starred: list[str] = field(default_factory=list)
     # the lines of every option, which know where they stand in the raw text
     option_pieces: list[tuple[str, list[Piece]]] = field(default_factory=list)
+
+    def copy(self) -> Draft:
+        """A draft that can be changed without changing this one."""
+        other = copy(self)
+        for name in _LISTS:
+            setattr(other, name, list(getattr(self, name)))
+        return other
+
+
+_LISTS = tuple(one.name for one in fields(Draft) if one.default_factory is list)

@@ -6,20 +6,11 @@ They are regions at its end, and key lines and blocks inside its sections.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from tasks.ingest.content.keys import (
-    KeySection,
-    read_entries,
-    read_table_keys,
-    read_table_numbers,
-    split_inline,
-)
+from tasks.ingest.content.keys import KeyPart, split_inline
 from tasks.ingest.layout.headings import is_chapter, read_heading
-from tasks.ingest.layout.key_lines import (
-    KeyEntry,
-    read_key_line,
-)
+from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.layout.sections import Section
@@ -31,7 +22,7 @@ from tasks.ingest.words.labels import Label
 def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piece]]]:
     """Separate question parts from answer parts.
 
-    A chapter that begins inside an answer part ends it.
+    A chapter that begins inside an answer part ends it, and so does a section with questions that were not asked before.
     """
     bodies: list[list[Piece]] = []
     regions: list[list[Piece]] = []
@@ -47,8 +38,10 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
             regions.append([])
             break
         end = len(rest)
+        asked = {_fold_question(piece) for piece in rest[:index]}
         for place in range(index + 2, len(rest)):
-            if is_chapter(rest[place].text) and has_options_ahead(rest[place : place + 60]):
+            is_further = is_chapter(rest[place].text) and has_options_ahead(rest[place : place + 60])
+            if is_further or _opens_further(rest, place, asked):
                 end = place
                 break
         bodies.append(rest[:index])
@@ -58,13 +51,38 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
     return bodies, regions
 
 
+_NEXT_LINES = 6
+
+
+def _opens_further(pieces: Sequence[Piece], place: int, asked: Collection[str]) -> bool:
+    """Whether the first section of a further paper begins here.
+
+    Its first question offers options and is a new one.
+    """
+    heading = read_heading(pieces[place].text)
+    if heading is None or heading.fine is None or heading.label is None or heading.label.value != 1:
+        return False
+    following = pieces[place + 1 : place + 1 + _NEXT_LINES]
+    first = next((piece for piece in following if piece.label is not None and piece.label.value == 1), None)
+    if first is None or len(read_key_line(first.text)) > 1:
+        return False
+    return offers_options(following, True) and _fold_question(first) not in asked
+
+
+def _fold_question(piece: Piece) -> str:
+    """The beginning of a line without its number, white space and signs."""
+    body = piece.text[piece.label.end :] if piece.label is not None else piece.text
+    return _SIGNS.sub("", body)[:16]
+
+
+_SIGNS = re.compile(r"[\W_]+")
+
+
 def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
     """Return where questions continue after the answers of one section.
 
     That is at the heading with the next number. The answers of a whole paper begin with the first section again.
     """
-    from tasks.ingest.layout.headings import read_heading
-
     before = (read_heading(pieces[place].text) for place in range(index - 1, -1, -1))
     last = next((found.label for found in before if found is not None and found.label is not None), None)
     if last is None:
@@ -77,41 +95,24 @@ def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
     return None
 
 
-def take_key_lines(section: Section, keys: list[KeySection]) -> list[Piece]:
+def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Piece]:
     """Take key lines (`1、CDE 2、CD …`) out of a section: they answer its questions."""
     kept: list[Piece] = []
-    found = KeySection(section.number, section.fine, title=section.title)
-    pending: tuple[Piece, list[int]] | None = None
+    found: list[Piece] = []
     block = _find_block(section)
-    if block is not None:
-        begin, offset = block
-        answers = [section.pieces[begin].cut(offset), *section.pieces[begin + 1 :]]
-        answers = [piece for piece in answers if piece.text.strip()]
-        found.entries.extend(read_entries(Section(fine=section.fine, pieces=answers)))
     for piece in section.pieces[: block[0] if block is not None else None]:
-        if pending is not None:
-            cells = read_table_keys(piece.text, len(pending[1]))
-            if cells:
-                found.entries.extend(map(KeyEntry, pending[1], cells))
-                pending = None
-                continue
-            kept.append(pending[0])
-            pending = None
-        numbers = read_table_numbers(piece.text)
-        if numbers:
-            pending = (piece, numbers)
-            continue
         entries = read_key_line(piece.text)
         if len(entries) >= 2 and not offers_options([piece], True):
-            if not found.entries and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
+            if not found and entries[0].number == 1 and len(kept) > 1 and _names_keys(kept[-1]):
                 kept.pop()
-            found.entries.extend(entries)
+            found.append(piece)
         elif not (len(piece.text) < 10 and piece is section.pieces[-1] and is_region_heading(piece.text)):
             kept.append(piece)
-    if pending is not None:
-        kept.append(pending[0])
-    if found.entries:
-        keys.append(found)
+    if block is not None:
+        begin, offset = block
+        found += [section.pieces[begin].cut(offset), *section.pieces[begin + 1 :]]
+    if found:
+        keys.append(KeyPart(found, section.number, section.fine, index))
         while kept and is_region_heading(kept[-1].text):
             kept.pop()
     return kept
@@ -340,7 +341,7 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
         return True
     for piece in following[:3]:
         text = piece.text
-        if read_key_line(text) or read_table_numbers(text) or read_heading(text) is not None:
+        if read_key_line(text) or read_heading(text) is not None:
             return True
         label = piece.label
         if label is not None and is_only and label.value > 1 and _answers_last(piece, following, before):
@@ -372,7 +373,7 @@ def _answers_last(piece: Piece, following: Sequence[Piece], before: Sequence[Pie
     label = piece.label
     if label is None or label.style != "num":
         return False
-    inline = [number for number, _ in split_inline(piece)]
+    inline = [number for number, _, _ in split_inline(piece)]
     values = inline or [
         other.label.value for other in following if other.label and other.label.style == "num"
     ]

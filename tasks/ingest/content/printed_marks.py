@@ -13,13 +13,13 @@ from tasks.ingest.words.answers import TYPE_TAG
 from tasks.ingest.words.lexicon import FineType, match_exactly, match_type_name
 
 _MARKS_TAIL = re.compile(
-    r"\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|pts?\.?|points?|marks?|mks?\.?)\s*(?:total)?[)）\]】]()\s*$",
+    r"\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|pts?\.?|points?|marks?|mks?\.?|(?<=\d)(?-i:M))\s*(?:total)?[)）\]】]()\s*$",
     re.IGNORECASE,
 )
 
 
 _PART_MARKS = re.compile(
-    r"[（(\[]\s*\d+(?:\.\d+)?\s*(?:分|pts?\.?|points?|marks?|mks?\.?)\s*[)）\]]|(?:[.?!:)\]]|\s{2})\s*\[\d{1,2}(?:\s*\+\s*\d{1,2})*\]",
+    r"[（(\[]\s*\d+(?:\.\d+)?\s*(?:分|pts?\.?|points?|marks?|mks?\.?|(?<=\d)(?-i:M))\s*[)）\]]|(?:[.?!:)\]]|\s{2})\s*\[\d{1,2}(?:\s*\+\s*\d{1,2})*\]",
     re.IGNORECASE,
 )
 
@@ -118,12 +118,21 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
             break
         marks = MARKS_GROUP.match(first.text)
         tag = TYPE_TAG.match(first.text)
+        opening = _GROUP.match(first.text)
+        both = read_tag(opening.group(1)) if opening is not None else None
         if marks and (len(first.text) > marks.end() or len(pieces) > 1):
             draft.marks = float(marks.group(1))
             lead = re.match(r"\s*[:：.]?\s*", first.text[marks.end() :])
             pieces[0] = first.cut(marks.end() + (lead.end() if lead else 0))
             if not pieces[0].text.strip():
                 pieces = pieces[1:]
+        elif (
+            opening is not None and both is not None and (len(pieces) > 1 or opening.end() < len(first.text))
+        ):
+            draft.fine = both.fine or draft.fine  # `(单选题, 1.5 分)`
+            draft.marks = both.marks if draft.marks is None else draft.marks
+            rest = first.cut(opening.end())
+            pieces = [rest, *pieces[1:]] if rest.text.strip() else pieces[1:]
         elif tag and match_type_name(tag.group(1)) is not None and len(first.text) > tag.end():
             draft.fine = match_type_name(tag.group(1))
             pieces[0] = first.cut(tag.end())

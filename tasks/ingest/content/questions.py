@@ -44,6 +44,8 @@ def make_questions(
             repeated += 1
             if row["answer"] and not known["answer"]:
                 known |= {name: row[name] for name in _OF_ANSWER}  # printed again with its key
+            elif row["answer"] and row["answer"] != known["answer"]:
+                known["parse_notes"] = list(dict.fromkeys([*known["parse_notes"], "keys_disagree"]))
             continue
         seen[row["question_uuid"]] = row
         row["position"] = len(rows) + 1

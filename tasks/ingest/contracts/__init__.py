@@ -26,11 +26,12 @@ class Checked:
     """How far a reading keeps what the paper says of itself.
 
     `kept` counts the contracts that could be checked and hold. `score` lies between 0 and 1: the questions that no
-    breach concerns, among those found and those missed. `margin` is the score less that of the next best reading, 1
-    where there was no other.
+    breach concerns, among those found and those missed. `margin` is how much more the reading is worth than the next best, 1
+    where there was no other. `agreement` is how far its questions begin where the learned tagger says (F1).
     """
 
     breaches: tuple[Breach, ...] = ()
     kept: int = 0
     score: float = 1.0
     margin: float = 1.0
+    agreement: float = 1.0

@@ -34,7 +34,7 @@ def asks(draft: Draft) -> bool:
 def shows(draft: Draft) -> bool:
     """Whether a question shows by more than its words that it is one."""
     return bool(
-        len(draft.options) > 1
+        (len(draft.options) > 1 and draft.number_label)  # a list of any kind looks like options
         or draft.answer
         or draft.marks is not None
         or draft.fine is not None

@@ -8,6 +8,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import NOTHING_ASKS, keep_asking
 from tasks.ingest.contracts.contents import (
+    keep_closed,
     keep_key_length,
     keep_keys,
     keep_keys_out,
@@ -23,10 +24,11 @@ from tasks.ingest.contracts.counts import (
     keep_announced_here,
     keep_announced_range,
     keep_announced_total,
+    keep_marks,
     keep_number_runs,
     keep_score_table,
 )
-from tasks.ingest.contracts.coverage import NOTHING_FOUND, keep_claimed, keep_found
+from tasks.ingest.contracts.coverage import NOTHING_FOUND, keep_claimed, keep_found, keep_series
 from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.words.warnings import NOT_READ
@@ -37,17 +39,20 @@ CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
     keep_announced_total,
     keep_announced_range,
     keep_score_table,
+    keep_marks,
     keep_number_runs,
     keep_option_counts,
     keep_option_labels,
     keep_section_types,
     keep_keys,
     keep_key_length,
+    keep_closed,
     keep_own,
     keep_parts_few,
     keep_keys_out,
     keep_lengths,
     keep_claimed,
+    keep_series,
     keep_found,
     keep_asking,
 )

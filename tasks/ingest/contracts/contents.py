@@ -13,6 +13,8 @@ from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.headings import may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.options import are_tasks
+from tasks.ingest.layout.outlines import find_closing
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import parse_label
@@ -55,15 +57,20 @@ def keep_option_counts(reading: Reading) -> ContractCheck:
 
 
 def keep_option_labels(reading: Reading) -> ContractCheck:
-    """Options run A, B, C … without a gap, and no list of them is left in a text."""
+    """Options run A, B, C … without a gap, and no list of them is left in a text.
+
+    A list of parts that set tasks is none of options.
+    """
     found = ContractCheck()
     for draft in reading.drafts:
         labels = [label for label, _ in draft.options]
         if not labels:
             held = reading.inside.get(id(draft), [])
+            listed = [(m[1], one.text[m.end() - 1 :]) for one in held if (m := _LISTED.match(one.text))]
             if (
                 draft.question_type != "true_false"
-                and len({m[1] for one in held if (m := _LISTED.match(one.text))}) > 1
+                and len({label for label, _ in listed}) > 1
+                and not are_tasks([text for _, text in listed])
             ):
                 found.checked = True
                 found.doubt(draft)
@@ -151,12 +158,30 @@ def keep_keys(reading: Reading) -> ContractCheck:
 
 def keep_key_length(reading: Reading) -> ContractCheck:
     """The printed answers are as many as the questions: none is left over."""
-    left = sum(len(section.entries) for section in reading.keys)
+    left = len(reading.keys)
     found = ContractCheck(checked=bool(left) or any(draft.answer for draft in reading.drafts))
     if left and reading.drafts:
         found.missing = left
         found.breaches.append(
             Breach("key_length", reading.drafts[0].start, left, f"{left} printed answers match no question.")
+        )
+    return found
+
+
+def keep_closed(reading: Reading) -> ContractCheck:
+    """As many questions as lines that end with an answer in one form, `正确答案 B`."""
+    word, closing = find_closing(reading.pieces)
+    found = ContractCheck(checked=bool(closing) and bool(reading.drafts))
+    if len(closing) > len(reading.drafts) > 0:
+        size = len(closing) - len(reading.drafts)
+        found.missing = size
+        found.breaches.append(
+            Breach(
+                "closed",
+                reading.pieces[closing[0]].start,
+                size,
+                f"{len(closing)} lines end with an answer ({word}), {len(reading.drafts)} questions were found.",
+            )
         )
     return found
 
@@ -357,6 +382,8 @@ def keep_lengths(reading: Reading) -> ContractCheck:
                 and not draft.explanation
             ):
                 found.doubt(draft)
+                held = sum(1 for piece in reading.inside.get(id(draft), ()) if _PLACE.search(piece.text))
+                found.missing += held if held >= _MANY_PLACES else 0
                 found.breaches.append(
                     Breach(
                         "lengths",
@@ -367,6 +394,10 @@ def keep_lengths(reading: Reading) -> ContractCheck:
                     )
                 )
     return found
+
+
+# So many lines with a place for an answer are questions that were swallowed.
+_PLACE, _MANY_PLACES = re.compile(r"[？?]\s*$|_{3,}|[（(]\s*[)）]"), 5
 
 
 def _name(drafts: Sequence[Draft]) -> str:

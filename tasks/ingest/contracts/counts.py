@@ -10,7 +10,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Breach
 from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.contracts.results import ContractCheck
-from tasks.ingest.layout.announcements import Announcement, read_announcement, read_range
+from tasks.ingest.layout.announcements import Announcement, read_announcement, read_range, read_sum
 from tasks.ingest.layout.numbers import last_number
 from tasks.ingest.words.labels import read_number
 from tasks.questions import count_blanks
@@ -24,7 +24,7 @@ def keep_announced_count(reading: Reading) -> ContractCheck:
     found = ContractCheck()
     for at, announced in _announced(reading):
         stretch, drafts = reading.stretches[at], _below(reading, at)
-        counted = _measures(drafts)
+        counted = (*_measures(drafts), *_measures(_until_restart(drafts)))
         found.checked = True
         if announced.is_minimum:
             holds = max(counted) >= announced.counts[0]
@@ -166,6 +166,9 @@ def keep_score_table(reading: Reading) -> ContractCheck:
         sections = _numbered_sections(reading)
         if len(values) in (len(sections), len(reading.drafts)) or not reading.drafts:
             continue
+        marks = _sum_marks(reading)
+        if len(values) > len(sections) and marks and marks in (_read_full_marks(reading), *_USUAL_MARKS):
+            continue  # a form with more columns than the paper needs
         lost = len(values) - len(sections)
         size = abs(lost)
         found.missing += max(lost, 0)
@@ -179,6 +182,60 @@ def keep_score_table(reading: Reading) -> ContractCheck:
         )
         break
     return found
+
+
+# What all the sections of a paper are usually worth.
+_USUAL_MARKS = (100.0, 120.0, 150.0)
+_FULL_MARKS = re.compile(
+    r"(?:满分|总分|全卷共|试卷共)\s*(?:为|[:：])?\s*(\d{2,3})\s*分|"
+    r"(?i:(?:total|max(?:imum)?|full)\.?\s*marks?)\s*[:：=-]?\s*(\d{2,3})(?!\d)"
+)
+# Of so many sections and with so large a share of the marks it can be told that some are missing.
+_LEAST_SECTIONS, _LEAST_SHARE = 2, 0.4
+
+
+def keep_marks(reading: Reading) -> ContractCheck:
+    """The marks of the sections add up to those of the paper."""
+    found = ContractCheck()
+    full, own = _read_full_marks(reading), _sum_marks(reading)
+    if full is None or own is None or not reading.drafts or own < _LEAST_SHARE * full:
+        return found
+    found.checked = True
+    if own >= full:
+        return found
+    size = max(round(len(reading.drafts) * (full - own) / own), 1)
+    found.missing = size
+    found.breaches.append(
+        Breach(
+            "marks",
+            reading.stretches[-1].place,
+            size,
+            f"The paper is worth {full:g} marks, its sections {own:g}: about {size} questions are missing.",
+        )
+    )
+    return found
+
+
+def _read_full_marks(reading: Reading) -> float | None:
+    """What the first lines say that the whole paper is worth."""
+    first = min((one.place for one in reading.stretches if one.heading), default=None)
+    for piece in reading.pieces[:_COVER_LINES]:
+        if first is not None and piece.start >= first:
+            return None
+        match = _FULL_MARKS.search(piece.text) if len(piece.text) < 300 else None
+        if match is not None:
+            return float(match[1] or match[2])
+    return None
+
+
+def _sum_marks(reading: Reading) -> float | None:
+    """The marks of all numbered sections together; None where one does not say its own."""
+    sections = [
+        one for one in reading.stretches if one.heading and one.number is not None and one.parent is None
+    ]
+    marks = [read_sum(one.heading) or read_sum(one.lead) for one in sections]
+    own = [value for value in marks if value]
+    return sum(own) if len(own) == len(sections) >= _LEAST_SECTIONS else None
 
 
 def keep_number_runs(reading: Reading) -> ContractCheck:
@@ -246,6 +303,14 @@ def _below(reading: Reading, at: int) -> list[Draft]:
             break
         found += reading.by_section.get(one.index, ())
     return found
+
+
+def _until_restart(drafts: Sequence[Draft]) -> Sequence[Draft]:
+    """The questions of a section up to where a further paper without headings begins at 1 again."""
+    for at, (before, draft) in enumerate(pairwise(drafts), start=1):
+        if draft.value == 1 and (before.value or 0) > 1:
+            return drafts[:at]
+    return drafts
 
 
 def _measures(drafts: Sequence[Draft]) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from tasks.ingest.contracts import Breach
@@ -11,6 +12,7 @@ from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.outlines import list_runs
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.labels import Label
 
@@ -58,6 +60,47 @@ def keep_claimed(reading: Reading) -> ContractCheck:
         for draft in reading.drafts:
             found.notes.append((draft, "paper_hardly_covered"))
     return found
+
+
+# A series of so many marks is one, where most of the marks of its form are in it and most of it is claimed by nothing.
+_LEAST_SERIES, _MOST_OF_FORM, _MOST_FREE = 3, 0.7, 0.6
+
+
+def keep_series(reading: Reading) -> ContractCheck:
+    """What is numbered on through several questions counts or heads something.
+
+    `题一.`, `题二.`, `题三.`.
+    """
+    found = ContractCheck(checked=bool(reading.drafts))
+    if not reading.drafts:
+        return found
+    starts = sorted([*(draft.start for draft in reading.drafts), *(one.place for one in reading.stretches)])
+    for run in list_runs(reading.pieces):
+        pieces = [reading.pieces[mark.place] for mark in run]
+        free = [piece for piece in pieces if not _begins_in(starts, piece) and not _is_answer(reading, piece)]
+        holders = {id(reading.find_last(piece.start)) for piece in free}
+        if len(free) < max(_LEAST_SERIES, _MOST_FREE * len(run)) or len(holders) < 2:
+            continue
+        found.missing = max(found.missing, len(free))
+        found.breaches.append(
+            Breach(
+                "series",
+                free[0].start,
+                len(free),
+                f"{len(free)} lines are numbered on from {free[0].text.strip()[:12]!r} through the paper "
+                f"and are neither questions nor headings.",
+            )
+        )
+    return found
+
+
+def _begins_in(starts: Sequence[int], piece: Piece) -> bool:
+    at = bisect_left(starts, piece.start)
+    return at < len(starts) and starts[at] < piece.end
+
+
+def _is_answer(reading: Reading, piece: Piece) -> bool:
+    return piece.start in reading.answer_parts or _is_known(piece)
 
 
 def keep_found(reading: Reading) -> ContractCheck:
@@ -143,8 +186,11 @@ def _asks(pieces: Sequence[Piece], place: int) -> bool:
 _OFFERS = re.compile(r"\s*[（(]?[Aa]\s*[)）.．、]")
 
 
+_SIGNS = re.compile(r"[\W_]+")
+
+
 def _fold(text: str) -> str:
-    return "".join(character for character in text[:60] if character.isalnum())
+    return _SIGNS.sub("", text[:60])
 
 
 def _is_known(piece: Piece) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.keys import KeySection
+from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.lexicon import FineType
 
@@ -49,7 +49,7 @@ class Reading:
     drafts: Sequence[Draft]
     pieces: Sequence[Piece]
     stretches: Sequence[Stretch] = ()
-    keys: Sequence[KeySection] = ()
+    keys: Sequence[KeyEntry] = ()
     answer_parts: Collection[int] = field(default_factory=frozenset)
 
     @cached_property

@@ -35,6 +35,7 @@ class Announcement(NamedTuple):
     words: str
 
 
+@lru_cache(maxsize=1 << 14)  # every reading of a paper asks it of the same lines
 def read_announcement(text: str) -> Announcement | None:
     """Read how many questions a heading or an instruction announces; None where it does not."""
     if _MAY.search(text) is None:
@@ -62,6 +63,15 @@ def read_announcement(text: str) -> Announcement | None:
         return None
     said = text[min(total.start(), each.start()) : max(total.end(), each.end())]
     return Announcement((int(whole // part),), False, said.strip())
+
+
+def read_sum(text: str) -> float | None:
+    """The marks that a heading gives its whole section: `（共20分，每小题2分）`, `（本题满分10分）`.
+
+    None where it names none.
+    """
+    match = _find(text, "sum") if _MAY.search(text) is not None else None
+    return _number(match.group(1)) if match is not None else None
 
 
 def read_range(text: str) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -34,7 +34,7 @@ def write_exports(lines: IndexedLines) -> IndexedLines:
     Every character keeps its place in the raw text.
     """
     found = _write_fields(_drop_bubbles(lines))
-    found = _write_tagged(_write_type_lines(found))
+    found = _write_tail_answers(_write_tagged(_write_type_lines(found)))
     return _write_wrapped_keys(_join_letters(found))
 
 
@@ -69,7 +69,10 @@ def _write_fields(lines: IndexedLines) -> IndexedLines:
             marks[index] = ("stem" if name in _STEMS else "type" if name in _TYPES else "options", match)
     stems = [index for index, (role, _) in marks.items() if role == "stem"]
     others = [index for index, (role, _) in marks.items() if role != "stem"]
-    if len(stems) < 2 or not others or any(_is_numbered(pieces, index) for index in stems):
+    numbered = {index for index in stems if _is_numbered(pieces, index)}
+    if len(stems) >= _MIN_TITLED and len(numbered) >= _MOST_TITLED * len(stems):
+        return _drop_titles(lines, {index: marks[index][1].end() for index in numbered})
+    if len(stems) < 2 or not others or numbered:
         return lines
     written: list[Piece] = []
     tag = ""
@@ -90,6 +93,34 @@ def _write_fields(lines: IndexedLines) -> IndexedLines:
                 written.append(piece)
         elif piece.text[match.end() :].strip():
             written.append(rewrite(piece, match.end(), ""))
+    return IndexedLines(written)
+
+
+# So many stems must stand below a number and a title, and so large a share of all.
+_MIN_TITLED, _MOST_TITLED = 3, 0.8
+
+
+def _drop_titles(lines: IndexedLines, ends: Mapping[int, int]) -> IndexedLines:
+    """Put the number before the stem where a numbered line only names the subject.
+
+    So `3. 运算符` above `题目：…`.
+
+    `ends` are the lines of the stems, and where their labels end.
+    """
+    written: list[Piece] = []
+    for index, piece in enumerate(lines.pieces):
+        if index not in ends:
+            written.append(piece)
+            continue
+        above = written.pop()
+        label = above.label
+        head = above.cut(0, label.end if label is not None else 0)
+        rest = piece.cut(ends[index])
+        text = f"{head.text.rstrip()} "
+        sources = (*head.sources, *([above.start] * len(text)))[: len(text)]
+        written.append(
+            replace(rest, text=text + rest.text, start=above.start, sources=(*sources, *rest.sources))
+        )
     return IndexedLines(written)
 
 
@@ -159,6 +190,46 @@ def _write_tagged(lines: IndexedLines) -> IndexedLines:
         last = int(match.group(2)) if match.group(2) else last + 1
         changed[index] = rewrite(lines.pieces[index], match.end(), f"{last}. [{match.group(1)}]")
     return lines.replace(changed)
+
+
+_TAIL_ANSWER = re.compile(r"(?<=[\s._?？。])(?P<sign>#{1,2}|=>|>>|\|\|)\s*(?P<answer>[^\s#=>|][^#|]*)$")
+_ASKS = re.compile(r"_{2,}|[?？]|[（(]\s*[)）]")
+_LEAST_TAILS, _MOST_ASKING = 4, 0.7
+
+
+def _write_tail_answers(lines: IndexedLines) -> IndexedLines:
+    """Write what stands behind one sign at the end of numbered lines as an answer.
+
+    So `3. A(n) _____ is cut by a saw. # kerf`.
+
+    That is done where at least four lines have the sign, and most of them ask or leave a blank before it.
+    """
+    found: dict[int, re.Match[str]] = {}
+    for index, label in enumerate(lines.labels):
+        if label is None or label.style not in ("num", "word", "paren"):
+            continue
+        match = _TAIL_ANSWER.search(lines.pieces[index].text, label.end)
+        if match is not None:
+            found[index] = match
+    usual = Counter(match["sign"] for match in found.values()).most_common(1)
+    if not usual or usual[0][1] < _LEAST_TAILS:
+        return lines
+    own = {index: match for index, match in found.items() if match["sign"] == usual[0][0]}
+    asking = sum(1 for match in own.values() if _ASKS.search(match.string[: match.start()]) is not None)
+    if asking < _MOST_ASKING * len(own):
+        return lines
+    written: list[Piece] = []
+    for index, piece in enumerate(lines.pieces):
+        if index not in own:
+            written.append(piece)
+            continue
+        match = own[index]
+        answer = piece.cut(match.start("sign"))
+        written += [
+            piece.cut(0, match.start("sign")),
+            rewrite(answer, match.start("answer") - match.start("sign"), "Answer: "),
+        ]
+    return IndexedLines(written)
 
 
 def _join_letters(lines: IndexedLines) -> IndexedLines:

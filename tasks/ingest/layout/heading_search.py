@@ -31,6 +31,12 @@ _ONLY_MARKS = re.compile(
 )
 
 
+# what may follow a title behind a number in brackets: marks and remarks that count
+_ENDS_TITLE = re.compile(
+    r"\s*[:：]?\s*(?:[（(\[][^()（）\[\]]*(?:分|题|空|points?|marks?|pts?)[^()（）\[\]]*[)）\]]|共?\s*\d+\s*(?:小?题|分))*\s*[:：。.]?\s*"
+)
+
+
 BULLET = re.compile(r"\s*(?:[-–—•·●▪◦■◆❖➢✦*])\s+(?=\S)")
 
 
@@ -55,6 +61,8 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
                 is_heading = (
                     is_heading and heading.fine is not None and heading.fine.question_type in INSTRUCTED
                 )
+        elif style == "nump" and not _ENDS_TITLE.fullmatch(piece.text.partition(heading.title)[2]):
+            is_heading = False  # `(1) 计算(AD)+。` asks, whatever the type that its first word names
         else:
             is_heading = bool(style) or _starts_list(pieces, index) or _heads_text(pieces, index, heading)
         if is_heading:

@@ -1,10 +1,23 @@
-"""Lines that are made of keys: `1、C  2、B`, `1-5 ABCDD`, `1√ 2×`."""
+"""Lines that are made of keys.
+
+`1、C  2、B`, `1-5 ABCDD`, `1√ 2×`, and keys that stand there without their numbers.
+
+The latter are written as the former, which are read everywhere: letters below ten questions, rows of numbers and of keys, keys one
+below the other; answers that follow without a heading are given one.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise, takewhile
+
+from tasks.ingest.layout.indexed_lines import IndexedLines
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
+from tasks.ingest.words.lexicon import match_exactly
 
 _NUMBERED = re.compile(r"[（(]?(?:第\s*|Q\.?\s?)?\d")
 
@@ -51,7 +64,6 @@ class KeyEntry:
     number: int
     text: str
     explanation: str | None = None
-    label: str = ""
 
 
 def read_key_line(text: str) -> list[KeyEntry]:
@@ -60,6 +72,16 @@ def read_key_line(text: str) -> list[KeyEntry]:
     So `1、C(D)  2、C  3、B`, `1-5 ABCDD 6-10 AABBC` and `1.√ 2.×`. A single entry `1. A` counts only where nothing else
     stands on the line.
     """
+    # fresh entries: whoever reads a key writes into them
+    return [KeyEntry(number, answer) for number, answer in _read_line(text)]
+
+
+@lru_cache(maxsize=1 << 14)  # a line is looked at by several steps, in every reading of the paper
+def _read_line(text: str) -> tuple[tuple[int, str], ...]:
+    return tuple((entry.number, entry.text) for entry in _read_entries(text))
+
+
+def _read_entries(text: str) -> list[KeyEntry]:
     if not _DIGIT.search(text):
         return []
     stripped = text.strip().strip("|").strip()
@@ -143,3 +165,238 @@ def _split_tokens(text: str, count: int) -> list[str] | None:
         return spaced
     tokens = re.findall(r"True|False|TRUE|FALSE|正确|错误|[A-J√×✓✗✔✘对错TF]", text)
     return tokens if len(tokens) == count else None
+
+
+def write_key_blocks(lines: IndexedLines) -> list[Piece]:
+    """Write blocks of keys as lines that number them.
+
+    The heading that is missing above an answer part is put there.
+    """
+    return list(_open_answers(_part_typed_headings(_number_keys(lines))).pieces)
+
+
+_STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
+_LEAST_NAMED, _LEAST_BARE = 3, 5
+# `参考答案：` before keys
+_KEY_LEAD = re.compile(
+    r"\s*[【\[(（]?\s*(?:参考|标准|正确)?(?:答案|Answers?|Keys?|ANSWERS?|KEYS?)\s*[】\])）]?\s*[:：]?\s*(?=[A-J√×✓✗TF])"
+)
+_LONE_KEY = re.compile(r"[（(\[【]?\s*([A-J]{1,8}|[√×✓✗TF对错]|True|False|正确|错误)\s*[)）\]】]?")
+_IN_BRACKET = re.compile(r"([（(\[【])\s*([^\s（(\[【】\])）]+)\s*([】\])）])")
+_BETWEEN_KEYS = re.compile(r"[\s,，、;；.。|]+")
+
+
+def _number_keys(lines: IndexedLines) -> IndexedLines:
+    """Give keys the numbers of the questions above them that they answer, one key each.
+
+    They stand in a row below a row of numbers, after a word (`参考答案：DACCC CDBAD`), or alone: then in a line, or one below the
+    other, and as many as the questions.
+    """
+    pieces = lines.pieces
+    changed: dict[int, Piece] = {}
+    dropped: set[int] = set()
+    numbers: list[int] = []  # of the questions above that have no answer of their own
+    for place, piece in enumerate(pieces):
+        label = lines.labels[place]
+        if place in dropped:
+            continue
+        values, keys, last = _read_row_pair(pieces, place)
+        if not keys and label is not None and label.style in _STYLES and piece.kind != "table":
+            if not label.is_weak:
+                numbers = (
+                    [*numbers, label.value] if numbers and label.value == numbers[-1] + 1 else [label.value]
+                )
+            continue
+        if not keys:
+            lead = _KEY_LEAD.match(piece.text) if _may_open_block(piece.text.lstrip()[:1]) else None
+            keys, last = _read_bare_keys(pieces, place, len(numbers), lead)
+            if not keys:
+                numbers = [] if lead is not None or ANSWER_MARK.match(piece.text) is not None else numbers
+                continue
+            values = numbers[-len(keys) :]
+        text = "  ".join(f"{value}.{key}" for value, key in zip(values, keys, strict=True))
+        changed[place] = replace(piece, text=text, sources=(piece.start,) * len(text), kind="body")
+        dropped.update(range(place + 1, last + 1))
+        numbers = []
+    if not changed:
+        return lines
+    return IndexedLines([changed.get(place, one) for place, one in enumerate(pieces) if place not in dropped])
+
+
+# what the word before a block may begin with
+_BLOCK_STARTS = frozenset("【[（(参标正答AaKk") | ANSWER_STARTS
+
+
+def _may_open_block(first: str) -> bool:
+    return first in _BLOCK_STARTS
+
+
+def _read_bare_keys(
+    pieces: Sequence[Piece], place: int, count: int, lead: re.Match[str] | None
+) -> tuple[list[str], int]:
+    """The keys of lines that hold nothing else, for at most `count` questions.
+
+    With them the last of these lines.
+    """
+    first = pieces[place].text[lead.end() if lead is not None else 0 :]
+    tokens = _split_keys(first)
+    if not tokens or not count:
+        return [], place
+    if lead is not None:
+        keys = _count_out(tokens, count, is_whole=False)
+        return (keys, place) if len(keys) >= _LEAST_NAMED else ([], place)
+    keys = _count_out(tokens, count, is_whole=True)
+    last = place
+    if not keys and len(tokens) == 1:
+        below = takewhile(lambda one: len(one) == 1, (_split_keys(one.text) for one in pieces[place + 1 :]))
+        keys = [*tokens, *(one[0] for one in below)]
+        last = place + len(keys) - 1
+    is_meant = len(keys) == count >= _LEAST_BARE and (last == place or len(set(keys)) > 1)
+    return (keys, last) if is_meant else ([], place)
+
+
+def _split_keys(text: str) -> list[str]:
+    """What stands between white space and commas, where all of it is keys."""
+    if len(text) > _LONGEST_BLOCK:
+        return []
+    tokens = [one for one in _BETWEEN_KEYS.split(_IN_BRACKET.sub(r"\1\2\3", text.strip())) if one]
+    found = [_LONE_KEY.fullmatch(one) for one in tokens]
+    return [one.group(1) for one in found if one is not None] if all(found) else []
+
+
+_LONGEST_BLOCK = 600
+
+
+def _count_out(tokens: Sequence[str], count: int, *, is_whole: bool) -> list[str]:
+    """The keys of at most `count` questions.
+
+    They are the signs of `DACCC CDBAD`, or groups between white space.
+    """
+    by_five = all(len(one) == 5 for one in tokens[:-1]) and len(tokens[-1]) <= 5
+    singles = [sign for one in tokens for sign in (one if one.isascii() and one.isupper() else [one])]
+    if len(singles) == count or (not is_whole and len(singles) <= count and (by_five or len(tokens) == 1)):
+        return singles
+    return (
+        list(tokens)
+        if len(tokens) == count or (not is_whole and len(tokens) <= count and not by_five)
+        else []
+    )
+
+
+_CELL_GAP = re.compile(r"\||\t|\s{2,}")
+_NUMBER_NAME = re.compile(
+    r"题\s*号|序\s*号|(?i:No\.?|(?:Questions?|Ques|Q|Item)\.?\s*(?:No\.?|Numbers?|#)?|Items?)|#"
+)
+_KEY_NAME = re.compile(r"答\s*案|选项|(?i:Answers?|Ans\.?|Keys?)")
+_KEY_CELL = re.compile(KEY_MARK)
+
+
+def _read_row(text: str, name: re.Pattern[str], cell: Callable[[str], object]) -> list[str]:
+    """The cells of a row, without its name.
+
+    Empty where one of them is not what the row should hold.
+
+    They stand between bars, tabs or wide gaps, and after a name between any.
+    """
+    stripped = text.strip().strip("|").strip()
+    named = name.match(stripped)
+    rest = stripped[named.end() :] if named is not None else stripped
+    cells = [one.strip() for one in _CELL_GAP.split(rest.strip(" |:：\t")) if one.strip()]
+    if not all(map(cell, cells)):
+        cells = rest.replace("|", " ").strip(" :：").split()
+    return cells if len(cells) > 1 and all(map(cell, cells)) else []
+
+
+def _read_row_pair(pieces: Sequence[Piece], place: int) -> tuple[list[int], list[str], int]:
+    """The numbers of a row and the keys of the row below it, and its place.
+
+    Empty where they do not belong together.
+    """
+    text = pieces[place].text
+    last = text.rstrip()[-1:]
+    if place + 1 == len(pieces) or not (last == "|" or last.isdecimal()):
+        return [], [], place
+    values = [int(value) for value in _read_row(text, _NUMBER_NAME, str.isdecimal)]
+    keys = _read_row(pieces[place + 1].text, _KEY_NAME, _KEY_CELL.fullmatch) if values else []
+    if len(values) != len(keys) or any(right != left + 1 for left, right in pairwise(values)):
+        return [], [], place
+    return values, keys, place + 1
+
+
+_TYPED_HEADING = re.compile(
+    r"\s*(?:[一二三四五六七八九十]{1,3}\s*[、.．]\s*|[IVX]{1,4}[.、]\s*)?(?P<title>[\u4e00-\u9fff]{2,10}?)(?:部分)?的?(?:参考|标准|正确)?答案\s*(?P<range>[（(][^（()）]{0,16}[)）])?\s*[:：]?\s*(?P<rest>.*)$"
+)
+_OPTION = re.compile(r"\s*[（(]?[A-D]\s*[)）.．、:：]\s*\S")
+# what stands behind the number of an answer: a key alone or with its explanation, or the mark of an answer
+_ANSWERS = re.compile(
+    r"\s*(?:[（(]?\s*(?:[A-J](?:[\s,，、]*[A-J]){0,7}|√|×|✓|✗|对|错|正确|错误|True|False|T|F)\s*[)）]?\s*[.。,，;；]?\s*(?:$|【|解析|[（(]|因为|Explanation|\s{2,}|:|：)|【?(?:参考|正确|标准)?答案\s*[】:：]|\[答案\])",
+    re.IGNORECASE,
+)
+_REGION_WORDS = re.compile(r"答案|评分标准|(?i:answers?|keys?|solutions?)")
+
+
+def _part_typed_headings(lines: IndexedLines) -> IndexedLines:
+    """Part `单选题参考答案（1-140）： 1-10 ABD…` into its heading and its keys.
+
+    That is done where every type has such a line.
+    """
+    if "答案" not in lines.text:
+        return lines
+    pieces = lines.pieces
+    found: dict[int, re.Match[str]] = {}
+    for index, piece in enumerate(pieces):
+        match = (
+            _TYPED_HEADING.match(piece.text) if "答案" in piece.text[:24] and len(piece.text) < 400 else None
+        )
+        if match is not None and match_exactly(match.group("title")) is not None:
+            found[index] = match
+    if not found or any(_OPTION.match(piece.text) for piece in pieces[min(found) :]):
+        return lines
+    changed: list[Piece] = []
+    for index, piece in enumerate(pieces):
+        heading = found.get(index)
+        if heading is None:
+            changed.append(piece)
+            continue
+        if index == min(found):
+            changed.append(replace(piece, text="参考答案", sources=(piece.start,) * 4))
+        title = heading.group("title")
+        title = title if title.endswith("题") else f"{title}题"
+        changed.append(replace(piece, text=title, sources=(piece.start,) * len(title)))
+        rest = piece.cut(heading.start("rest"))
+        if rest.text.strip():
+            changed.append(rest)
+    return IndexedLines(changed)
+
+
+def _open_answers(lines: IndexedLines) -> IndexedLines:
+    """Put `参考答案` above answers that follow the questions without a heading.
+
+    There the numbers start over, and keys stand after them.
+    """
+    pieces = lines.pieces
+    labelled = [
+        (index, label)
+        for index, label in enumerate(lines.labels)
+        if label is not None and label.style in _STYLES and pieces[index].kind != "table"
+    ]
+    for place, (index, label) in enumerate(labelled):
+        if label.value != 1 or place < _LEAST_BARE or not _ANSWERS.match(pieces[index].text[label.end :]):
+            continue
+        head = labelled[place : place + 12]
+        keyed = [one for one in head if _ANSWERS.match(pieces[one[0]].text[one[1].end :])]
+        values = [one[1].value for one in keyed]
+        if (
+            len(keyed) < _LEAST_BARE
+            or len(keyed) < 0.8 * len(head)
+            or values != list(range(1, len(values) + 1))
+        ):
+            continue
+        if any(_OPTION.match(piece.text) for piece in pieces[index + 1 : index + 40]):
+            continue
+        above = [piece.text for piece in pieces[max(0, index - 3) : index]]
+        if any(_REGION_WORDS.search(text) and len(text) < 60 for text in above):
+            return lines
+        opening = replace(pieces[index], text="参考答案", sources=(pieces[index].start,) * 4)
+        return IndexedLines([*pieces[:index], opening, *pieces[index:]])
+    return lines

@@ -6,10 +6,13 @@ Mended are signs before labels, broken brackets, numbers inside lines, and uprig
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 
 from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
-from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.words.grammar import is_status_line
+from tasks.ingest.words.labels import parse_label
 
 _DECORATION = re.compile(
     r"\s*(?:\[image\]|[^\w\s（()）\[【〔「“”‘’\"'$\\+\-–—.。,，、;；:：?？!！/<>=|#&@%^~`{}]|_{3,}+)+\s*"
@@ -26,14 +29,114 @@ def drop_decoration(lines: IndexedLines) -> IndexedLines:
     changed: dict[int, Piece] = {}
     for place in lines.open_where(_may_decorate):
         piece = lines.pieces[place]
-        match = _DECORATION.match(piece.text)
+        match = _DECORATION.match(piece.text) or _LIST_SIGN.match(piece.text)
         if match is not None and not any(sign in match.group(0) for sign in "√×✓✗✔✘☑☒○◯□☐▢*"):
             changed[place] = replace(piece.cut(match.end()), start=piece.start)
     return lines.replace(changed)
 
 
+# the sign of a list before an option that has its letter: `- A. a = b`
+_LIST_SIGN = re.compile(r"\s*[-–—+]\s+(?=[（(]?[A-Ja-j]\s*[.．、:：)）]\s*\S)")
+
+
 def _may_decorate(first: str) -> bool:
     return first == "_" or is_sign(first)
+
+
+# The cells of a form are short and stand in several rows; more than one row has a title of its own beside them.
+_LONGEST_FORM_CELL, _LEAST_ROWS = 8, 2
+
+
+def open_cells(lines: IndexedLines) -> IndexedLines:
+    """Take the title out of a row whose other cells are a form: `得分 | 评卷人 | 三、简答题（每题6分，共30分）`."""
+    rows = {place: _part_cells(piece.text) for place, piece in enumerate(lines.pieces) if " | " in piece.text}
+    counts = Counter(text for cells in rows.values() for text in {text for text, _, _ in cells})
+    changed: dict[int, Piece] = {}
+    for place, cells in rows.items():
+        own = [cell for cell in cells if cell[0] and not _is_form(cell[0], counts)]
+        if len(own) != 1 or not any(text and _is_form(text, counts) for text, _, _ in cells):
+            continue
+        text, first, last = own[0]
+        label = parse_label(text)
+        if label is None or label.is_weak or label.style not in ("cn", "part", "roman", "num", "word"):
+            continue
+        cell = lines.pieces[place].cut(first, last)
+        changed[place] = replace(cell, kind="body", end=lines.pieces[place].end)
+    return lines.replace(changed)
+
+
+_LETTER_CELL = re.compile(r"[（(]?([A-Ja-j])\s*[)）.．、:：]?")
+_LEAST_OFFERED = 2
+
+
+def open_options(lines: IndexedLines) -> IndexedLines:
+    """Write the rows of a table that offer options as lines, a sign beside one behind it.
+
+    `* | c. | the owner`.
+    """
+    written: list[Piece] = []
+    offered: list[tuple[int, Piece]] = []
+    for piece in (*lines.pieces, None):
+        option = _read_option_row(piece) if piece is not None else None
+        if option is not None and option[0] == len(offered):
+            offered.append((len(written), option[1]))
+        else:
+            if len(offered) >= _LEAST_OFFERED:
+                for place, line in offered:
+                    written[place] = line
+                first = offered[0][0]
+                if first and written[first - 1].kind == "table" and not written[first - 1].text.strip(" |"):
+                    del written[first - 1]  # the empty head of the table
+            offered = [(len(written), option[1])] if option is not None and option[0] == 0 else []
+        if piece is not None:
+            written.append(piece)
+    return (
+        IndexedLines(written)
+        if len(written) != len(lines.pieces)
+        or any(one is not other for one, other in zip(written, lines.pieces, strict=False))
+        else lines
+    )
+
+
+def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
+    """The place of the option that a row of a table offers, and the row as a line.
+
+    None where it offers none.
+    """
+    if piece.kind != "table" or " | " not in piece.text:
+        return None
+    filled = [cell for cell in _part_cells(piece.text) if cell[0]]
+    signs = [cell for cell in filled if len(cell[0]) <= 2 and not cell[0].isalnum()]
+    rest = [cell for cell in filled if cell not in signs or _LETTER_CELL.fullmatch(cell[0])]
+    if len(rest) != 2 or len(signs) > 2:
+        return None
+    match = _LETTER_CELL.fullmatch(rest[0][0])
+    if match is None or rest[0][1] > rest[1][1]:
+        return None
+    letter = match[1].upper()
+    line = replace(rewrite(piece, rest[1][1], f"{letter}. "), kind="body")
+    sign = next((cell[0] for cell in signs if cell not in rest), "")
+    if sign:
+        tail = f" {sign}"
+        sources = (*line.sources, *([piece.sources[-1]] * len(tail)))
+        line = replace(
+            line, text=line.text.rstrip() + tail, sources=sources[: len(line.text.rstrip()) + len(tail)]
+        )
+    return ord(letter) - ord("A"), line
+
+
+def _is_form(text: str, counts: Counter[str]) -> bool:
+    return len(text) <= _LONGEST_FORM_CELL and (counts[text] >= _LEAST_ROWS or is_status_line(text))
+
+
+def _part_cells(text: str) -> list[tuple[str, int, int]]:
+    """The cells of a row: their text, and where each begins and ends."""
+    cells: list[tuple[str, int, int]] = []
+    position = 0
+    for part in text.split(" | "):
+        cells.append((part.strip(), position, position + len(part)))
+        position += len(part) + len(" | ")
+    return cells
 
 
 _INSIDE = re.compile(r"(?<=[\s。.；;])第\s*(\d{1,3})\s*题(?=\s*[,，.、:：]|\s)")

@@ -40,6 +40,10 @@ _YEAR = re.compile(r"\d{4}\s*年|\d{5,}")
 _INLINE_NUMBER = re.compile(r"(\d(?<=[\s。.；;）)？?]\d)\d{0,2})\s*[.．、]\s*(?=[^\d\s])")
 
 
+# more than any other reading of a number saves
+_GIVEN = 30.0
+
+
 def find_candidates(section: Section, carry: int | None, expects_options: bool) -> tuple[list[Mark], str]:
     """Return the numbers of the style that counts questions in this section."""
     labelled: list[tuple[int, Label]] = []
@@ -102,9 +106,10 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
             broke = case < len(cases) and cases[case] < index
         is_weak = label.is_weak or (style == "num" and label.style == "bare")
         hint = 0.5 if not is_inline and _stop(label) != first_stop else 0.0
-        if style == "num" and label.is_weak and not has_options:
+        after = section.pieces[index].text[begin + label.end :]
+        if style == "num" and label.is_weak and not has_options and after[:1].isdigit():
             # `3.14` at a line's start is rather a decimal
-            hint += 0.0 if _YEAR.match(section.pieces[index].text[begin + label.end :]) else 1.0
+            hint += 0.0 if _YEAR.match(after) else 1.0
         if is_inline and kind == "term_explanation":
             hint -= 1.0
         if is_inline and is_short_kind and (has_options or not expects_options):
@@ -112,6 +117,8 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
             hint -= 1.0 if re.search(r"[。？?！；;]\s*$|[)）]\s{2,}$", before_text) else 0.0
         if (index, begin) in rows:
             hint -= 1.0
+        if label.is_given and not is_inline:
+            hint -= _GIVEN
         marks.append(
             (
                 index,

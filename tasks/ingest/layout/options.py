@@ -23,6 +23,7 @@ from tasks.ingest.layout.option_chains import (
     scan_line,
 )
 from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.words.grammar import task
 from tasks.ingest.words.kinds import are_truth_options
 
 _STAR = re.compile(r"\s*(?:\*+|[✓✔√★☑→]|=>|->|>>)\s*$")
@@ -53,6 +54,16 @@ _BARS = re.compile(r"^\|\s+|\s+\|$")
 
 _GLUED = re.compile(
     rf"\s*(?P<a>A)(?={_CJK})[^A-D]+(?P<b>B)(?={_CJK})[^A-D]+(?P<c>C)(?={_CJK})[^A-D]+(?:(?P<d>D)(?={_CJK})[^A-D]+)?"
+)
+
+
+# What closes a question that offers answers: it asks itself, or leaves a place for the letter.
+_OFFERS = re.compile(
+    r"(?:[?？]|_{2,}|[（(]\s*[)）])[\s.。:：]*$|(?i:(?:which|what)\s+(?:of\s+the\s+following|one)\b)"
+)
+# What closes a part that brings marks: `[7M]`, `(6 marks)`, `6分`, and in the margin a bare number.
+_WORTH = re.compile(
+    r"(?:\s*[\[(（]\s*\d{1,2}(?:\s*\+\s*\d{1,2})*\s*(?:M|分|(?i:marks?|points?|pts?))?\s*[\])）]|\s{3,}\d{1,2})\s*(?:[(（]?(?i:or)[)）]?)?\s*$"
 )
 
 
@@ -135,6 +146,8 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
         if best is not None and count * 1.3 - handicap <= best[0]:
             continue  # even all of them together read no better
         chain = find_chain(found[style], texts)
+        if not is_choice and len(chain) > 1 and _are_tasks(chain, texts):
+            continue
         if style == "small_stopped" and not is_choice and not _are_plain_options(chain, texts):
             continue
         if len(chain) < (2 if is_choice else 3) and not (
@@ -268,23 +281,43 @@ def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
         mark.at_start or (len(chain) > 3 and ends_wide(lines[mark.piece], mark.begin)) for mark in chain
     ):
         return False
-    pieces = [Piece(line, 0, len(line), ()) for line in lines]
-    texts = [
-        option_text(_slice(pieces, mark, following))
-        for mark, following in zip(chain, [*chain[1:], None], strict=True)
-    ]
+    texts = _list_texts(chain, lines)
     if len(chain) < 4:
         return are_truth_options(texts)
     return all(
         len(text) <= 60 and not re.search(r"[？?:：]|[(（]\s*\d+\s*(?:分|marks?|points?|pts?)", text)
         for text in texts
-    ) and not any(
-        re.match(
-            r"(?i)(?:find|prove|show|explain|define|describe|calculate|compute|draw|write|state|list|give|discuss|determine|解释|简述|计算|证明|求)",
-            text,
-        )
-        for text in texts
-    )
+    ) and not any(map(task().match, texts))
+
+
+def _are_tasks(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
+    """Whether what is lettered are parts of a question, and no answers that it offers.
+
+    Most of them set a task of their own or bring marks of their own, below a question that leaves nothing to be chosen.
+    """
+    first = chain[0]
+    stem = "\n".join([*lines[: first.piece], lines[first.piece][: first.begin]]).strip()
+    if _OFFERS.search(stem):
+        return False
+    return are_tasks(_list_texts(chain, lines))
+
+
+def are_tasks(texts: Sequence[str]) -> bool:
+    """Whether what is lettered are parts of a question.
+
+    Most of it sets tasks of its own, or brings marks of its own and at least one task.
+    """
+    worth = sum(1 for text in texts if _WORTH.search(text))
+    tasks = sum(1 for text in texts if task().match(_WORTH.sub("", text)))
+    return 3 * tasks >= 2 * len(texts) or (3 * worth >= 2 * len(texts) and tasks > 0)
+
+
+def _list_texts(chain: Sequence[Marker], lines: Sequence[str]) -> list[str]:
+    pieces = [Piece(line, 0, len(line), ()) for line in lines]
+    return [
+        option_text(_slice(pieces, mark, following))
+        for mark, following in zip(chain, [*chain[1:], None], strict=True)
+    ]
 
 
 def _slice(pieces: Sequence[Piece], mark: Marker, following: Marker | None) -> list[Piece]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
@@ -53,6 +53,9 @@ class Outline:
 
     `headings` are lines that head sections, `titles` those that only continue them; `alone` says that no others do. `numbers` are the marks of questions: the
     index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
+    `dropped` are lines that a program printed between questions. `is_counted`: the questions have no numbers, those of `numbers`
+    only count them, and no other numbered line begins one.
+    `given`: the numbers count questions wherever they lead, and head no section.
     """
 
     headings: Mapping[int, Heading] = field(default_factory=dict)
@@ -61,10 +64,13 @@ class Outline:
     hidden: frozenset[int] = frozenset()
     alone: bool = False
     family: str = ""
+    dropped: frozenset[int] = frozenset()
+    is_counted: bool = False
+    given: bool = False
 
     def label(self, pieces: Sequence[Piece]) -> list[Piece]:
         """The lines with the labels that they have in this reading; their text stays as it is."""
-        return [self._label(piece) for piece in pieces]
+        return [self._label(piece) for piece in pieces if piece.start not in self.dropped]
 
     def _label(self, piece: Piece) -> Piece:
         if piece.start in self.headings:
@@ -74,17 +80,22 @@ class Outline:
         mark = self.numbers.get(piece.start)
         label = piece.label
         if mark is not None:
-            is_known = (
-                label is not None and (label.style, label.value) == ("num", mark[1]) and not label.is_weak
-            )
-            return (
-                piece
-                if is_known
-                else piece.with_label(Label("num", mark[1], mark[0], piece.text[: mark[0]].strip()))
-            )
-        if self.numbers and label is not None and label.style in ("word", "wordp"):
+            if (
+                not self.given
+                and label is not None
+                and (label.style, label.value) == ("num", mark[1])
+                and not label.is_weak
+            ):
+                return piece
+            own = piece.text[: mark[0]].strip()
+            return piece.with_label(Label("num", mark[1], mark[0], own, is_given=self.given))
+        if self.numbers and label is not None and label.style in (_COUNTING if self.is_counted else _WORDED):
             return piece.with_label(None)  # else it would be taken for the number of a question
         return piece
+
+
+_WORDED = ("word", "wordp")
+_COUNTING = (*_WORDED, "num", "bare", "circ", "bracket")
 
 
 def propose_outlines(
@@ -101,6 +112,9 @@ def propose_outlines(
     marks = read_marks_of(pieces)
     numberings = _list_numberings(marks, pieces, starts)
     outlines: list[Outline] = []
+    closed = _read_closed(pieces)
+    if closed is not None and len(closed.numbers) > len(starts):
+        yield closed
     sections = _list_sections(marks, pieces, heads)
     for headings, titles in sections:
         outlines.append(Outline(headings, titles))
@@ -117,19 +131,41 @@ def propose_outlines(
     yield from outlines
 
 
+def add_headings(outline: Outline, places: Collection[int], pieces: Sequence[Piece]) -> Outline:
+    """The same reading with headings where a question holds a line that announces others."""
+    marks = read_marks_of(pieces)
+    by_place = {pieces[mark.place].start: mark for mark in marks}
+    headings = dict(outline.headings)
+    for index, piece in enumerate(pieces):
+        if piece.start in places:
+            mark = by_place.get(piece.start) or SeriesMark(index, 0, 0, "")
+            heading, _ = _make_heading(mark, pieces, len(pieces), marks)
+            headings[piece.start] = replace(
+                heading,
+                is_question=False,
+                fine=heading.fine or find_type_in_title(heading.title),
+                rest=len(piece.text),
+            )
+    return replace(outline, headings=headings)
+
+
 def read_marks_of(pieces: Sequence[Piece]) -> list[SeriesMark]:
-    """The marks at the beginning of lines, and in the cells of a row that holds one title."""
+    """The marks at the beginning of lines."""
     found: list[SeriesMark] = []
     for place, piece in enumerate(pieces):
         if _MAY_MARK.match(piece.text) is None:
             continue
-        mark = _read_mark(place, piece.text)
+        mark = read_series_mark(place, piece.text)
         if mark is not None:
             found.append(mark)
     return found
 
 
-def _read_mark(place: int, text: str) -> SeriesMark | None:
+def read_series_mark(place: int, text: str) -> SeriesMark | None:
+    """The mark at the beginning of a line; None where there is none.
+
+    The line is the `place`-th of its paper.
+    """
     match = _MARK.match(text)
     if match is None:
         return None
@@ -168,6 +204,24 @@ def _kind(numeral: str) -> str:
     return "A" if len(numeral) == 1 and first.isascii() else "one" if first.isascii() else "一"
 
 
+_LEAST_OF_FAMILY = 0.7
+
+
+def list_runs(pieces: Sequence[Piece]) -> list[list[SeriesMark]]:
+    """The marks of each family that rise one by one through the paper and hardly begin again.
+
+    Letters are none.
+    """
+    found: list[list[SeriesMark]] = []
+    for family, own in _by_family(read_marks_of(pieces)).items():
+        if family.strip("().") == "A" or sum(1 for mark in own if mark.value == 1) > 1:
+            continue
+        run = _run_up(own, 1)
+        if len(run) >= max(_MIN_RUN, _LEAST_OF_FAMILY * len(own)):
+            found.append(run)
+    return found
+
+
 def _by_family(marks: Sequence[SeriesMark]) -> dict[str, list[SeriesMark]]:
     found: dict[str, list[SeriesMark]] = defaultdict(list)
     for mark in marks:
@@ -196,7 +250,131 @@ def _list_numberings(
         if len(numbers) >= _MIN_RUN and (fresh >= 2 or (fresh and len(numbers) > len(own))):
             found.append((steps, family, numbers))
     found.sort(key=lambda one: -one[0])
-    return [(family, numbers) for _, family, numbers in found[:2]]
+    listed = [(family, numbers) for _, family, numbers in found[:2]]
+    bare = _find_bare_run(pieces)
+    return [*listed, ("1", bare)] if any(start not in starts for start in bare) else listed
+
+
+_BARE = re.compile(r"\s*([1-9]\d?)\s+(?=\(?[A-Za-z\u4e00-\u9fff“\"])")
+_FAR, _USUAL_GAP = 4, 2.5
+
+
+def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
+    """Numbers that nothing closes, from 1 on one by one.
+
+    They stand as far apart as questions do and rows of a table do not.
+    """
+    runs: dict[int, list[tuple[float, list[tuple[int, int, int]]]]] = defaultdict(list)
+    for place, piece in enumerate(pieces):
+        match = _BARE.match(piece.text) if piece.kind != "table" and "|" not in piece.text else None
+        if match is None:
+            continue
+        value, mark = int(match[1]), (place, match.end(), int(match[1]))
+        if value == 1:
+            runs[1].append((0.0, [mark]))
+            continue
+        before = [(score + min(place - run[-1][0], _FAR), run) for score, run in runs[value - 1]]
+        if before:
+            score, run = max(before, key=lambda one: (one[0], one[1][-1][0]))
+            runs[value].append((score, [*run, mark]))
+    found = [one for several in runs.values() for one in several]
+    score, best = max(found, key=lambda one: one[0], default=(0.0, []))
+    is_spread = len(best) >= _MIN_RUN and score >= _USUAL_GAP * (len(best) - 1)
+    return {pieces[place].start: (end, value) for place, end, value in best} if is_spread else {}
+
+
+# So many lines must close questions, and hardly any two of them stand together.
+_LEAST_CLOSED, _MOST_CLOSE = 5, 0.2
+_CLOSER = re.compile(r"(?P<word>[^\W\d_]{2,12})(?:\s*[:：]|\s)\s*(?P<key>[A-Ja-j]{1,6}|[√×✓✗对错TF])\s*")
+_LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
+
+
+def _read_closed(pieces: Sequence[Piece]) -> Outline | None:
+    """Questions without numbers, each of which ends with its answer.
+
+    What follows an answer begins the next one.
+
+    What closes them is told by repetition: a word and one key after it, at the end of many lines.
+    """
+    word, closing = find_closing(pieces)
+    if not closing:
+        return None
+    lines = [piece.text.strip() for piece in pieces]
+    counters = _find_counters(lines)
+    tails = _list_tails(lines, closing)
+    numbers: dict[int, tuple[int, int]] = {}
+    begin = 0
+    for place in closing:
+        while begin in counters or (begin and _name_field(lines[begin]) in tails):
+            begin += 1
+        if begin < place:
+            numbers[pieces[begin].start] = (0, len(numbers) + 1)
+        begin = place + 1
+    dropped = frozenset(pieces[place].start for place in counters)
+    return Outline(numbers=numbers, dropped=dropped, is_counted=True, alone=True, family=word)
+
+
+def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
+    """The lines that end with an answer in one form, `正确答案 B`, and the word in it.
+
+    None where they are few.
+    """
+    lines = ["" if piece.kind == "table" else piece.text.strip() for piece in pieces]
+    own = {place: match["word"] for place, text in enumerate(lines) if (match := _CLOSER.fullmatch(text))}
+    words = Counter(own.values())
+    usual = words.most_common(1)
+    if not usual or usual[0][1] < _LEAST_CLOSED:
+        return "", []
+    word = usual[0][0]
+    # the key may be missing, and the line may hold the last option too
+    closer = re.compile(rf"{re.escape(word)}(?:\s*[:：]|\s+|$)\s*(?:[A-Ja-j]{{1,6}}|[√×✓✗对错TF])?$")
+    closing = [
+        place
+        for place, text in enumerate(lines)
+        if word in text
+        and closer.search(text) is not None
+        and (own.get(place, word) == word or words[own[place]] < _LEAST_CLOSED)
+    ]
+    close = sum(1 for left, right in pairwise(closing) if right == left + 1)
+    return (word, closing) if close <= _MOST_CLOSE * len(closing) else ("", [])
+
+
+def _list_tails(lines: Sequence[str], closing: Sequence[int]) -> set[str]:
+    """The names of the fields that stand below most answers: `解析：`, `Topic:`."""
+    names = Counter(
+        name for place in closing for text in lines[place + 1 : place + 4] if (name := _name_field(text))
+    )
+    return {name for name, count in names.items() if count >= _MOST_TAILS * len(closing)}
+
+
+_MOST_TAILS = 0.5
+_FIELD = re.compile(r"[^\w\s]?([^\W\d_]{2,12})\s*[^\w\s]?[:：]")
+
+
+def _name_field(text: str) -> str:
+    match = _FIELD.match(text)
+    return match[1] if match is not None else ""
+
+
+def _find_counters(lines: Sequence[str]) -> set[int]:
+    """The lines that are alike but for a number that rises.
+
+    `18/473 单选题`, as a program counts what it shows.
+    """
+    alike: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for place, text in enumerate(lines):
+        number = re.match(r"\d+", text) if len(text) <= _LONGEST_COUNTER else None
+        if number is not None:
+            alike[_NO_LETTERS.sub("", text)].append((place, int(number[0])))
+    found: set[int] = set()
+    for form, own in alike.items():
+        rising = sum(1 for left, right in pairwise(own) if left[1] < right[1])
+        if len(form) > 1 and len(own) >= _LEAST_COUNTERS and rising >= 0.6 * (len(own) - 1):
+            found.update(place for place, _ in own)
+    return found
+
+
+_NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
 _TAG = re.compile(r"\s*[\[【(（][^\])】）\d]{1,8}[\])】）]\s*(?=\d)")
@@ -238,7 +416,7 @@ def _list_sections(
             continue
         first = 2 if any(place < pieces[own[0].place].start for place in heads) and own[0].value == 2 else 1
         run = _run_up(own, first)
-        if len(run) < 2:
+        if len(run) < 2 or any(_floats(mark, pieces) for mark in run):
             continue
         support = 0
         headings: dict[int, Heading] = {}
@@ -250,11 +428,29 @@ def _list_sections(
             headings[pieces[mark.place].start] = heading
             if mark.end == len(pieces[mark.place].text) and heading.title:
                 titles.add(pieces[mark.place + 1].start)
-        is_new = any(heads.get(place) != heading.is_question for place, heading in headings.items())
+        is_new = any(
+            place not in heads or heading.is_question not in (None, heads[place])
+            for place, heading in headings.items()
+        )
         if is_new and support >= 0.5 * len(run):
             found.append((support, (headings, frozenset(titles))))
     found.sort(key=lambda one: -one[0])
     return [sections for _, sections in found[:2]]
+
+
+def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
+    """Whether a box with a title stands below the first line of a question.
+
+    Between 1 and 2 where it stands tells nothing.
+    """
+    if not mark.place or "|" not in pieces[mark.place].text[: mark.end]:
+        return False
+    above = pieces[mark.place - 1].label
+    if above is None or above.is_weak or above.value != 1:
+        return False
+    below = (one.label for one in pieces[mark.place + 1 :])
+    following = next((one for one in below if one is not None and one.style == above.style), None)
+    return following is not None and following.value == 2
 
 
 def _names_type(text: str) -> bool:
@@ -318,11 +514,23 @@ def _make_heading(
     is_long = len(title) > _LONGEST_TITLE
     rest = mark.end if piece.text[mark.end :].strip() and (is_long or not is_list) else len(piece.text)
     style = "part" if mark.family[:1].isalpha() else "cn"
-    label = Label(style, mark.value, mark.end, piece.text[: mark.end].strip())
+    label = Label(style, mark.value, mark.end, piece.text[: mark.end].rpartition("|")[2].strip())
+    # numbers in brackets below a heading without a type may be parts of what stands above them: its own lines tell
+    is_told = announced or fine is not None or not is_list or not _counts_parts(counting[0].family)
     heading = Heading(
-        label, title, fine if is_list else None, read_marks(title), rest, is_question=not is_list
+        label,
+        title,
+        fine if is_list else None,
+        read_marks(title),
+        rest,
+        is_question=not is_list if is_told else None,
     )
     return heading, is_list or bool(re.search(r"分|points?|marks?", title))
+
+
+def _counts_parts(family: str) -> bool:
+    """Whether marks of a family may as well number the parts of a question: (1), 1), ①."""
+    return family.endswith(")") or "①" in family
 
 
 def _continue_title(mark: SeriesMark, pieces: Sequence[Piece], last: int) -> str:

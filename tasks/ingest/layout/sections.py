@@ -9,10 +9,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tasks.ingest.layout.announcements import read_sum
 from tasks.ingest.layout.heading_search import find_headings
-from tasks.ingest.layout.headings import INSTRUCTION, MARKS_EACH, MARKS_GROUP, Heading, is_chapter
+from tasks.ingest.layout.headings import MARKS_EACH, MARKS_GROUP, Heading, is_chapter
 from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.signs import is_instruction
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import (
     FineType,
@@ -68,6 +70,10 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
             for index, piece in enumerate(pieces)
             if piece.start in outline.headings
         }
+    if outline is not None and outline.given:
+        headings = {
+            index: one for index, one in headings.items() if pieces[index].start not in outline.numbers
+        }
     current = Section(is_cover=bool(headings))
     sections = [current]
     broke = False
@@ -109,10 +115,20 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
         section.is_question = _is_question(section, last) if section.is_fixed is None else section.is_fixed
         if section.fine is None and not section.is_question:
             section.marks = None  # `Section A [20 marks]` tells the sum
+        elif section.is_question and section.marks is None and _begins_below(section):
+            section.marks = read_sum(section.heading)  # `题一.（40分）`
         last = max(
             (value for value in _child_numbers(section) if value == last + 1 or value > 1), default=last
         )
     return sections
+
+
+def _begins_below(section: Section) -> bool:
+    """Whether the first line of a section stands below its heading.
+
+    It is not the rest of the heading's own line.
+    """
+    return bool(section.pieces) and section.pieces[0].start >= section.start + len(section.heading)
 
 
 def _find_typed(pieces: Sequence[Piece]) -> dict[int, Heading]:
@@ -179,9 +195,9 @@ def _is_question(section: Section, last: int = 0) -> bool:
     numbered = [label for label in children if label is not None and label.style in ("num", "nump", "paren")]
     if len(numbered) < 2 or (numbered[0].value != 1 and numbered[1].value != numbered[0].value + 1):
         return not _heads_one(first, section)
-    if len(numbered) and first_number and len(numbered) >= 2:
-        between = [piece.text for piece in section.pieces[1 : first_number + 1]]
-        if any(not INSTRUCTION.search(text) and len(text.strip()) > 8 for text in between):
+    if first_number is not None:
+        between = section.pieces[0 if _begins_below(section) else 1 : first_number + 1]
+        if any(not is_instruction(piece) and len(piece.text.strip()) > 8 for piece in between):
             return True  # what is asked about stands above its parts
     if _lists_questions(first, section, numbered):
         return False

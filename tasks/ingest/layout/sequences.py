@@ -10,7 +10,12 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-_BEAM = 120
+# Any reading may take any number for the next question at a price below this one: one that stands behind the best by
+# more never overtakes it.
+_DEAREST = 16.0
+_MANY, _BEAM = 8, 120
+# two questions with the same number by mistake
+_REPEATED = 2.5
 
 
 class Candidate(NamedTuple):
@@ -49,6 +54,8 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
         as_question = (candidate.until or candidate.value, 0)
         for (last, nested), (cost, path) in states.items():
             price = _price_question(candidate, last, carry, start_price)
+            if price is not None and candidate.value == last and not nested and not may_be_text:
+                price = _REPEATED  # two questions have the same number by mistake: no list begins so
             if price is not None:
                 if expects_options and path is not None and offered[index] == offered[path.place]:
                     price += 1.5
@@ -66,6 +73,9 @@ def choose_questions(candidates: Sequence[Candidate], carry: int | None, expects
                 if known is None or total < known[0]:
                     following[(last, nested)] = (total, path)
         is_first = False
+        if len(following) > _MANY:
+            limit = min(cost for cost, _ in following.values()) + _DEAREST
+            following = {state: told for state, told in following.items() if told[0] <= limit}
         if len(following) > _BEAM:
             following = dict(sorted(following.items(), key=lambda item: item[1][0])[:_BEAM])
         states = following

@@ -18,6 +18,7 @@ from tasks.ingest.readers.docx_elements import (
     blocks,
     descend,
     shows_picture,
+    stands_above,
     walk_object,
 )
 from tasks.ingest.readers.docx_parts import Parts
@@ -59,6 +60,15 @@ def read_docx(data: bytes) -> Extraction:
     """
     package = open_package(data)
     return _Walker(package).walk()
+
+
+def read_pictures(data: bytes) -> list[bytes]:
+    """The pictures that a Word package shows, in the order of its text.
+
+    Raises:
+        DocumentError: as `read_docx` does.
+    """
+    return Parts(open_package(data)).read_pictures()
 
 
 class _Walker:
@@ -119,10 +129,15 @@ class _Walker:
                     self._walk_blocks(chosen, kind)
 
     def _walk_paragraph(self, element: etree._Element, kind: str) -> None:
-        self._emit(self._read_paragraph(element), kind)
+        paragraph = self._read_paragraph(element)
         boxes, self.pending_boxes = self.pending_boxes, []
-        for box in boxes:
+        above = [box for box in boxes if stands_above(box)]
+        for box in above:
             self._walk_blocks(box, "box")
+        self._emit(paragraph, kind)
+        for box in boxes:
+            if box not in above:
+                self._walk_blocks(box, "box")
 
     def _emit(self, paragraph: Paragraph, kind: str) -> None:
         look = paragraph.look if kind != "box" else replace(paragraph.look, frame="box")

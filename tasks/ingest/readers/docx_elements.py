@@ -5,12 +5,13 @@ They are parsed without trust, and found in the wrappers that Word puts around t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from lxml import etree
 
 from schemas.errors import DocumentError
-from tasks.ingest.readers.numbering import local_name
+from tasks.ingest.readers.numbering import find_child, local_name, read_attribute, read_integer
 
 # Pictures lower or narrower than this (in English Metric Units, 12,700 to a point) are rules and dots.
 MIN_PICTURE_EMU = 5 * 12_700
@@ -89,6 +90,69 @@ def walk_object(element: etree._Element) -> Iterator[tuple[etree._Element, bool]
         if name != "txbxContent":
             is_fallback = is_fallback or name == "Fallback"
             stack.extend((child, is_fallback) for child in reversed(node))
+
+
+# A box that ends so little below the top of its paragraph stands above it, in EMU (half a line of print).
+_HALF_LINE_EMU = 90_000
+_EMU_A_POINT = 12_700
+# Beside a box so wide no line of its paragraph has room: the text begins below it.
+_WIDE_EMU = 300 * _EMU_A_POINT
+_LENGTH = re.compile(
+    r"(?:^|;)\s*(?P<name>margin-top|height|mso-position-vertical-relative)\s*:\s*(?P<value>[^;]*)"
+)
+_POINTS = re.compile(r"(-?\d+(?:\.\d+)?)(pt|in|cm|mm)?")
+_UNITS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835}
+
+
+def stands_above(box: etree._Element) -> bool:
+    """Whether a text box is printed above the paragraph that anchors it.
+
+    A title beside a box for marks.
+    """
+    for node in box.iterancestors():
+        name = local_name(node)
+        if name == "anchor":
+            return _stands_above_anchor(node)
+        if name == "shape":
+            found = {
+                match["name"]: match["value"].strip() for match in _LENGTH.finditer(node.get("style") or "")
+            }
+            top, height = _read_points(found.get("margin-top")), _read_points(found.get("height"))
+            is_relative = found.get("mso-position-vertical-relative", "text") in ("text", "line")
+            return (
+                is_relative
+                and top is not None
+                and _is_above(top * _EMU_A_POINT, (height or 0) * _EMU_A_POINT)
+            )
+        if name == "p":
+            return False
+    return False
+
+
+def _stands_above_anchor(anchor: etree._Element) -> bool:
+    position = find_child(anchor, "positionV")
+    offset = find_child(position, "posOffset")
+    if read_attribute(position, "relativeFrom") not in ("paragraph", "line") or offset is None:
+        return False
+    size = find_child(anchor, "extent")
+    try:
+        top = int(offset.text or "")
+    except ValueError:
+        return False
+    names = {local_name(child) for child in anchor}
+    pushes = "wrapTopAndBottom" in names or (
+        "wrapSquare" in names and (read_integer(size, "cx") or 0) >= _WIDE_EMU
+    )
+    return (pushes and top <= _HALF_LINE_EMU) or _is_above(top, read_integer(size, "cy") or 0)
+
+
+def _is_above(top: float, height: float) -> bool:
+    return top < 0 and top + height <= _HALF_LINE_EMU
+
+
+def _read_points(length: str | None) -> float | None:
+    match = _POINTS.fullmatch(length or "")
+    return float(match[1]) * _UNITS[match[2] or "pt"] if match is not None else None
 
 
 def blocks(cell: etree._Element) -> list[etree._Element]:

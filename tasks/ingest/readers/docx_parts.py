@@ -12,7 +12,7 @@ from lxml import etree
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import read_part
-from tasks.ingest.readers.docx_elements import is_deleted, parse_xml
+from tasks.ingest.readers.docx_elements import is_deleted, parse_xml, shows_picture, walk_object
 from tasks.ingest.readers.numbering import local_name, read_attribute
 
 
@@ -59,6 +59,28 @@ class Parts:
                 raise
             self.warnings.append(f"The part {path} is damaged and was left out.")
             return None
+
+    def read_pictures(self) -> list[bytes]:
+        """The pictures that the main document shows at a size to be read, in the order of its text."""
+        folder, name = posixpath.split(self.main)
+        relations = self.read(f"_rels/{name}.rels")
+        targets = {
+            relation.get("Id"): posixpath.normpath(posixpath.join(folder, relation.get("Target") or ""))
+            for relation in (relations if relations is not None else ())
+        }
+        found: list[bytes] = []
+        for element in self.read_main().iter():
+            if (
+                local_name(element) not in ("drawing", "pict")
+                or is_deleted(element)
+                or not shows_picture(element)
+            ):
+                continue
+            for node, is_fallback in walk_object(element):
+                path = targets.get(read_attribute(node, "embed") or read_attribute(node, "id"))
+                if local_name(node) in ("blip", "imagedata") and not is_fallback and path in self.names:
+                    found.append(read_part(self.package, path))
+        return found
 
     def read_notes(self, name: str) -> dict[str, str]:
         """The texts of footnotes or endnotes by their ids."""

@@ -45,7 +45,8 @@ class Line:
     A row of a table has its `cells`, line breaks kept, and the number of its `table` (from 1). `emphasis` lists
     (first, last, kind) for the stretches of `text` that stand out: `bold`, `colour`, `underline`, `highlight`. `box` is where
     the line stands on its page as shown: left, top, right, bottom in thousandths; empty where the format has no pages. `look` is how
-    it is printed; `PLAIN` where the format does not say.
+    it is printed; `PLAIN` where the format does not say. `sure` is how sure OCR was of a line that it read (0 to 1), `agreed` how far the
+    text that a scanner's program laid over the picture says the same; None where there is no such reading.
     """
 
     text: str
@@ -57,6 +58,8 @@ class Line:
     emphasis: tuple[tuple[int, int, str], ...] = ()
     box: tuple[int, ...] = ()
     look: Look = PLAIN
+    sure: float | None = None
+    agreed: float | None = None
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ It is chosen by the file's content, else another package's by its suffix.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers import READERS, Reader
-from tasks.ingest.readers.extraction import Extraction, Line
+from tasks.ingest.readers.extraction import IMAGE, Extraction, Line
 from tasks.ingest.readers.long_runs import limit_runs
 from tasks.ingest.readers.sniffing import MEDIA_TYPES
 
@@ -75,10 +75,46 @@ class Format:
     read: Callable[[bytes, Options], Extraction]
 
 
-def _read_docx(data: bytes, options: Options) -> Extraction:
-    from tasks.ingest.readers.docx import read_docx
+# A Word file with so few letters is a cover for the pictures in it: the pages of a paper that somebody photographed.
+_FEW_LETTERS = 40
 
-    return read_docx(data)
+
+def _read_docx(data: bytes, options: Options) -> Extraction:
+    from tasks.ingest.readers.docx import read_docx, read_pictures
+
+    extraction = read_docx(data)
+    letters = sum(map(str.isalnum, "".join(line.text for line in extraction.lines).replace(IMAGE, "")))
+    pictures = read_pictures(data) if letters < _FEW_LETTERS else []
+    if not pictures:
+        return extraction
+    from tasks.ingest.readers.ocr import is_ocr_installed, read_images
+
+    if not options["use_ocr"] or not is_ocr_installed():
+        raise DocumentError(
+            "needs_ocr",
+            f"The document holds {len(pictures)} pictures and hardly any text. Install the extra `ocr` and switch OCR "
+            "on to read them.",
+        )
+    seen = read_images(pictures, _take_time(len(pictures), options))
+    # what the pictures show has no place on a page of the document
+    lines = [replace(line, page=0, box=()) for line in seen.lines]
+    extraction.lines = [*(line for line in extraction.lines if line.text.strip(f" {IMAGE}")), *lines]
+    extraction.converter = f"{extraction.converter}+{seen.converter}"
+    extraction.warnings.extend(seen.warnings)
+    extraction.notes.extend(seen.notes)
+    return extraction
+
+
+def _take_time(scans: int, options: Options) -> float:
+    """Ask for the time that scanned pages may take.
+
+    Returns how long reading them may last, in seconds.
+    """
+    extra = min(scans * SECONDS_PER_SCAN, MAX_SCAN_SECONDS)
+    ask_for_time = options.get("ask_for_time")
+    if ask_for_time is not None:
+        ask_for_time(extra)
+    return float(options["time_limit_s"]) * 0.8 + extra
 
 
 def _read_workbook(kind: str) -> Callable[[bytes, Options], Extraction]:
@@ -160,12 +196,10 @@ def _read_pdf(data: bytes, options: Options) -> Extraction:
     has_text = sum(len(line.text) for line in extraction.lines) > 20
     if options["use_ocr"]:
         from tasks.ingest.readers.ocr import is_ocr_installed, read_pages
+        from tasks.ingest.readers.second_reading import compare_readings
 
         if is_ocr_installed():
-            extra = min(len(unreadable) * SECONDS_PER_SCAN, MAX_SCAN_SECONDS)
-            ask_for_time = options.get("ask_for_time")
-            if ask_for_time is not None:
-                ask_for_time(extra)
+            limit = _take_time(len(unreadable), options)
             # what the text layer says of a page that it does not say all of
             known: dict[int, list[Line]] = {number: [] for number, is_mixed in unreadable.items() if is_mixed}
             kept: list[Line] = []
@@ -174,14 +208,11 @@ def _read_pdf(data: bytes, options: Options) -> Extraction:
                     known[line.page].append(line)
                 elif line.page not in unreadable:
                     kept.append(line)
-            lines, warnings, notes = read_pages(
-                data, list(unreadable), float(options["time_limit_s"]) * 0.8 + extra, known
-            )
+            lines, warnings = read_pages(data, list(unreadable), limit, known)
+            lines = compare_readings(lines, [line for line in extraction.lines if line.page not in known])
             extraction.lines = sorted([*kept, *lines], key=lambda line: line.page)
             extraction.warnings.extend(warnings)
             extraction.converter = "pypdfium2+rapidocr" if kept else "rapidocr"
-            if lines:
-                extraction.notes.extend(notes)
             return extraction
     names = ", ".join(str(page) for page in list(unreadable)[:20])
     if not has_text:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 MAX_LEVELS = 9
+# What stands for the sign of a list without numbers, whatever its font draws.
+BULLET = "•"
 _DIGITS = "〇一二三四五六七八九"
 _TRADITIONAL_DIGITS = "零壹貳參肆伍陸柒捌玖"
 _LEGAL_DIGITS = "零壹贰叁肆伍陆柒捌玖"
@@ -150,7 +152,7 @@ class Numbering:
                 self.style_levels.setdefault(known.paragraph_style, (number_id, index))
 
     def next_label(self, number_id: str, index: int) -> str:
-        """Count this paragraph and return its printed label ('' for bullets and unknown lists)."""
+        """Count this paragraph and return its printed label ('' for unknown lists)."""
         instance = self._instances.get(number_id)
         if instance is None or not 0 <= index < MAX_LEVELS:
             return ""
@@ -184,7 +186,9 @@ class Numbering:
         return level.start if level else 1
 
     def _render(self, instance: _Instance, index: int, level: Level, counters: list[int | None]) -> str:
-        if level.number_format in ("bullet", "none") and "%" not in level.text:
+        if level.number_format == "bullet":
+            return BULLET if level.text.strip() else ""
+        if level.number_format == "none" and "%" not in level.text:
             return ""
 
         def substitute(match: re.Match[str]) -> str:

@@ -6,6 +6,7 @@ RapidOCR finds and reads boxes of text, our own merging makes rows and columns o
 from __future__ import annotations
 
 import importlib.util
+import math
 import re
 import time
 from collections import defaultdict
@@ -20,6 +21,7 @@ from tasks.ingest.readers.figures import find_labels, find_margin
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
 from tasks.ingest.readers.page_boxes import PictureFrame
+from tasks.ingest.readers.page_margins import settle_margins
 from tasks.ingest.readers.pdf_columns import find_column_border, order_columns, order_score
 from tasks.ingest.readers.pdf_lines import OPTION, mark_furniture, mark_wraps, same_as_known, starts_anew
 from tasks.ingest.readers.pdf_pages import Page, Row, place_row
@@ -31,7 +33,6 @@ RESOLUTION = 150
 MAX_SIDE = 3000
 # A box read with less confidence than this is noise (smudges, stamps, figures).
 FLOOR = 0.5
-UNSURE = 0.8
 # The classifier of direction turns lines of photographed pages upside down that stand upright: half of what was missed.
 ENGINE = {
     "Global.log_level": "critical",
@@ -49,6 +50,8 @@ SURE_AGAIN = 0.85
 MAX_AGAIN = 400
 # Of a page that is partly text, OCR's part is kept where so many of its lines begin a question, an option or an answer.
 LEAST_STARTS = 3
+# All but one row of what is no column are narrower than so much of the page.
+NARROW = 0.2
 # So many rows at the top and at the foot of a page may be its header and footer.
 OUTER_ROWS = 2
 _DIGITS = re.compile(r"[\d一二三四五六七八九十]+")
@@ -67,8 +70,8 @@ def is_ocr_installed() -> bool:
 
 def read_pages(
     data: bytes, pages: list[int], time_limit_s: float, known: Mapping[int, list[Line]] = MappingProxyType({})
-) -> tuple[list[Line], list[str], list[str]]:
-    """Read the given pages (from 1) of a PDF; returns lines, warnings and notes.
+) -> tuple[list[Line], list[str]]:
+    """Read the given pages (from 1) of a PDF; returns lines and warnings.
 
     `known` has the lines that the text layer of some of them holds: they stay, and OCR reads what is beside them. Pages that do not fit into the time limit are left out and reported.
     """
@@ -79,7 +82,6 @@ def read_pages(
     engine = _make_engine()
     document = pypdfium2.PdfDocument(data)
     read: list[tuple[int, Page]] = []
-    scores: list[float] = []
     warnings: list[str] = []
     longest = 0.0
     for place, number in enumerate(pages):
@@ -93,7 +95,7 @@ def read_pages(
         picture = page.render(scale=scale).to_numpy()
         try:
             boxes = [line.box for line in known.get(number, ()) if line.text.strip() != IMAGE]
-            read.append((number, _read_picture(engine, picture, scores, boxes)))
+            read.append((number, _read_picture(engine, picture, boxes)))
         except _UnreadError as error:
             warnings.append(f"Page {number} was not read by OCR: {error}")
         longest = max(longest, time.monotonic() - begun)
@@ -105,7 +107,7 @@ def read_pages(
             f"{len(missed)} of {len(pages)} scanned pages did not fit into the time limit and were not read: "
             f"{', '.join(missed[:10])}. Raise the limit or split the document."
         )
-    return _join_known(_make_lines(read), known), warnings, _judge(scores)
+    return _join_known(_make_lines(read), known), warnings
 
 
 def read_image(data: bytes) -> Extraction:
@@ -114,33 +116,63 @@ def read_image(data: bytes) -> Extraction:
     Raises:
         DocumentError: `corrupt` when it is no picture that can be decoded.
     """
-    import cv2
-    import numpy
-
     from schemas.errors import DocumentError
 
-    picture = cv2.imdecode(numpy.frombuffer(data, dtype=numpy.uint8), cv2.IMREAD_COLOR)
-    if picture is None:
+    if _decode(data) is None:
         raise DocumentError(
             "corrupt", "The picture is damaged or cut off. Save it again as PNG, JPEG or PDF."
         )
+    return read_images([data])
+
+
+def read_images(pictures: Sequence[bytes], time_limit_s: float = math.inf) -> Extraction:
+    """Read pictures of pages, in their order.
+
+    Those that cannot be decoded, or do not fit into the time limit, are named in warnings.
+    """
+    started = time.monotonic()
+    engine = _make_engine()
+    read: list[tuple[int, Page]] = []
+    warnings: list[str] = []
+    for number, data in enumerate(pictures, start=1):
+        spent = time.monotonic() - started
+        if number > 1 and spent * number / (number - 1) > time_limit_s:
+            warnings.append(
+                f"{len(pictures) - number + 1} of {len(pictures)} pictures did not fit into the time limit and were "
+                "not read. Raise the limit or split the document."
+            )
+            break
+        picture = _decode(data)
+        if picture is None:
+            warnings.append(f"Picture {number} is damaged or in a format that cannot be read.")
+            continue
+        try:
+            read.append((number, _read_picture(engine, picture)))
+        except _UnreadError as error:
+            name = f"Picture {number}" if len(pictures) > 1 else "The picture"
+            warnings.append(f"{name} was not read by OCR: {error}")
+    return Extraction(
+        converter="rapidocr",
+        converter_version=read_version(),
+        lines=_make_lines(read) if read else [],
+        page_count=len(pictures),
+        warnings=warnings,
+    )
+
+
+def _decode(data: bytes) -> Any:
+    """The picture, no side longer than OCR reads; None where it cannot be decoded."""
+    import cv2
+    import numpy
+
+    picture = cv2.imdecode(numpy.frombuffer(data, dtype=numpy.uint8), cv2.IMREAD_COLOR)
+    if picture is None:
+        return None
     side = max(picture.shape[:2])
     if side > MAX_SIDE:
         factor = MAX_SIDE / side
         picture = cv2.resize(picture, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
-    scores: list[float] = []
-    try:
-        lines, warnings = _make_lines([(1, _read_picture(_make_engine(), picture, scores))]), []
-    except _UnreadError as error:
-        lines, warnings = [], [f"The picture was not read by OCR: {error}"]
-    return Extraction(
-        converter="rapidocr",
-        converter_version=read_version(),
-        lines=lines,
-        page_count=1,
-        warnings=warnings,
-        notes=_judge(scores),
-    )
+    return picture
 
 
 def read_version() -> str:
@@ -183,9 +215,7 @@ def _is_below(line: Line, other: Line) -> bool:
     return bool(line.box and other.box) and line.box[1] > other.box[1]
 
 
-def _read_picture(
-    engine: Any, picture: Any, scores: list[float], known: Sequence[tuple[int, ...]] = ()
-) -> Page:
+def _read_picture(engine: Any, picture: Any, known: Sequence[tuple[int, ...]] = ()) -> Page:
     """Return the rows of one picture in reading order.
 
     What stands in the boxes that are known is left out. Coordinates are pixels with the origin at the lower left.
@@ -208,7 +238,6 @@ def _read_picture(
     found += _look_again(engine, picture, [box[0] for box in found])
     boxes: list[Row] = []
     for corners, text, score in found:
-        scores.append(score)
         if score < FLOOR or not text.strip():
             continue
         xs, ys = [float(point[0]) for point in corners], [float(point[1]) for point in corners]
@@ -216,7 +245,7 @@ def _read_picture(
         tall = max(ys) - min(ys) - slant
         size = max(tall * 0.8, 6.0)
         middle = height - (max(ys) + min(ys)) / 2
-        row = Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size)
+        row = Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size, sure=score)
         if not (known and _is_known(page.frame.place(row.left, row.bottom, row.right, row.top), known)):
             boxes.append(row)
     labels = find_labels(picture, boxes) | find_margin(boxes, float(width))
@@ -416,10 +445,7 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
     (rise per pixel to the right) is taken out first.
     """
     level = [
-        Row(
-            box.text, box.left, box.right, box.bottom - slope * box.left, box.top - slope * box.left, box.size
-        )
-        for box in boxes
+        replace(box, bottom=box.bottom - slope * box.left, top=box.top - slope * box.left) for box in boxes
     ]
     whole = _merge_rows(level)
     border = find_column_border(level, width) if len(level) >= 12 else None
@@ -427,7 +453,7 @@ def merge_boxes(boxes: list[Row], width: float, slope: float = 0.0) -> list[Row]
         return whole
     left, right, spanning = _part_columns(level, border, 0.1 * width)
     # columns whose boxes pair up on the same heights are options side by side or marks, not text columns
-    if _are_paired(left, right) or _is_narrow(left, right):
+    if _are_paired(left, right) or _is_narrow(left, right, width):
         return whole
     columns = order_columns(_merge_rows(left), _merge_rows(right), _merge_rows(spanning))
     return columns if _count_in_order(columns) >= _count_in_order(whole) else whole
@@ -462,13 +488,19 @@ def _are_paired(left: list[Row], right: list[Row]) -> bool:
     return bool(right) and marks > 0.5 * len(right)
 
 
-def _is_narrow(left: list[Row], right: list[Row]) -> bool:
-    """Whether the right column holds the marks of lines in the left one: a few characters each."""
+def _is_narrow(left: list[Row], right: list[Row], width: float) -> bool:
+    """Whether the right column holds what belongs to lines in the left one.
+
+    That are marks of a few characters each, or options, cells and names in figures: none of them begins a question, and
+    none of them fills a column.
+    """
     widths = [sorted(row.right - row.left for row in rows) for rows in (left, right)]
     if not all(widths):
         return False
     one, other = (each[len(each) // 2] for each in widths)
-    return other < 0.2 * one
+    labels = [parse_label(row.text) for row in right]
+    counts = any(label is not None and label.style == "num" and not label.is_weak for label in labels)
+    return other < 0.2 * one or (not counts and widths[1][-2:][0] < NARROW * width)
 
 
 def _merge_rows(boxes: list[Row]) -> list[Row]:
@@ -491,8 +523,11 @@ def _merge_rows(boxes: list[Row]) -> list[Row]:
 
 def _join_row(row: list[Row]) -> Row:
     text = row[0].text
+    gaps: list[tuple[int, float]] = []
     for left, right in pairwise(row):
         gap = right.left - left.right
+        if gap > 0.3 * left.size:
+            gaps.append((len(text), left.right))
         if gap > 1.5 * left.size:
             text += " " * min(int(gap / left.size) + 1, 8) + right.text
         elif gap > 0.3 * left.size and not (is_cjk(text[-1]) and is_cjk(right.text[0])):
@@ -506,6 +541,8 @@ def _join_row(row: list[Row]) -> Row:
         min(item.bottom for item in row),
         max(item.top for item in row),
         max(item.size for item in row),
+        gaps=tuple(gaps),
+        sure=sum(len(item.text) * item.sure for item in row) / sum(len(item.text) for item in row),
     )
 
 
@@ -513,6 +550,8 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
     pages = [page for _, page in read]
     mark_furniture(pages)
     _mark_outer_rows(pages)
+    for page in pages:
+        settle_margins(page.rows)
     mark_wraps(pages)
     lines: list[Line] = []
     for number, page in read:
@@ -521,7 +560,7 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
             box = place_row(page.frame, row, page.slope)
             points = 72 / RESOLUTION
             look = Look(round(row.size * points, 1), left=round(row.left * points, 1))
-            lines.append(Line(row.text, page=number, kind=kind, box=box, look=look))
+            lines.append(Line(row.text, page=number, kind=kind, box=box, look=look, sure=row.sure))
     return repair_lines(lines)
 
 
@@ -548,11 +587,3 @@ def _mark_outer_rows(pages: list[Page]) -> None:
             is_plain = (label is None or label.is_weak) and not OPTION.match(row.text)
             if is_plain and len(key) >= 6 and len(seen[key]) >= max(2, round(0.6 * len(pages))):
                 row.is_furniture = True
-
-
-def _judge(scores: list[float]) -> list[str]:
-    """The notes for every question of a document that was read by OCR."""
-    if not scores:
-        return ["ocr"]
-    unsure = sum(1 for score in scores if score < UNSURE) / len(scores)
-    return ["ocr", "ocr_unsure"] if unsure > 0.3 else ["ocr"]

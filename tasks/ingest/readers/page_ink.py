@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.ingest.readers.page_boxes import WHOLE, Frame
+from tasks.ingest.readers.page_boxes import WHOLE, Box, Frame
 from tasks.ingest.readers.pdf_pages import Character
 
 # Dots per inch at which ink is looked at; a mark of print is then at least five pixels high.
@@ -40,8 +40,10 @@ class Ink:
 NO_INK = Ink(0, 0)
 
 
-def measure_ink(page: Any, frame: Frame, characters: Sequence[Character]) -> Ink:
+def measure_ink(page: Any, frame: Frame, characters: Sequence[Character], part: Box | None = None) -> Ink:
     """Measure a page of which the text layer has these characters, `frame` placing them on it.
+
+    Only a part of it is looked at where one is given, in thousandths of the page as shown.
 
     Nothing is found where the extra `ocr` is not installed: nobody could read it.
     """
@@ -49,15 +51,28 @@ def measure_ink(page: Any, frame: Frame, characters: Sequence[Character]) -> Ink
         return NO_INK
     from tasks.ingest.readers.levelling import find_marks, link_marks
 
+    page_width, page_height = page.get_size()
+    begin, over, end, under = part or (0, 0, WHOLE, WHOLE)
     picture = page.render(
-        scale=min(RESOLUTION / 72, MAX_SIDE / max(page.get_size())), grayscale=True
+        scale=min(RESOLUTION / 72, MAX_SIDE / max(page_width, page_height)),
+        grayscale=True,
+        crop=(
+            page_width * begin / WHOLE,
+            page_height * (WHOLE - under) / WHOLE,
+            page_width * (WHOLE - end) / WHOLE,
+            page_height * over / WHOLE,
+        ),
     ).to_numpy()
     picture = picture[:, :, 0] if picture.ndim == 3 else picture
     height, width = picture.shape
-    across, down = width / WHOLE, height / WHOLE
+    across, down = width / max(end - begin, 1), height / max(under - over, 1)
     for one in characters:
         left, top, right, foot = frame.place(one.left, one.bottom, one.right, one.top)
-        picture[int(top * down) : int(foot * down) + 2, int(left * across) : int(right * across) + 2] = 255
+        if right >= begin and left <= end and foot >= over and top <= under:
+            picture[
+                max(0, int((top - over) * down)) : max(0, int((foot - over) * down) + 2),
+                max(0, int((left - begin) * across)) : max(0, int((right - begin) * across) + 2),
+            ] = 255
     marks, size = find_marks(picture)
     found = [line for line in link_marks(marks, size) if len(line) >= LEAST_MARKS]
     return Ink(sum(map(len, found)), len(found))

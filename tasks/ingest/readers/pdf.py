@@ -6,6 +6,7 @@ is replaced by a geometric order only where question numbers show that it is wro
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,9 +14,10 @@ from typing import Any
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import IMAGE, Extraction, Line, Look
 from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, measure_ink
+from tasks.ingest.readers.page_margins import settle_margins
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
 from tasks.ingest.readers.pdf_columns import repair_order
-from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled
+from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
 from tasks.ingest.readers.pdf_formulas import write_linear
 from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
@@ -49,6 +51,10 @@ RECREATED_SHARE = 0.5
 
 # A stamp on a page that is a picture has fewer characters than a paper has.
 STAMP_CHARACTERS = 150
+
+
+# A picture needs so many bytes for every mark of print that it shows, however well it is packed.
+MARK_BYTES = 12
 
 
 # Pictures lower or narrower than this (in points) are rules, dots and parts of letters.
@@ -92,10 +98,12 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
             extraction.warnings.append(f"Page {index + 1} is damaged and was left out.")
             pages.append(Page(0, 0))
     document.close()
+    _restore_shifted(pages, extraction)
     mark_furniture(pages)
     repair_order(pages, extraction)
     for page_rows in pages:
         settle_pictures(page_rows.rows)
+        settle_margins(page_rows.rows)
     mark_wraps(pages)
     unreadable: dict[int, bool] = {}
     garbled = find_garbled([page_rows.odd for page_rows in pages])
@@ -135,6 +143,28 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     return extraction, unreadable
 
 
+def _restore_shifted(pages: Sequence[Page], extraction: Extraction) -> None:
+    """Write what characters show that their fonts count from a wrong place.
+
+    Where that place is not known they count as broken.
+    """
+    foreign = sum((page.foreign for page in pages), Counter[str]())
+    if not foreign:
+        return
+    shown = find_shift(list(foreign))
+    if shown:
+        extraction.warnings.append(
+            f"The fonts count {len(shown)} Chinese characters from a wrong place: they were read as what they show."
+        )
+    for page in pages:
+        if not shown:
+            page.broken += page.foreign.total()
+        elif page.foreign:
+            for row in page.rows:
+                row.text = row.text.translate(shown)
+                row.cells = tuple(cell.translate(shown) for cell in row.cells)
+
+
 def _kind(row: Row) -> str:
     if row.is_furniture:
         return "furniture"
@@ -152,7 +182,11 @@ def _read_page(page: Any, raw: Any) -> Page:
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)
     view.move(characters)
-    result.odd = count_odd([one.text for one in characters])
+    texts = [one.text for one in characters]
+    result.odd = count_odd(texts)
+    foreign = list_foreign(texts)
+    if foreign and is_chinese(result.odd[1], texts):
+        result.foreign = foreign
     result.width, result.height, result.frame = view.width, view.height, view.frame
     objects = list_objects(page, raw)
     shown = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM, raw.FPDF_PAGEOBJ_PATH)
@@ -166,11 +200,8 @@ def _read_page(page: Any, raw: Any) -> Page:
     result.is_mixed = is_open and _is_mixed(page, characters, objects, covered, view, raw)
     if result.characters >= 8:
         characters = _place_pictures(characters, objects, raw, view)
-    build_rows(result, characters, [], find_blanks(level, grids))
     kept = keep_tables(result, characters, grids)
-    if kept:
-        result.rows = [row for row in result.rows if row.is_furniture]
-        build_rows(result, characters, kept, find_blanks(level, kept))
+    build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
     for row in result.rows if grids else ():
         middle = (row.left + row.right) / 2, (row.bottom + row.top) / 2
@@ -205,11 +236,25 @@ def _is_mixed(
     There are pasted scans below a typed title. The page is looked at only where its pictures, which cover so much of it,
     and what is drawn on it can hold so much.
     """
-    letters = sum(1 for one in characters if one.text.isalnum())
+    letters = len([None for one in characters if one.text.isalnum()])
     drawn = sum(1 for kind, _ in objects if kind == raw.FPDF_PAGEOBJ_PATH)
-    if (drawn if drawn >= LEAST_PATHS else 0) + MOST_INK * covered <= max(letters, LEAST_INK):
+    is_drawn = drawn >= LEAST_PATHS
+    least = max(letters, LEAST_INK)
+    if (drawn if is_drawn else 0) + MOST_INK * covered <= least:
         return False
-    ink = measure_ink(page, view.frame, characters)
+    shown: tuple[int, int, int, int] | None = None
+    if not is_drawn and not any(kind == raw.FPDF_PAGEOBJ_FORM for kind, _ in objects):
+        pictures = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE]
+        if sum(raw.FPDFImageObj_GetImageDataRaw(item, None, 0) for item in pictures) <= MARK_BYTES * least:
+            return False
+        boxes = [view.frame.place(*view.box(*read_bounds(item, raw))) for item in pictures]
+        shown = (
+            min(box[0] for box in boxes),
+            min(box[1] for box in boxes),
+            max(box[2] for box in boxes),
+            max(box[3] for box in boxes),
+        )
+    ink = measure_ink(page, view.frame, characters, shown)
     return ink.is_text and ink.marks > letters
 
 

@@ -6,9 +6,11 @@ import ctypes
 import functools
 import math
 import re
+import struct
 from collections.abc import Callable
 from typing import Any
 
+from tasks.ingest.readers.pdf_fonts import find_signs
 from tasks.ingest.readers.pdf_pages import Character, Page, Row
 from tasks.ingest.readers.pdf_view import View
 from tasks.ingest.readers.scripts import SYMBOL_FONT
@@ -18,6 +20,12 @@ _HEAVY_FACE = re.compile(r"bold|black|heavy|simhei|stheiti|黑体|(?<!ya)hei\b",
 HEAVY_WEIGHT = 600
 # How much of a font's name is asked for.
 _NAME_BYTES = 128
+_LINE_ENDS = (0x0D, 0x0A)
+_BOX = struct.Struct("4f")
+# A character begins where its box does unless the box reaches over the one before it by so much of its size.
+OVERLAP = 0.3
+# So much above its baseline, in sizes, is the axis of a formula.
+AXIS = 0.25
 
 
 def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
@@ -28,7 +36,11 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
     text_page = page.get_textpage()
     calls = _bind(raw)
     handle = ctypes.cast(text_page.raw, ctypes.c_void_p).value
-    x, y, box = ctypes.c_double(), ctypes.c_double(), raw.FS_RECTF()
+    x, y = ctypes.c_double(), ctypes.c_double()
+    # a box is four floats, read at once: left, top, right, bottom
+    held = bytearray(_BOX.size)
+    box = (ctypes.c_char * _BOX.size).from_buffer(held)
+    read_floats = _BOX.unpack_from
     # every character takes several calls: what they need is looked up and wrapped once
     turn = raw.FS_MATRIX()
     at_x, at_y, at_box, at_turn = map(ctypes.addressof, (x, y, box, turn))
@@ -37,22 +49,32 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
     high = 0
     breaks = spaced = False
     found: list[Character] = []
-    fonts: dict[int, bool] = {}
+    add = found.append
+    fonts: dict[int, tuple[bool, dict[int, str]]] = {}
+    signs: dict[int, str] = {}
+    ink = [ctypes.c_double() for _ in range(4)]
+    at_ink = [ctypes.addressof(one) for one in ink]
     last: int | None = -1
-    size = angle = 0.0
-    is_heavy = False
+    size = angle = before = 0.0
+    is_heavy = is_level = False
     for index in range(raw.FPDFText_CountChars(text_page.raw)):
         code = read_code(handle, index)
-        if code in (0x0D, 0x0A):
-            breaks = True
-            continue
-        if code == 0x20:
+        if 0x20 < code < 0xD800:
+            text = chr(code)
+            high = 0
+        elif code == 0x20:
+            high = 0
             if calls.is_generated(handle, index):
-                spaced, high = True, 0
+                spaced = True
                 continue
-            text, high = " ", 0
-        elif 0x20 < code < 0xD800:
-            text, high = chr(code), 0
+            text = " "
+        elif code in _LINE_ENDS:
+            item = None if calls.is_generated(handle, index) else find_object(handle, index)
+            sign = _read_font(calls, item, fonts)[1].get(code) if item else None
+            if sign is None:
+                breaks = True
+                continue
+            text, high = sign, 0
         else:
             if 0xD800 <= code < 0xDC00:
                 high = code
@@ -67,31 +89,40 @@ def read_characters(page: Any, raw: Any, result: Page) -> list[Character]:
             text = "-" if is_hyphen else ("\ufffd" if code in (0, 0xFFFF) else chr(code))
         count += 1
         item = find_object(handle, index)
+        read_box(handle, index, at_box)
+        left, top, right, bottom = read_floats(held)
         if item != last or item is None:
             # the characters of one object of the page share size, angle and font
             last = item
-            angle = -calls.angle(handle, index)
             size = calls.size(handle, index)
-            if item and calls.matrix(item, at_turn):
+            angle = -calls.angle(handle, index)
+            has_matrix = bool(item) and calls.matrix(item, at_turn)
+            if has_matrix:
                 size *= math.hypot(turn.c, turn.d)
-            is_heavy = bool(item) and _is_heavy(calls, item, fonts)
-        read_origin(handle, index, at_x, at_y)
-        read_box(handle, index, at_box)
-        found.append(
-            Character(
-                text,
-                x.value,
-                y.value,
-                box.left,
-                box.right,
-                box.bottom,
-                box.top,
-                size,
-                breaks,
-                spaced,
-                angle,
-                is_heavy,
+            is_heavy, signs = _read_font(calls, item, fonts) if item else (False, {})
+            # and their baseline, which is level where nothing turns them
+            is_level = has_matrix and not angle and not turn.b
+            read_origin(handle, index, at_x, at_y)
+        elif not is_level or left < before - OVERLAP * size:
+            read_origin(handle, index, at_x, at_y)
+        else:
+            x.value = left
+        before = right
+        if signs and code in signs and code not in _LINE_ENDS:
+            broken -= text == "\ufffd"
+            text = signs[code]
+            # such a sign hangs from its origin: it is put on the line of the text beside it
+            calls.ink(handle, index, *at_ink)
+            y.value = (ink[2].value + ink[3].value) / 2 - AXIS * size
+            left, right, bottom, top = (
+                ink[0].value,
+                ink[1].value,
+                y.value - 0.25 * size,
+                y.value + 0.95 * size,
             )
+            is_level = False
+        add(
+            Character(text, x.value, y.value, left, right, bottom, top, size, breaks, spaced, angle, is_heavy)
         )
         breaks = spaced = False
     result.characters += count
@@ -148,6 +179,8 @@ class _Calls:
         self.mode = bind("FPDFTextObj_GetTextRenderMode", whole, here)
         self.weight = bind("FPDFFont_GetWeight", whole, here)
         self.font_name = bind("FPDFFont_GetBaseFontName", ctypes.c_size_t, here, at, ctypes.c_size_t)
+        # in the order left, right, bottom, top
+        self.ink = bind("FPDFText_GetCharBox", whole, here, whole, at, at, at, at)
         self.stroked = raw.FPDF_TEXTRENDERMODE_FILL_STROKE
 
 
@@ -156,17 +189,21 @@ def _bind(raw: Any) -> _Calls:
     return _Calls(raw)
 
 
-def _is_heavy(calls: _Calls, item: int, fonts: dict[int, bool]) -> bool:
-    """Whether an object's letters are bold.
+def _read_font(
+    calls: _Calls, item: int, fonts: dict[int, tuple[bool, dict[int, str]]]
+) -> tuple[bool, dict[int, str]]:
+    """Whether an object's letters are bold, and what codes without a table show.
 
-    Their font says so, or their outlines are drawn, too.
+    They are bold where their font says so, or their outlines are drawn, too.
     """
     font = calls.font(item)
     if font and font not in fonts:
-        name = ctypes.create_string_buffer(_NAME_BYTES)
-        calls.font_name(font, ctypes.addressof(name), _NAME_BYTES)
-        fonts[font] = calls.weight(font) >= HEAVY_WEIGHT or bool(_HEAVY_FACE.search(_decode_name(name.value)))
-    return bool(fonts.get(font)) or calls.mode(item) == calls.stroked
+        held = ctypes.create_string_buffer(_NAME_BYTES)
+        calls.font_name(font, ctypes.addressof(held), _NAME_BYTES)
+        name = _decode_name(held.value)
+        fonts[font] = calls.weight(font) >= HEAVY_WEIGHT or bool(_HEAVY_FACE.search(name)), find_signs(name)
+    is_bold, signs = fonts.get(font, (False, {}))
+    return is_bold or calls.mode(item) == calls.stroked, signs
 
 
 def _decode_name(name: bytes) -> str:

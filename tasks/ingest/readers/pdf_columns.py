@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 from tasks.ingest.readers.extraction import Extraction
@@ -160,11 +161,14 @@ def find_column_border(rows: list[Row], width: float, share: float = 0.2) -> flo
     Each of the columns has this share of the rows.
     """
     best: tuple[int, float] | None = None
+    lefts, rights = sorted([row.left for row in rows]), sorted([row.right for row in rows])
+    narrow = [row for row in rows if row.right - row.left <= 4]
     for step in range(30, 71, 2):
         x = width * step / 100
-        crossing = sum(1 for row in rows if row.left < x - 2 and row.right > x + 2)
-        left = sum(1 for row in rows if row.right <= x + 2)
-        right = sum(1 for row in rows if row.left >= x - 2)
+        left = bisect_right(rights, x + 2)
+        right = len(rows) - bisect_left(lefts, x - 2)
+        both = sum(1 for row in narrow if row.right <= x + 2 and row.left >= x - 2)
+        crossing = len(rows) - left - right + both
         if crossing <= 0.1 * len(rows) and min(left, right) >= share * len(rows):
             score = crossing * 100 + abs(step - 50)
             if best is None or score < best[0]:

@@ -27,8 +27,12 @@ AXIS = 0.25
 # A row of a bracket in pieces has few other characters.
 LONGEST_PIECES = 8
 _PIECES = re.compile("\ufffd[\ufffd\\s]*")
-# What limits stand under and over; fonts of TeX say P, Q, R, S, X and Z for sums, products, unions and integrals.
-_TAKES_LIMITS = re.compile(r"(?:lim|sup|inf|max|min|arg|det|gcd|Pr|[∑∏∫⋃⋂⨁⨂∪∩])$|^[PQRSXZ](?:_?\S{1,3})?$")
+# What limits stand under and over: words at the end of a row, and signs anywhere in it.
+_TAKES_LIMITS = re.compile(r"(?:lim|sup|inf|max|min|arg|det|gcd|Pr|[∑∏∫⋃⋂⨁⨂∪∩])$")
+BIG_SIGNS = frozenset("∑∏∐∫∮⋃⋂⋀⋁⊕⊗⊙⊎⊔⨁⨂")
+# How far limits may reach beyond their sign, and lie from its baseline, in sizes of the print around it; so many rows apart.
+_BESIDE, _OVER, _ROWS_APART = 1.2, 2.4, 3
+_LONGEST_LIMIT = 12
 _PLAIN = re.compile(r"\w+")
 
 
@@ -47,7 +51,7 @@ def write_linear(rows: Sequence[Row], level: Sequence[Rule], upright: Sequence[R
             for side in upright
         ):
             _write_fraction(found, bar)
-    return _join_baselines(_join_limits(found))
+    return _join_baselines(_join_limits(_join_sign_limits(found)))
 
 
 def _mark_pieces(row: Row) -> Row:
@@ -90,13 +94,14 @@ def _write_fraction(rows: list[Row], bar: Rule) -> None:
     every = [row for _, row in (*over, *under)]
     fraction = replace(
         rows[first],
-        text=f"{_bracket(above)}/{_bracket(below)}",
+        text=f"{bracket(above)}/{bracket(below)}",
         left=min(bar.low, *(row.left for row in every)),
         right=max(bar.high, *(row.right for row in every)),
         bottom=min(row.bottom for row in every),
         top=max(row.top for row in every),
         size=size,
         baseline=bar.at - AXIS * size,
+        signs=(),
     )
     for place, row in enumerate(rows):
         # the bar is no blank of the rows beside it
@@ -125,7 +130,8 @@ def _left(part: tuple[int, Row]) -> float:
     return part[1].left
 
 
-def _bracket(text: str) -> str:
+def bracket(text: str) -> str:
+    """A part of a fraction, in brackets where it is more than a word."""
     return text if _PLAIN.fullmatch(text) or len(text) == 1 else f"({text})"
 
 
@@ -187,6 +193,46 @@ def _find_before(rows: Sequence[Row], row: Row) -> int | None:
     return None
 
 
+def _join_sign_limits(rows: Sequence[Row]) -> list[Row]:
+    """The rows with what stands over and under a large sign written behind it.
+
+    Wherever the file writes it.
+    """
+    gone: set[int] = set()
+    changed = list(rows)
+    for place, row in enumerate(rows):
+        # from the last sign to the first, since what is written behind one moves the others
+        for end, left, right in reversed(row.signs):
+            limits = [
+                (near, rows[near])
+                for near in range(max(place - _ROWS_APART, 0), min(place + _ROWS_APART + 1, len(rows)))
+                if near != place and near not in gone and _is_limit(rows[near], row, left, right)
+            ]
+            lower = [one for one in limits if one[1].baseline < row.baseline]
+            upper = [one for one in limits if one[1].baseline > row.baseline]
+            if len(lower) > 1 or len(upper) > 1:
+                continue
+            text = changed[place].text
+            written = "".join(lower_text(one.text.strip()) for _, one in lower)
+            written += "".join(raise_text(one.text.strip()) for _, one in upper)
+            changed[place] = replace(changed[place], text=text[:end] + written + text[end:])
+            gone.update(near for near, _ in limits)
+    return [row for place, row in enumerate(changed) if place not in gone]
+
+
+def _is_limit(row: Row, host: Row, left: float, right: float) -> bool:
+    """Whether a row of small print stands over or under a sign of another."""
+    reach = _BESIDE * host.size
+    return (
+        not (row.cells or row.is_furniture or row.signs)
+        and 0 < row.size < 0.86 * host.size
+        and len(row.text.strip()) <= _LONGEST_LIMIT
+        and row.left >= left - reach
+        and row.right <= right + reach
+        and 0.3 * host.size < abs(row.baseline - host.baseline) < _OVER * host.size
+    )
+
+
 def _join_limits(rows: Sequence[Row]) -> list[Row]:
     """The rows with limits written as scripts: small print under or over the end of a row."""
     joined: list[Row] = []
@@ -196,7 +242,7 @@ def _join_limits(rows: Sequence[Row]) -> list[Row]:
             before is not None
             and not (before.cells or row.cells or before.is_furniture or row.is_furniture)
             and 0 < row.size < 0.8 * before.size
-            and len(row.text.strip()) <= 12
+            and len(row.text.strip()) <= _LONGEST_LIMIT
             and _TAKES_LIMITS.search(before.text.strip())
             and any(one.isalnum() or one == "∞" for one in row.text)
             and row.left >= before.right - 4 * before.size

@@ -5,6 +5,7 @@ It holds its rows of text in reading order, and what else stands on it.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from tasks.ingest.readers.page_boxes import Frame, PictureFrame
@@ -15,6 +16,8 @@ class Row:
     """One line of a page with its box in points (origin at the lower left).
 
     `size` is measured by its height, `points` is what its font says. `is_bold`: nearly all of it; `frame` is `cell` for a row inside a ruled cell, that of no table, too.
+    `gaps` says of every wide gap how many characters stand before it, and where they end. `sure` is how sure OCR was.
+    `signs` are its large signs, which may have limits: at which character each ends, and its left and right edge.
     """
 
     text: str
@@ -31,6 +34,9 @@ class Row:
     frame: str = ""
     points: float = 0.0
     baseline: float = 0.0
+    gaps: tuple[tuple[int, float], ...] = ()
+    sure: float = 1.0
+    signs: tuple[tuple[int, float, float], ...] = ()
 
 
 @dataclass
@@ -38,7 +44,8 @@ class Page:
     """The rows of one page in reading order, and what could not be read on it.
 
     `is_scan`: only OCR reads it. `is_mixed`: OCR reads most of it, the text layer the rest. `odd`: how many
-    characters stand where texts have none, and how many letters there are.
+    characters stand where texts have none, and how many letters there are. `foreign`: the characters of other scripts than a
+    Chinese page has.
     """
 
     width: float
@@ -50,6 +57,7 @@ class Page:
     is_scan: bool = False
     is_mixed: bool = False
     odd: tuple[int, int] = (0, 0)
+    foreign: Counter[str] = field(default_factory=Counter)
     frame: Frame | PictureFrame | None = None
     slope: float = 0.0
 

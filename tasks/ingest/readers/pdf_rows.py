@@ -6,9 +6,11 @@ The rows keep spaces, blanks, raised and lowered script, and the cells of ruled 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from unicodedata import category
 
 from tasks.ingest.readers.extraction import IMAGE
+from tasks.ingest.readers.pdf_formulas import BIG_SIGNS, bracket
 from tasks.ingest.readers.pdf_lines import first_word_width, starts_anew
 from tasks.ingest.readers.pdf_pages import Character, Page, Row
 from tasks.ingest.readers.pdf_rules import (
@@ -21,28 +23,37 @@ from tasks.ingest.words.headers import find_question_header
 
 # A row is bold where so much of it is.
 BOLD_SHARE = 0.9
+# Accents that files write beside the character over which they stand, and how they are written with it.
+_SLASH = "\u0338"
+_ACCENTS = dict(
+    zip("˙ˆ˜¯´¨ˇ˘˚\u0338", "\u0307\u0302\u0303\u0304\u0301\u0308\u030c\u0306\u030a\u0338", strict=True)
+)
 
 
 def build_rows(
-    page: Page, characters: Sequence[Character], grids: Sequence[Grid], blanks: Sequence[Rule]
+    page: Page,
+    characters: Sequence[Character],
+    grids: Sequence[Grid],
+    blanks: Sequence[Rule],
+    bars: Sequence[Rule] = (),
 ) -> None:
     """Fill a page with rows.
 
-    The characters of a table become its rows where its first one stands.
+    The characters of a table become its rows where its first one stands. `blanks` are the lines that may be blanks, `bars` those of
+    fractions.
     """
-    reader = _RowBuilder(page, blanks)
+    reader = _RowBuilder(page, blanks, bars)
+    if not grids:
+        for character in characters:
+            reader.add(character)
+        reader.finish()
+        return
     tables: dict[int, dict[tuple[int, int], list[Character]]] = {}
     places: dict[int, int] = {}
     for character in characters:
-        number = None
-        if grids:
-            x, y = (character.left + character.right) / 2, (character.bottom + character.top) / 2
-            number = next((at for at, grid in enumerate(grids) if grid.holds(x, y)), None)
+        x, y = (character.left + character.right) / 2, (character.bottom + character.top) / 2
+        number = next((at for at, grid in enumerate(grids) if grid.holds(x, y)), None)
         if number is None:
-            if character.breaks:
-                reader.note_break()
-            if character.spaced:
-                reader.note_space()
             reader.add(character)
             continue
         if number not in tables:
@@ -99,10 +110,6 @@ def _read_cell(characters: Sequence[Character], edge: float, blanks: Sequence[Ru
     page = Page(0, 0)
     reader = _RowBuilder(page, blanks)
     for character in characters:
-        if character.breaks:
-            reader.note_break()
-        if character.spaced:
-            reader.note_space()
         reader.add(character)
     reader.finish()
     text = ""
@@ -124,9 +131,12 @@ def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Gri
     """
     kept: list[Grid] = []
     for grid in grids:
-        trial = Page(page.width, page.height)
-        build_rows(trial, characters, [grid], ())
-        rows = [row for row in trial.rows if row.cells]
+        inside: dict[tuple[int, int], list[Character]] = {}
+        for character in characters:
+            x, y = (character.left + character.right) / 2, (character.bottom + character.top) / 2
+            if grid.holds(x, y):
+                inside.setdefault(grid.find_cell(x, y), []).append(character)
+        rows = _read_table(grid, inside, ())
         if not rows:
             continue
         is_tall = grid.rows[0] - grid.rows[-1] > 0.3 * page.height
@@ -137,75 +147,88 @@ def keep_tables(page: Page, characters: Sequence[Character], grids: Sequence[Gri
     return kept
 
 
+@dataclass(slots=True)
+class _Script:
+    """Small print above or below a line."""
+
+    is_raised: bool
+    left: float
+    right: float
+    text: str = ""
+
+
 class _RowBuilder:
     """Groups characters, given in content order, into rows.
 
     A row has one baseline and moves right, scripts included.
     """
 
-    def __init__(self, page: Page, blanks: Sequence[Rule] = ()) -> None:
+    def __init__(self, page: Page, blanks: Sequence[Rule] = (), bars: Sequence[Rule] = ()) -> None:
         self.page = page
         self.blanks = blanks
+        self.near: list[Rule] = []
         self.text: list[str] = []
-        self.script: list[str] = []
-        self.script_sign = 0
+        self.script: list[_Script] = []
+        self.bars = bars
         self.heavy, self.points = 0, 0.0
         self.baseline = 0.0
         self.size = 0.0
         self.box = [0.0, 0.0, 0.0, 0.0]
         self.last_right = 0.0
         self.last_x = 0.0
+        self.gaps: list[tuple[int, float]] = []
+        self.signs: list[tuple[int, float, float]] = []
         self.has_space = False
         self.has_break = False
 
-    def note_space(self) -> None:
-        self.has_space = True
-
-    def note_break(self) -> None:
-        self.has_break = True
-
     def add(self, item: Character) -> None:
-        height = max(item.top - item.bottom, 0.1)
-        size = height / 1.2
+        """Add the next character to the row it continues, or to a new one."""
+        left, right, bottom, top = item.left, item.right, item.bottom, item.top
+        height = top - bottom
+        size = (height if height > 0.1 else 0.1) / 1.2
+        self.has_space = self.has_space or item.spaced
+        self.has_break = self.has_break or item.breaks
         if self.blanks and item.text.isspace() and self._is_underlined(item, size):
             self.has_space = True  # the line below it is read as a blank
             return
         if not self.text:
             self._start(item, size)
             return
-        left, right, bottom, top = item.left, item.right, item.bottom, item.top
+        own = self.size
         rise = item.y - self.baseline
         gap = left - self.last_right
-        # full-width brackets reach over their neighbours: the origin tells better than the box
-        is_near = gap >= -0.6 * self.size or item.x >= self.last_x - 0.1 * self.size
-        is_small = size < 0.86 * self.size
+        is_small = size < 0.86 * own
         if (
-            abs(rise) <= (0.34 if not self.has_break else 0.3) * self.size
-            and is_near
-            and not (is_small and abs(rise) > 0.1 * self.size)
+            -(limit := (0.3 if self.has_break else 0.34) * own) <= rise <= limit
+            # full-width brackets reach over their neighbours: the origin tells better than the box
+            and (gap >= -0.6 * own or item.x >= self.last_x - 0.1 * own)
+            and not (is_small and abs(rise) > 0.1 * own)
         ):
             if self.script:
                 self._close_script()
+            if (item.text in _ACCENTS or self.text[-1] in _ACCENTS) and self._compose(item):
+                return
             # less than a gap, and nothing that a space or a drawn line calls for
-            if self.blanks or self.has_space or gap > 0.28 * self.size:
+            if self.near or self.has_space or gap > 0.28 * own:
                 self._space(gap, item)
             self.text.append(item.text)
-        elif (
-            is_small
-            and 0.08 * self.size < abs(rise) < 0.85 * self.size
-            and -0.5 * self.size <= gap <= 0.7 * self.size
-        ):
-            sign = 1 if rise > 0 else -1
-            if self.script_sign != sign:
-                self._close_script()
-            self.script_sign = sign
-            self.script.append(item.text)
+            if item.text in BIG_SIGNS:
+                self._note_sign(item)
+        elif is_small and 0.08 * own < abs(rise) < 0.85 * own and self._may_script(left, rise > 0):
+            if not self.script or self.script[-1].is_raised != (rise > 0):
+                self.script.append(_Script(rise > 0, left, right))
+            script = self.script[-1]
+            script.text += item.text
+            script.right = max(script.right, right)
+            right = max(right, self.last_right) if len(self.script) > 1 else right
         else:
             self.finish()
             self._start(item, size)
             return
         self.heavy += item.is_heavy
         box = self.box
+        if len(self.text) == 2 and self.text[0].isspace():
+            box[0] = left  # where its print begins
         if left < box[0]:
             box[0] = left
         if right > box[1]:
@@ -217,16 +240,40 @@ class _RowBuilder:
         self.last_right, self.last_x = right, item.x
         self.has_space = self.has_break = False
 
+    def _note_sign(self, item: Character) -> None:
+        self.signs.append((len("".join(self.text)), item.left, item.right))
+
+    def _compose(self, item: Character) -> bool:
+        """Write an accent into the character that it stands over; False where it stands over none."""
+        middle = (item.left + item.right) / 2
+        before = self.text[-1]
+        accent, base = (item.text, before) if item.text in _ACCENTS else (before, item.text)
+        may_bear = base[-1:].isalnum() if accent != _SLASH else category(base[-1:] or " ") == "Sm"
+        if not may_bear or not self.last_x - 1 <= middle <= self.last_right + 1:
+            return False
+        if item.text in _ACCENTS:
+            self.text[-1] = before + _ACCENTS[item.text]
+        else:
+            self.text[-1] = item.text + _ACCENTS[before]
+            self.last_right, self.last_x = max(self.last_right, item.right), item.x
+        self.box[1], self.box[3] = max(self.box[1], item.right), max(self.box[3], item.top)
+        self.has_space = self.has_break = False
+        return True
+
     def _space(self, gap: float, item: Character) -> None:
         blank = self._blank_between(self.last_right, item.left)
         if blank:
             self.text.append(blank)
             return
-        if not self.text or self.text[-1].isspace() or item.text.isspace():
+        if not self.text or item.text.isspace() or (len(self.text) == 1 and self.text[0].isspace()):
             return
         if gap > 1.2 * self.size:
-            # a wide gap separates columns or options: keep it visible as several spaces
-            self.text.append(" " * min(int(gap / (0.5 * self.size)), 12))
+            # a wide gap separates columns or options: keep it visible as several spaces, one of which the file may write
+            self.gaps.append((len("".join(self.text).rstrip()), self.last_right))
+            written = len(self.text[-1]) - len(self.text[-1].rstrip())
+            self.text.append(" " * (min(int(gap / (0.5 * self.size)), 12) - written))
+        elif self.text[-1].isspace():
+            return
         elif self.has_space or (
             gap > 0.28 * self.size and not (is_cjk(self.text[-1][-1]) and is_cjk(item.text))
         ):
@@ -243,17 +290,15 @@ class _RowBuilder:
     def _blank_between(self, first: float, last: float) -> str:
         """The blank that a line drawn between two places of the row stands for, or ''."""
         slack = 0.5 * self.size
-        for rule in self.blanks:
-            is_below = -0.5 * self.size <= rule.at - self.baseline <= 0.12 * self.size
-            if is_below and first - slack <= rule.low and rule.high <= last + slack:
+        for rule in self.near:
+            if first - slack <= rule.low and rule.high <= last + slack:
                 return "_" * max(4, min(int((rule.high - rule.low) / (0.5 * self.size)), 12))
         return ""
 
     def _blank_touching(self, first: float, last: float, is_before: bool) -> str:
-        for rule in self.blanks:
+        for rule in self.near:
             edge = rule.high if is_before else rule.low
-            is_below = -0.5 * self.size <= rule.at - self.baseline <= 0.12 * self.size
-            if is_below and first - 0.5 * self.size <= edge <= last + 0.5 * self.size:
+            if first - 0.5 * self.size <= edge <= last + 0.5 * self.size:
                 return "_" * max(4, min(int((rule.high - rule.low) / (0.5 * self.size)), 12))
         return ""
 
@@ -261,20 +306,56 @@ class _RowBuilder:
         self.text = [item.text]
         self.heavy, self.points = int(item.is_heavy), item.size
         self.baseline, self.size = item.y, size
+        # the drawn lines that may be blanks of this row
+        self.near = [rule for rule in self.blanks if -0.5 * size <= rule.at - item.y <= 0.12 * size]
         self.box = [item.left, item.right, item.bottom, item.top]
         self.last_right, self.last_x = item.right, item.x
+        self.gaps, self.signs = [], []
+        if item.text in BIG_SIGNS:
+            self._note_sign(item)
         self.has_space = self.has_break = False
 
+    def _may_script(self, left: float, is_raised: bool) -> bool:
+        """Whether a script goes on at this place, or begins here.
+
+        It may begin behind the row, or under or over another script.
+        """
+        last = self.script[-1] if self.script else None
+        may_stack = last is not None and last.is_raised != is_raised and self.text[-1] != IMAGE
+        if may_stack and last is not None and abs(left - last.left) <= 0.5 * self.size:
+            return True
+        right = last.right if last is not None and last.is_raised == is_raised else self.last_right
+        return -0.5 * self.size <= left - right <= 0.7 * self.size
+
     def _close_script(self) -> None:
-        if self.script:
-            text = "".join(self.script)
-            self.text.append(raise_text(text) if self.script_sign > 0 else lower_text(text))
-        self.script, self.script_sign = [], 0
+        """Write the scripts: two of which a line parts are a fraction."""
+        if not self.script:
+            return
+        over, under = self.script[0], self.script[-1]
+        if len(self.script) == 2 and over.is_raised and self._is_fraction(over, under):
+            written = f"{bracket(over.text)}/{bracket(under.text)}"
+            self.text.append(f" {written}" if self.text[-1][-1:].isalnum() else written)
+        else:
+            if self.text[-1][-1:] in BIG_SIGNS:
+                self.script.sort(key=lambda one: one.is_raised)
+            self.text += [
+                raise_text(one.text) if one.is_raised else lower_text(one.text) for one in self.script
+            ]
+        self.script = []
+
+    def _is_fraction(self, over: _Script, under: _Script) -> bool:
+        left, right, slack = min(over.left, under.left), max(over.right, under.right), 0.3 * self.size
+        return any(
+            abs(bar.low - left) <= slack
+            and abs(bar.high - right) <= slack
+            and self.baseline <= bar.at <= self.baseline + 0.6 * self.size
+            for bar in self.bars
+        )
 
     def finish(self) -> None:
         self._close_script()
         text = "".join(self.text)
-        if self.blanks and text.strip():
+        if self.near and text.strip():
             # a blank at the end of a row begins where its text ends, one at the beginning ends where it begins
             left, right, reach = self.box[0], self.last_right, 1.5 * self.size
             text = self._blank_touching(left - reach, left, is_before=True) + text.rstrip()
@@ -290,6 +371,8 @@ class _RowBuilder:
                     self.size,
                     points=self.points,
                     baseline=self.baseline,
+                    gaps=tuple(self.gaps),
+                    signs=tuple(self.signs),
                     is_bold=self.heavy >= BOLD_SHARE * len(text.replace(" ", "")),
                 )
             )

@@ -34,11 +34,20 @@ def strip_label(label: str, text: str) -> str:
 
 
 def strip_labels(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Drop the labels that options repeat: a bare one (`A mill`) where all of them do."""
-    bare = [re.match(rf"{label}\s+(?=\S)", text) for label, text in pairs]
-    if len(pairs) > 1 and all(bare):
-        return [(label, text[mark.end() :]) for (label, text), mark in zip(pairs, bare, strict=True) if mark]
-    return [(label, strip_label(label, text)) for label, text in pairs]
+    """Drop the labels that options repeat.
+
+    Also bare ones (`A mill`, `A磨坊`), where most options have one.
+    """
+    stripped = [(label, strip_label(label, text)) for label, text in pairs]
+    bare = [re.match(rf"{label}(?:\s+(?=\S)|(?=[^\x00-\x7f]))", text) for label, text in pairs]
+    closed = [own != text for (_, own), (_, text) in zip(stripped, pairs, strict=True)]
+    if len(pairs) < 2 or not all(map(any, zip(closed, bare, strict=True))):
+        return stripped
+    is_meant = sum(closed) >= 0.5 * len(pairs) or all(bare)
+    return [
+        (label, text[mark.end() :] if mark is not None and is_meant else own)
+        for (label, own), (_, text), mark in zip(stripped, pairs, bare, strict=True)
+    ]
 
 
 def split_packed_options(text: str, language: str | None) -> list[tuple[str, str]]:

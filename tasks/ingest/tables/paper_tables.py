@@ -26,10 +26,9 @@ class PaperTables:
     They are read when their section is known.
     """
 
-    def __init__(
-        self, lines: Sequence[Line], starts: Sequence[int], language: str | None, warnings: list[str]
-    ) -> None:
-        self.lines, self.starts, self.language, self.warnings = lines, starts, language, warnings
+    def __init__(self, lines: Sequence[Line], starts: Sequence[int], language: str | None) -> None:
+        self.lines, self.starts, self.language = lines, starts, language
+        self.warnings: list[str] = []
         self.tables: list[QuestionTable] = find_question_tables(lines)
         taken = {line for table in self.tables for line in table.lines}
         self.keys = [(span, keys) for span, keys in find_key_tables(lines) if span.start not in taken]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -47,6 +48,8 @@ def split_records(
         if isinstance(fields.get("stem"), str) and fields["stem"].strip():
             given = read_options(fields["options"], result.language) if "options" in fields else options
             texts = {role: write_out(value) for role, value in fields.items() if role != "options"}
+            if isinstance(fields.get("material"), list):
+                texts["material"] = "\n".join(map(write_out, fields["material"]))
             answer = fields.get("answer")
             if isinstance(answer, str) and len(roles.get(answer, "")) == 1:
                 texts["answer"] = roles[answer]  # the name of the right one's key
@@ -124,7 +127,36 @@ def _find_roles(
     )
     if not filled or "answer" not in roles.values():
         roles |= _induce_roles(records[:_SAMPLE], names, roles)
+    if "material" not in roles.values():
+        roles |= dict.fromkeys(_find_telling_apart(records, names, roles)[:1], "material")
     return roles
+
+
+def _find_telling_apart(
+    records: Sequence[Mapping[str, Any]], names: Sequence[str], roles: Mapping[str, str]
+) -> list[str]:
+    """The unnamed keys whose texts tell questions apart that are worded the same.
+
+    What these are asked about.
+    """
+    stem = next((name for name in names if roles.get(name) == "stem"), None)
+    alike: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for record in records:
+        alike[str(record.get(stem or ""))].append(record)
+    groups = [group for group in alike.values() if len(group) > 1]
+
+    def tells(name: str) -> bool:
+        told = [[_show(record.get(name)) for record in group] for group in groups]
+        told = [texts for texts in told if any(texts)]
+        return bool(told) and all(
+            len(set(texts)) == len(texts) and all(map(_TEXT.search, texts)) for texts in told
+        )
+
+    return [name for name in names if name not in roles and tells(name)]
+
+
+# several words of a sentence: no tag, number, address or time
+_TEXT = re.compile(r"[^\W\d_]+[ ,，、][^\W\d_]+[^\n]*[ ,，、。][^\W\d_]+|[\u4e00-\u9fff]{8}")
 
 
 _PLAIN_STEM = re.compile(r"(?i)question|stem|prompt|problem|题干|题目|问题|试题")

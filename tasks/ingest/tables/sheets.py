@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from tasks.ingest.content.choices import make_true_false
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.marked_options import take_choices, take_signs
+from tasks.ingest.content.section_answers import take_choices, take_signs
 from tasks.ingest.readers.extraction import FORMULA, Sheet
 from tasks.ingest.tables.record_questions import read_record
 from tasks.ingest.words.cleaning import clean_line, detect_language
@@ -379,7 +379,7 @@ def _read_key_sheet(sheet: Sheet, columns: Mapping[str, Sequence[str]] | None) -
 
 
 def _apply_key_sheet(result: SheetSplit, name: str, keys: Mapping[str, tuple[str, str]]) -> None:
-    from tasks.ingest.content.key_matching import apply_key
+    from tasks.ingest.content.keys import apply_key
     from tasks.ingest.layout.key_lines import KeyEntry
 
     matched = 0

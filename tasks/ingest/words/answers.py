@@ -158,7 +158,7 @@ def read_bracketed_key(stem: str, labels: str) -> Found | None:
     """
     if "_" in stem:
         stem = _BLANK_KEY.sub(
-            lambda match: f"____（{match.group(1)}）" if read_key(match.group(1), labels) else match.group(0),
+            lambda match: f"____ （{match[1].upper()}）" if read_key(match[1], labels) else match[0],
             stem,
         )
     if not _OPENING.search(stem):
@@ -176,12 +176,14 @@ def read_bracketed_key(stem: str, labels: str) -> Found | None:
     if not answer:
         return None
     text = "".join([*kept, stem[position:]])
-    return Found(sorted(answer), _FILLED_BLANK.sub("", text) if "____（）" in text else text)
+    return Found(sorted(answer), _FILLED_BLANK.sub("", text) if "____ （）" in text else text)
 
 
-_FILLED_BLANK = re.compile(r"(?<=____)（）")
-# `_B___`, `____C____`: the key on the line where it is to be written
-_BLANK_KEY = re.compile(r"(?<![A-Za-z\d_])_+\s*([A-J]{1,6})\s*_+(?![A-Za-z\d_])")
+_FILLED_BLANK = re.compile(r"(?<=____) （）")
+# `_B___`, `____C____`, `__ab`: the key on the line where it is to be written
+_BLANK_KEY = re.compile(
+    r"(?<![A-Za-z\d_])_+\s*([A-J]{1,6}|(?<=_)[a-j]{1,6}(?![A-Za-z]))\s*(?:_+(?![A-Za-z\d_])|$)"
+)
 
 
 def _is_key_bracket(stem: str, match: re.Match[str]) -> bool:

@@ -46,7 +46,7 @@ def not_counting() -> frozenset[str]:
 @lru_cache(maxsize=1)
 def asking() -> re.Pattern[str]:
     """What asks: a question mark, a blank, marks, a verb that opens a sentence, a word."""
-    verbs = _read()["asking_verbs"]
+    verbs = [*_read()["task_verbs"], *_read()["asking_verbs"]]
     latin = "|".join(word for word in verbs if word.isascii())
     chinese = "|".join(word for word in verbs if not word.isascii())
     return re.compile(
@@ -55,6 +55,20 @@ def asking() -> re.Pattern[str]:
         rf"(?:^|[。；;，,：:）)\n])\s*(?:\d{{1,2}}\s*[.、)）]|[（(]\w{{1,3}}[)）])?\s*(?:{chinese})|"
         rf"(?:^|[.;:,)?!\n])\s*(?:\(?\w{{1,3}}[.)]\s*)?(?:(?:also|then|now|please|briefly|and)\s+)?(?:{latin})\b",
         re.IGNORECASE | re.MULTILINE,
+    )
+
+
+@lru_cache(maxsize=1)
+def task() -> re.Pattern[str]:
+    """What sets a task by itself.
+
+    A verb of tasks at its beginning, or a question mark at its end.
+    """
+    verbs = _read()["task_verbs"]
+    latin = "|".join(word.capitalize() for word in verbs if word.isascii())
+    chinese = "|".join(word for word in verbs if not word.isascii())
+    return re.compile(
+        rf"\s*(?:{chinese}|(?:(?:Also|Briefly|Please|Then|Now)\s+(?i:{latin})|{latin})\b)|[^?？]*[?？]\s*$"
     )
 
 

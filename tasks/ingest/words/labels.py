@@ -19,7 +19,8 @@ class Label(NamedTuple):
     """A label found at the start of a line.
 
     `style` names the form, `value` its number, `end` the index where the text begins. A weak label may as
-    well be ordinary text (`2.1938年`, `3 men`) and needs its neighbours to confirm it.
+    well be ordinary text (`2.1938年`, `3 men`) and needs its neighbours to confirm it. A given one was told by more than
+    its line: it counts, whatever its neighbours are.
     """
 
     style: str
@@ -27,6 +28,7 @@ class Label(NamedTuple):
     end: int
     text: str
     is_weak: bool = False
+    is_given: bool = False
 
 
 _SPELLED = "One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten"

@@ -122,10 +122,9 @@ def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
             "model_a": [place[name] for name in pairs["model_a"]],
             "model_b": [place[name] for name in pairs["model_b"]],
             **{
-                name: list_hundredths(pairs[name])
-                for name in ("difference", "difference_low", "difference_high")
+                name: list_hundredths(pairs[name]) for name in ("difference", "together_low", "together_high")
             },
-            "p_holm": pairs["p_holm"].round(4).to_list(),
+            "p_together": pairs.select(pl.coalesce("p_together", "p_holm").round(4)).to_series().to_list(),
             **{name: pairs[name].cast(pl.Int64).to_list() for name in ("is_distinguishable", "is_paired")},
             "is_simulated": pairs["is_simulated"].cast(pl.Int64).to_list(),
             "pair_count": pairs["pair_count"].to_list(),

@@ -17,7 +17,14 @@ from tasks.report.charts import draw_heatmap
 from tasks.report.labels import LABELS
 from tasks.report.page_data import read_page
 from tasks.report.panels import Panel, Source
-from tasks.report.words import describe_override, describe_place, format_interval, format_rank_range
+from tasks.report.words import (
+    describe_override,
+    describe_place,
+    describe_unequated,
+    format_interval,
+    format_rank_range,
+    list_unequated,
+)
 
 _PAGE = read_page("leaderboard")
 ABOUT = _PAGE.about
@@ -66,7 +73,9 @@ def describe_opening(history: pl.DataFrame) -> dict[str, Any]:
             row | _describe_row(row)
             for row in opened.with_columns(pl.selectors.float().round(4)).iter_rows(named=True)
         ],
-        "editions": opened.unique("edition_id", maintain_order=True).to_dicts(),
+        "editions": [
+            _describe_edition(part) for part in opened.partition_by("edition_id", maintain_order=True)
+        ],
         "disciplines": DISCIPLINE_COLUMNS,
         "is_mixed": history["is_simulated"].n_unique() > 1,
     }
@@ -98,8 +107,9 @@ def compare_neighbours(rows: pl.DataFrame, pairs: pl.DataFrame) -> list[dict[str
                 continue
             sign = 1 if first == better else -1
             ends = sorted(
-                sign * pair[name] for name in ("difference_low", "difference_high") if pair[name] is not None
+                sign * pair[name] for name in ("together_low", "together_high") if pair[name] is not None
             )
+            is_before = pair["p_together"] is None
             found.append(
                 {
                     "better": better,
@@ -107,13 +117,22 @@ def compare_neighbours(rows: pl.DataFrame, pairs: pl.DataFrame) -> list[dict[str
                     "difference": None if pair["difference"] is None else sign * pair["difference"],
                     "low": ends[0] if ends else None,
                     "high": ends[-1] if ends else None,
-                    "p_holm": pair["p_holm"],
+                    "p_together": pair["p_holm"] if is_before else pair["p_together"],
                     "is_distinguishable": pair["is_distinguishable"],
                     "pair_count": pair["pair_count"],
                     "is_repetition": pair["is_repetition"],
                 }
             )
     return found
+
+
+def _describe_edition(rows: pl.DataFrame) -> dict[str, Any]:
+    """What stands above the rows of an edition."""
+    left_out = list_unequated(rows)
+    words = (
+        (describe_unequated(left_out[0], "zh"), describe_unequated(left_out[0], "en")) if left_out else None
+    )
+    return {**rows.row(0, named=True), "unequated": words}
 
 
 def _describe_row(row: Mapping[str, Any]) -> dict[str, Any]:

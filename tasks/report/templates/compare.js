@@ -24,8 +24,8 @@
   }
   function turn(columns, at, isTurned) {
     var value = columns.difference[at], reach = columns.reach ? columns.reach[at] : null;
-    var low = columns.reach ? (reach === null ? null : value - reach) : columns.difference_low[at];
-    var high = columns.reach ? (reach === null ? null : value + reach) : columns.difference_high[at];
+    var low = columns.reach ? (reach === null ? null : value - reach) : columns.together_low[at];
+    var high = columns.reach ? (reach === null ? null : value + reach) : columns.together_high[at];
     if (!isTurned || value === null) { return { value: value, low: low, high: high }; }
     return { value: -value, low: high === null ? null : -high, high: low === null ? null : -low };
   }
@@ -59,7 +59,7 @@
   function sayPair(first, second, found) {
     var whole = turn(set.pairs, found.all, found.isTurned), isApart = set.pairs.is_distinguishable[found.all], at = found.all;
     if (whole.value === null) { return b.spoken("without_score"); }
-    var values = { a: b.nameOf(first), b: b.nameOf(second), value: b.number(isApart ? Math.abs(whole.value) : whole.value, 1), interval: b.interval(whole.low, whole.high) };
+    var values = { a: b.nameOf(first), b: b.nameOf(second), value: b.number(isApart ? Math.abs(whole.value) : whole.value, 1), interval: whole.low === null ? "" : " (" + b.interval(whole.low, whole.high) + ")" };
     if (!isApart) { return b.spoken("difference_sentence_alike", values); }
     var sign = b.wordsOf(whole.value > 0 ? "ahead_of" : "is_behind");
     return b.both([0, 1].map(function (language) { return b.wordsOf("difference_sentence_apart")[language].replace(/\{(\w+)\}/g, function (all, name) { return name === "sign" ? sign[language] : values[name]; }); }));
@@ -76,12 +76,12 @@
       var one = turn(set.rows, at, found.isTurned);
       return { name: set.disciplines[at % set.disciplines.length], value: one.value, low: one.low, high: one.high, isPaired: set.rows.pair_count[at] > 0, count: set.rows.pair_count[at] };
     });
-    var whole = turn(set.pairs, found.all, found.isTurned), p = set.pairs.p_holm[found.all];
+    var whole = turn(set.pairs, found.all, found.isTurned), p = set.pairs.p_together[found.all];
     var drawing = make("div", { "class": "fig", role: "img" });
     part.appendChild(drawing);
     function basis(isPaired, count) { return make("span", {}, [b.spoken(isPaired ? "paired" : "unpaired"), isPaired ? " (n=" + count + ")" : ""]); }
     part.appendChild(make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.nameOf(first) + " – " + b.nameOf(second) }, b.table(
-      [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("difference_short"), isNumber: true }, { words: b.wordsOf("interval"), isNumber: true }, { words: b.wordsOf("basis") }, { words: b.wordsOf("p_holm"), isNumber: true }],
+      [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("difference_short"), isNumber: true }, { words: b.wordsOf("interval"), isNumber: true }, { words: b.wordsOf("basis") }, { words: b.wordsOf("p_together"), isNumber: true }],
       [[make("b", {}, ["S · ", b.spoken("overall")]), b.change(whole.value), b.interval(whole.low, whole.high), basis(set.pairs.is_paired[found.all], set.pairs.pair_count[found.all]),
         { shown: p === null ? b.MISSING : p < 0.001 ? "< 0.001" : p.toFixed(3), value: p }]].concat(rows.map(function (r) {
         return [b.both(b.wordsOf(r.name)), b.change(r.value), b.interval(r.low, r.high, 2), basis(r.isPaired, r.count), { shown: "", value: null }];

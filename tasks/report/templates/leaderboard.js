@@ -46,6 +46,10 @@
       ]),
       cell(b.number(edition.score[row]), edition.score[row], "strong"),
       cell([bar(edition, row, scale), " ", b.interval(edition.score_low[row], edition.score_high[row])], edition.score_low[row]),
+      cell([
+        b.number(edition.corrected_score[row]),
+        edition.chance_score[row] === null ? "" : make("span", { "class": "faint" }, [" (", b.spoken("chance_score"), " " + (edition.chance_score[row] / 100).toFixed(1) + ")"])
+      ], edition.corrected_score[row]),
       cell(b.range(edition.rank_low[row], edition.rank_high[row]), edition.rank_low[row]),
       make("td", { "class": "group" }, edition.group[row] || b.MISSING),
       make("td", { "class": "faint" }, placeOf(edition, row)),
@@ -86,10 +90,12 @@
       ["judge", edition.judges.join(", ")], ["bank_version", edition.banks.join(", ")]].forEach(function (one) {
       parts.push(" · ", b.spoken(one[0]), " ", one[1]);
     });
-    return make("p", { "class": "edition" }, parts);
+    var about = make("div", {}, [make("p", { "class": "edition" }, parts)]);
+    if (edition.unequated[1]) { about.appendChild(make("p", { "class": "hint unequated" }, b.both(edition.unequated))); }
+    return about;
   }
   function warn(edition, notes) {
-    if (edition.isProvisional) { add("provisional", "", [b.spoken("provisional_about")]); }
+    if (edition.isProvisional) { add("provisional", "", [b.both(edition.provisional)]); }
     if (edition.gates[1]) { add("gates", edition.id + ": ", [b.both(edition.gates)]); }
     if (edition.isRepetition) { add("repetition", edition.id + ": ", [b.spoken("repetition_about")]); }
     function add(kind, before, rest) {

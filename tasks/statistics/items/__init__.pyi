@@ -7,6 +7,9 @@ from .equating import EquatedScores as EquatedScores
 # The questions on which scores of a scale are expected: those of its first edition.
 from .graded_model import ScaleForm as ScaleForm
 
+# Standard error of an equated score to be expected of a set, in points of 100; null where nothing links it to others.
+from .expected_error import expect_equated_se as expect_equated_se
+
 # Stars of one or more editions, a row for each answer (or repeat), with codes from 0.
 from .graded_model import GradedRows as GradedRows
 
@@ -34,5 +37,6 @@ __all__ = [
     "ScaleForm",
     "compute_equated",
     "compute_question_fit",
+    "expect_equated_se",
     "fit_graded_response",
 ]

@@ -1,3 +1,12 @@
+# What the best blind answers get, 0 to 100.
+from .chance import ChanceLevel as ChanceLevel
+
+# The chance level of a set of questions, given with their disciplines' codes.
+from .chance import compute_chance as compute_chance
+
+# Scores as a share of what lies above chance, 100 at most; below 0 for less than chance gives.
+from .chance import correct_for_chance as correct_for_chance
+
 # Who of each pair has more stars on how many common questions, and how many in all.
 from .comparisons import compare_stars as compare_stars
 
@@ -6,9 +15,6 @@ from .comparisons import compute_changes as compute_changes
 
 # Every pair of candidates of one edition and style.
 from .comparisons import compute_pairs as compute_pairs
-
-# Differences of S with error, one for each pair or candidate; NaN where S is missing.
-from .comparisons import Differences as Differences
 
 # One element for each pair of candidates, in the order given.
 from .comparisons import HeadToHead as HeadToHead
@@ -28,27 +34,29 @@ from .intervals import Estimate as Estimate
 # R of every candidate on the questions that it and the reference both have stars for.
 from .intervals import RelativeScores as RelativeScores
 
-# P-values corrected for their number by Holm's step-down rule (1979).
-from .ranks import compute_holm as compute_holm
-
 # Ranks, rank ranges and groups from all pairs of an edition.
 from .ranks import compute_ranks as compute_ranks
 
+# Differences of S with error, one for each pair or candidate; NaN where S is missing.
+from .together import Differences as Differences
+
 # The error rate at which candidates count as different.
-from .ranks import ERROR_RATE as ERROR_RATE
+from .together import ERROR_RATE as ERROR_RATE
 
 __all__ = [
     "CONFIDENCE",
     "ERROR_RATE",
+    "ChanceLevel",
     "Differences",
     "Estimate",
     "HeadToHead",
     "Pairs",
     "RelativeScores",
     "compare_stars",
+    "compute_chance",
     "compute_changes",
-    "compute_holm",
     "compute_pairs",
     "compute_ranks",
     "compute_scores",
+    "correct_for_chance",
 ]

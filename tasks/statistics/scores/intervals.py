@@ -2,7 +2,11 @@
 
 The error is that of having drawn these questions and no others. S is a weighted mean of discipline means with fixed
 weights, so its variance is Σ w_d² · s_d²/n_d over questions with their repeats averaged (stratified sampling; Cochran 1977,
-chapter 5). How far repeats of the same questions lie apart is another quantity and has a name of its own, `repeat_sd`.
+chapter 5), by cluster where questions belong together. How far repeats of the same questions lie apart is another quantity
+and has a name of its own, `repeat_sd`.
+
+A score has two ends, near which few questions tell how much it varies. So the interval holds the scores from which this one
+would be no surprise (score interval; Wilson 1927), its variance following the binomial's between the ends.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from tasks.statistics.cells import (
     average_repeats,
     check_weights,
     compute_cells,
+    sum_by,
 )
 from tasks.statistics.score import (
     FULL_DISCIPLINE,
@@ -35,6 +40,12 @@ from tasks.statistics.score import (
 
 CONFIDENCE = 0.95
 
+# Questions that are added, as different from the others as can be, before it is guessed how far answers vary.
+_ADDED = 0.05
+
+# Degrees of freedom that a discipline's spread borrows from the others.
+_LENT = 10.0
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -44,7 +55,7 @@ class Estimate:
         value: the estimate.
         se: its standard error over the drawing of questions.
         degrees: degrees of freedom of the standard error (Welch-Satterthwaite).
-        low, high: 95% interval by Student's t, cut at the ends of the scale.
+        low, high: 95% interval, within the ends of the scale.
     """
 
     value: Floats
@@ -85,7 +96,7 @@ class Scores:
         discipline_se: its standard error.
         discipline_low, discipline_high: its 95% interval.
         discipline_count: questions in the discipline.
-        is_pooled: one lineage only, so the spread within the candidate's other disciplines was taken for its error.
+        is_pooled: one cluster only, so the spread within the candidate's other disciplines was taken for its error.
         repeat_sd: standard deviation (ddof 1) of S over the repeats: the candidate's own randomness, not the error of S.
             NaN for fewer than two whole repeats.
         repeat_count: repeats in which every discipline that has weight has stars.
@@ -119,23 +130,14 @@ def compute_scores(
     if reference is not None and not 0 <= reference < candidate_count:
         raise UsageError(f"The reference is candidate {reference}, but there are only {candidate_count}.")
     units = average_repeats(rows, candidate_count, len(shares))
-    cells = compute_cells(
-        units.candidate,
-        units.discipline,
-        units.lineage,
-        units.stars,
-        key_count=candidate_count,
-        discipline_count=len(shares),
-    )
+    cells = compute_cells(units, shares, candidate_count)
     to_ten = FULL_DISCIPLINE / MOST_STARS
     discipline_score = np.clip(cells.mean * to_ten, 0.0, FULL_DISCIPLINE)
     discipline_se = np.sqrt(cells.variance) * to_ten
-    low, high = compute_interval(
-        discipline_score, discipline_se, cells.degrees, cells.cluster_count, least=0.0, most=FULL_DISCIPLINE
-    )
+    low, high = (end * FULL_DISCIPLINE for end in _bound_disciplines(cells))
     repeat_sd, repeat_count = _compute_repeat_sd(rows, shares, candidate_count)
     return Scores(
-        score=combine_cells(cells, shares, scale=POINTS_PER_STAR, least=0.0, most=FULL_SCORE),
+        score=estimate_score(cells, shares),
         question_count=cells.unit_count.sum(axis=1),
         answer_count=np.bincount(rows.candidate, minlength=candidate_count),
         discipline_score=discipline_score,
@@ -150,34 +152,84 @@ def compute_scores(
     )
 
 
-def combine_cells(
-    cells: Cells, weights: Floats, *, scale: Floats | float, least: float, most: float
-) -> Estimate:
-    """The weighted mean over disciplines × `scale` (one, or one for each key), with its error."""
-    has_weight = weights > 0
-    share = weights[has_weight]
-    size = np.broadcast_to(np.asarray(scale, dtype=float), cells.mean.shape[:1])
+def estimate_score(cells: Cells, weights: Floats) -> Estimate:
+    """S of every candidate with its error and interval."""
     # A full score may add up to 100.00000000000001, which no table takes.
-    value = np.clip(compute_score(cells.mean, weights, scale=size), least, most)
-    parts = cells.variance[:, has_weight] * share**2
-    variance = parts.sum(axis=1)
-    se = np.sqrt(variance) * np.abs(size)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        degrees = variance**2 / (parts**2 / cells.degrees[:, has_weight]).sum(axis=1)
-    degrees = np.where(variance > 0, degrees, cells.degrees[:, has_weight].sum(axis=1))
-    low, high = compute_interval(value, se, degrees, count_equal(cells, weights), least=least, most=most)
-    return Estimate(value, se, degrees, low, high)
+    value = np.clip(compute_score(cells.mean, weights), 0.0, FULL_SCORE)
+    se = compute_error(cells)
+    low, high = compute_score_interval(value, se, cells.part.degrees, count_equal(cells, weights))
+    return Estimate(value, se, cells.part.degrees, low, high)
+
+
+def compute_error(cells: Cells) -> Floats:
+    """Standard error of S; NaN where a discipline that has weight tells none."""
+    part = cells.part
+    variance = sum_by(part.owner, part.value**2, len(part.is_known))
+    return np.asarray(np.where(part.is_known, np.sqrt(variance) * POINTS_PER_STAR, np.nan))
 
 
 def count_equal(cells: Cells, weights: Floats) -> Floats:
-    """Lineages of equal weight that say as much as a key's, 1 / Σ w_d²/n_d; 0 if one is missing."""
+    """Clusters of equal weight that say as much as a candidate's, 1 / Σ w_d²/n_d; 0 for none."""
     has_weight = weights > 0
     with np.errstate(divide="ignore"):
         return np.asarray(1.0 / (weights[has_weight] ** 2 / cells.cluster_count[:, has_weight]).sum(axis=1))
 
 
+def compute_score_interval(
+    value: Floats, se: Floats, degrees: Floats, count: Floats
+) -> tuple[Floats, Floats]:
+    """95% interval of S, which is narrower towards the ends of its scale, where less can differ.
+
+    Where all questions agree see `compute_interval`.
+    """
+    share, variance = value / FULL_SCORE, (se / FULL_SCORE) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        binomial = share * (1.0 - share) + variance
+        spread = (variance * count**2 + _ADDED) / (binomial * count + _ADDED)
+    low, high = _bound_mean(share, spread / count, degrees)
+    alike_low, alike_high = compute_interval(value, se, degrees, count, least=0.0, most=FULL_SCORE)
+    return (
+        np.asarray(np.where(se == 0, alike_low, low * FULL_SCORE)),
+        np.asarray(np.where(se == 0, alike_high, high * FULL_SCORE)),
+    )
+
+
+def _bound_disciplines(cells: Cells) -> tuple[Floats, Floats]:
+    """95% intervals of the disciplines, as shares of all stars.
+
+    A discipline has few questions. How far their answers vary of what the binomial allows it takes from them and, as if from
+    `_LENT` degrees of freedom, from all of the candidate's disciplines (moderated variances; Smyth 2004).
+    """
+    share, variance = cells.mean / MOST_STARS, cells.variance / MOST_STARS**2
+    count, degrees = cells.cluster_count, np.where(cells.is_pooled, 0.0, cells.degrees)
+    is_known = np.isfinite(variance) & (count > 0)
+    binomial = np.where(is_known, share * (1.0 - share) + variance, 0.0)
+    varies = np.where(is_known, variance * count, 0.0)
+    weight = np.where(cells.is_pooled, cells.degrees, degrees)
+    total = weight.sum(axis=1, keepdims=True)
+    typical = ((weight * varies).sum(axis=1, keepdims=True) + _ADDED) / (
+        (weight * binomial).sum(axis=1, keepdims=True) + _ADDED
+    )
+    lent = np.minimum(_LENT, total - degrees)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.where(binomial > 0, varies / binomial, typical)
+        spread = (degrees * own + lent * typical) / (degrees + lent)
+        return _bound_mean(share, spread / count, degrees + lent)
+
+
+def _bound_mean(share: Floats, unit: Floats, degrees: Floats) -> tuple[Floats, Floats]:
+    """Each μ from 0 to 1 with (`share` - μ)² ≤ t² · `unit` · μ(1 - μ).
+
+    With all answers right or wrong `unit` is 1/n, and this is Wilson's interval (1927).
+    """
+    pull = find_reach(degrees) ** 2 * unit
+    centre = (share + pull / 2.0) / (1.0 + pull)
+    half = np.sqrt(pull * share * (1.0 - share) + pull**2 / 4.0) / (1.0 + pull)
+    return np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
+
+
 def compute_interval(
-    value: Floats, se: Floats, degrees: ArrayLike, count: ArrayLike, *, least: float, most: float
+    value: Floats, se: Floats, degrees: Floats, count: Floats, *, least: float, most: float
 ) -> tuple[Floats, Floats]:
     """95% interval value ± t · se, cut at `least` and `most`.
 
@@ -185,65 +237,83 @@ def compute_interval(
     questions with another outcome could have stayed unseen among `count`: (1 - q)^count = 2.5%. For a full score this is
     the exact binomial bound (Clopper and Pearson 1934).
     """
-    from scipy.special import stdtrit
-
-    tail = (1.0 - CONFIDENCE) / 2.0
-    found = np.asarray(degrees, dtype=float)
-    number = np.asarray(count, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = stdtrit(np.where(found > 0, found, np.nan), 1.0 - tail) * se
-        unseen = 1.0 - tail ** (1.0 / number)
-    alike = np.asarray(se == 0) & (number > 0)
+        reach = find_reach(degrees) * se
+        unseen = 1.0 - ((1.0 - CONFIDENCE) / 2.0) ** (1.0 / count)
+    alike = (se == 0) & (count > 0)
     low = np.where(alike, value - unseen * (value - least), value - reach)
     high = np.where(alike, value + unseen * (most - value), value + reach)
     return np.clip(low, least, most), np.clip(high, least, most)
 
 
+def find_reach(degrees: Floats) -> Floats:
+    """Standard errors to either side of a 95% interval (Student's t); NaN without degrees."""
+    from scipy.special import stdtrit
+
+    return np.asarray(stdtrit(np.where(degrees > 0, degrees, np.nan), (1.0 + CONFIDENCE) / 2.0))
+
+
 def _compute_relative(units: Units, weights: Floats, candidate_count: int, reference: int) -> RelativeScores:
-    """R = 100 · S / S_reference on common questions; its error is of e = y - R · y_reference."""
+    """R = 100 · S / S_reference on common questions; its error is that of y - R · y_reference."""
     known = np.full(units.question_count, np.nan)
     own = slice(int(units.starts[reference]), int(units.starts[reference + 1]))
     known[units.question[own]] = units.stars[own]
-    theirs = known[units.question]
-    is_common = ~np.isnan(theirs)
-    key, discipline = units.candidate[is_common], units.discipline[is_common]
-    lineage, stars, theirs = units.lineage[is_common], units.stars[is_common], theirs[is_common]
-
-    def arrange(value: Floats) -> Cells:
-        return compute_cells(
-            key, discipline, lineage, value, key_count=candidate_count, discipline_count=len(weights)
-        )
-
-    cells, reference_cells = arrange(stars), arrange(theirs)
+    common = units.choose(~np.isnan(known[units.question]))
+    theirs = known[common.question]
+    cells = compute_cells(common, weights, candidate_count)
+    reference_cells = compute_cells(common, weights, candidate_count, theirs)
+    score, base = (estimate_score(found, weights) for found in (cells, reference_cells))
+    covariance = (
+        sum_by(cells.part.owner, cells.part.value * reference_cells.part.value, candidate_count)
+        * POINTS_PER_STAR**2
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        base = compute_score(reference_cells.mean, weights, scale=1.0)
-        base = np.where(base > 0, base, np.nan)
-        ratio = compute_score(cells.mean, weights, scale=1.0) / base
-        error = combine_cells(
-            arrange(stars - ratio[key] * theirs),
-            weights,
-            scale=FULL_SCORE / base,
-            least=-np.inf,
-            most=np.inf,
-        )
+        ratio = score.value / np.where(base.value > 0, base.value, np.nan)
+        variance = score.se**2 - 2.0 * ratio * covariance + (ratio * base.se) ** 2
+        se = np.sqrt(np.maximum(variance, 0.0)) / base.value * FULL_SCORE
         discipline_base = np.where(reference_cells.mean > 0, reference_cells.mean, np.nan)
         discipline_ratio = cells.mean / discipline_base
-        spread = arrange(stars - discipline_ratio[key, discipline] * theirs)
+        cell = common.candidate, common.discipline
+        spread = compute_cells(
+            common, weights, candidate_count, common.stars - discipline_ratio[cell] * theirs
+        )
         discipline_se = np.sqrt(spread.variance) / discipline_base * FULL_SCORE
+    low, high = divide_intervals(score, base, covariance)
     value = ratio * FULL_SCORE
-    # The highest R there can be is that of a candidate with all stars.
-    equal = count_equal(cells, weights)
-    low, high = compute_interval(value, error.se, error.degrees, equal, least=0.0, most=np.inf)
-    high = np.minimum(high, FULL_SCORE * MOST_STARS / base)
     is_reference = np.arange(candidate_count) == reference
-    low, high = np.where(is_reference, value, low), np.where(is_reference, value, high)
     return RelativeScores(
-        relative=Estimate(value, error.se, error.degrees, low, high),
+        relative=Estimate(
+            value,
+            np.where(is_reference, 0.0 * value, se),
+            score.degrees,
+            np.where(is_reference, value, low * FULL_SCORE),
+            np.where(is_reference, value, high * FULL_SCORE),
+        ),
         question_count=cells.unit_count.sum(axis=1),
         discipline_relative=discipline_ratio * FULL_SCORE,
         discipline_se=discipline_se,
         discipline_count=cells.unit_count,
     )
+
+
+def divide_intervals(score: Estimate, base: Estimate, covariance: Floats) -> tuple[Floats, Floats]:
+    """95% interval of a ratio from those of both of its sides (MOVER; Donner and Zou 2012).
+
+    It keeps what is lopsided in either.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        linked = covariance / (score.se * base.se)
+        linked = np.where(np.isfinite(linked), np.clip(linked, -1.0, 1.0), 0.0)
+        product = score.value * base.value
+        ends = []
+        for sign, own, other in ((-1.0, score.low, base.high), (1.0, score.high, base.low)):
+            middle = product - linked * (score.value - own) * (other - base.value)
+            free = own * other * (2 * score.value - own) * (2 * base.value - other)
+            root = np.sqrt(np.maximum(middle**2 - free, 0.0))
+            ends.append((middle + sign * root) / (other * (2 * base.value - other)))
+    low, high = ends
+    # A divisor that may be twice what it is leaves no lower bound.
+    return np.where(base.high < 2 * base.value, np.maximum(low, 0.0), low * 0.0), high
 
 
 def _compute_repeat_sd(rows: StarRows, weights: Floats, candidate_count: int) -> tuple[Floats, Codes]:

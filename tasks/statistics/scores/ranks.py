@@ -1,4 +1,4 @@
-"""Ranks with their error: Holm's correction over all pairs, possible ranks, and groups."""
+"""Ranks with their error: possible ranks and groups, from pairs that were told together."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from schemas.errors import ContractError, UsageError
 from tasks.statistics.cells import Codes, Floats
-
-ERROR_RATE = 0.05
+from tasks.statistics.scores.together import ERROR_RATE
 
 
 @dataclass(frozen=True)
@@ -31,20 +30,6 @@ class Ranks:
     highest: Codes
     group: Codes
     is_distinct: NDArray[np.bool_]
-
-
-def compute_holm(p_values: Floats) -> Floats:
-    """P-values corrected for their number by Holm's step-down rule (1979).
-
-    At most 5% of editions hold one difference or more that is none. NaN (nothing to compare) stays NaN and is not counted.
-    """
-    p_values = np.asarray(p_values, dtype=float)
-    adjusted = np.full(len(p_values), np.nan)
-    known = np.flatnonzero(~np.isnan(p_values))
-    order = known[np.argsort(p_values[known], kind="stable")]
-    steps = p_values[order] * np.arange(len(order), 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return adjusted
 
 
 def compute_ranks(

@@ -11,8 +11,10 @@ from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions.basis import Basis, read_basis
-from tasks.editions.gates import GATES, ShutGate, check_gates, find_shut_gates
+from tasks.editions.gates import GATES, ShutGate, check_gates, find_provisional, find_shut_gates
+from tasks.editions.public_files import _describe_edition as describe_public
 from tasks.editions.publish import Revision, publish_run
+from tasks.report import render_leaderboard_text
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import REFERENCE, build_season
 from warehouse.lake import Lake
@@ -100,6 +102,54 @@ def test_a_judge_that_agrees_too_little_or_was_rated_too_little_shuts_the_gate(
     }
     # Before any calibration the edition is provisional, and no gate is shut.
     assert judged(mean_kappa=None, rated_count=None) == {}
+
+
+def test_an_edition_stays_provisional_while_its_judge_is_not_known_well_enough(
+    basis: Basis, settings: Settings
+) -> None:
+    def why(**changes: Any) -> list[str]:
+        judged = replace(basis.judges[0], **changes)
+        return find_provisional(replace(basis, judges=(judged, *basis.judges[1:])), settings)
+
+    assert why() == []
+    # The gate looks at kappa itself, which is .90: what may be below the bar is its lower end.
+    assert why(mean_kappa_low=0.79) == ["agreement"]
+    assert why(mean_kappa_low=None) == ["agreement"]
+    assert why(rated_count=99) == ["ratings"]
+    assert why(mean_kappa=None, mean_kappa_low=None, rated_count=None) == ["uncalibrated"]
+
+
+def test_the_lower_end_of_a_mean_kappa_follows_from_those_of_the_candidates(season: Lake) -> None:
+    (first, *_) = read_basis(season.read, JUNE, EXAMINED_DISCIPLINES, least_ratings=100).judges
+    # Six candidates, each with a kappa of .9 from .8 on: .1 · √6 / 6 below the mean (Zou and Donner 2008).
+    assert first.mean_kappa == 0.9
+    assert first.mean_kappa_low == pytest.approx(0.9 - 0.1 / 6**0.5, abs=1e-9)
+
+
+def test_an_overridden_gate_leaves_the_edition_provisional_and_the_public_file_says_both(
+    season: Lake, settings: Settings
+) -> None:
+    strict = settings.model_copy(update={"judge_ratings_gate": 1000, "judge_agreement_gate": 0.95})
+    forced = Revision(reason="the year must end", overridden=("agreement", "ratings"))
+    edition = publish_run(season, strict, JUNE, EXAMINED_DISCIPLINES, forced)
+    head = edition.frames["editions"].row(0, named=True)
+    assert (head["overridden_gates"], head["override_reason"]) == (
+        ["agreement", "ratings"],
+        "the year must end",
+    )
+    assert (head["is_provisional"], head["provisional_because"]) == (True, ["agreement", "ratings"])
+    board = season.run_named("leaderboard", {"month": "2025-06"})
+    lines = " ".join(render_leaderboard_text(board, language="en").split())
+    assert lines.startswith(
+        "PROVISIONAL The judge's agreement with people may be below the bar (the lower end of its kappa is); The judge was compared "
+        "with people on fewer responses than the bar: the order may change. PUBLISHED WITH A GATE SHUT the judge agrees too little"
+    )
+    said = describe_public(head, edition.frames["edition_scores"])
+    assert (said["provisional"], said["overridden"], said["override_reason"]) == (
+        ["agreement", "ratings"],
+        ["agreement", "ratings"],
+        "the year must end",
+    )
 
 
 def test_many_ratings_come_before_a_higher_kappa_on_few(season: Lake) -> None:

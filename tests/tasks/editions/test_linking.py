@@ -1,4 +1,4 @@
-"""An edition is linked by what was published, writes what is new, and leaves all else as it was."""
+"""An edition is linked by what was published, and writes what is new."""
 
 from __future__ import annotations
 
@@ -165,34 +165,10 @@ def test_a_scale_is_read_as_its_editions_published_it() -> None:
 def test_formats_say_what_there_is_to_guess_among() -> None:
     traits = pl.DataFrame(
         [
-            {
-                "question_uuid": "a",
-                "question_type": "multiple_choice",
-                "option_count": 4,
-                "key_count": 1,
-                "passage": None,
-            },
-            {
-                "question_uuid": "b",
-                "question_type": "multiple_choice",
-                "option_count": 4,
-                "key_count": 2,
-                "passage": "p",
-            },
-            {
-                "question_uuid": "c",
-                "question_type": "true_false",
-                "option_count": 0,
-                "key_count": 1,
-                "passage": None,
-            },
-            {
-                "question_uuid": "d",
-                "question_type": "essay",
-                "option_count": 0,
-                "key_count": 1,
-                "passage": None,
-            },
+            {"question_uuid": "a", "question_type": "multiple_choice", "option_count": 4, "key_count": 1},
+            {"question_uuid": "b", "question_type": "multiple_choice", "option_count": 4, "key_count": 2},
+            {"question_uuid": "c", "question_type": "true_false", "option_count": 0, "key_count": 1},
+            {"question_uuid": "d", "question_type": "essay", "option_count": 0, "key_count": 1},
         ]
     )
     named = dict(name_formats(traits).select("question_uuid", "format").iter_rows())

@@ -140,6 +140,8 @@ def make_settings(home: Path, **values: Any) -> Settings:
         "set_size": 6,
         "repeats": 1,
         "prompt_styles": ("zero_shot",),
+        # Who shares with whom is looked at in one group, unless a test is about several.
+        "set_groups": 1,
     }
     return Settings(**{**defaults, **values})
 

@@ -40,13 +40,13 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return f"<w:tbl><w:tblPr/>{body}</w:tbl>"
 
 
-def make_docx(blocks: Sequence[str], parts: Mapping[str, str] | None = None) -> bytes:
+def make_docx(blocks: Sequence[str], parts: Mapping[str, str | bytes] | None = None) -> bytes:
     """A Word package; strings that are not markup become paragraphs.
 
     `parts` adds files below word/.
     """
     body = "".join(block if block.startswith("<") else paragraph(block) for block in blocks)
-    files = {
+    files: dict[str, str | bytes] = {
         "[Content_Types].xml": (
             '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
             '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'

@@ -16,6 +16,7 @@ from tasks.ingest.layout.announcements import read_announcement, read_range
 from tasks.ingest.layout.pieces import make_pieces
 from tasks.ingest.readers.extraction import Line, join_lines
 from tasks.ingest.splitting import Split, split_lines
+from tests.benchmarks.ingest_accuracy import read_landed
 
 CASES: list[dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "contracts.yaml").read_text(encoding="utf-8")
@@ -102,3 +103,39 @@ def test_a_range_of_questions_is_read(text: str, named: tuple[int, int] | None) 
 def test_many_breaches_of_one_contract_are_one_sentence() -> None:
     breaches = tuple(Breach("number_runs", place, 1, f"Gap {place}.") for place in range(5))
     assert describe_breaches(Checked(breaches)) == ["Not read: Gap 0. So do 4 more."]
+
+
+@pytest.mark.parametrize(("divided_at", "breaches"), [("题", []), ("（", ["series"])])
+def test_what_is_numbered_on_through_the_paper_is_a_question_or_a_heading(
+    divided_at: str, breaches: list[str]
+) -> None:
+    texts = [
+        text
+        for number in "一二三"
+        for text in (f"题{number}.（40分）", "一根木梁架在两个支点上。", "（1）求挠度；", "（2）求反力。")
+    ]
+    lines = [Line(text) for text in texts]
+    raw, starts, _ = join_lines(lines)
+    begins = [start for start, text in zip(starts, texts, strict=True) if text.startswith(divided_at)]
+    drafts = [
+        Draft(stem="求", start=start, end=end, marks=5)
+        for start, end in zip(begins, [*begins[1:], len(raw)], strict=True)
+    ]
+    checked, _ = check_reading(Reading(drafts, make_pieces(lines, starts)))
+    assert list_contracts(checked) == breaches
+
+
+def test_a_score_table_with_spare_columns_promises_nothing_where_the_marks_are_complete() -> None:
+    paper = "题号 一 二 三 四 总分\n一、填空题（共40分）\n1. 桥由____组成。\n二、简答题（共60分）\n1. 什么是拱？\n"
+    assert split(paper).checked.score == 1.0
+    assert "score_table" in list_contracts(split(paper.replace("60分", "20分")).checked)
+
+
+def test_lists_below_lines_that_ask_nothing_are_no_options(tmp_path: Path) -> None:
+    recipe = "\n".join(
+        f"{drink}: 两包茶叶+{minutes}分钟:\n- 中杯: 20g糖+冰\n- 大杯: 30g糖+冰"
+        for minutes, drink in enumerate(("磨坊茶", "码头茶", "渡船茶", "灯塔茶", "集市茶"), start=3)
+    )
+    path = tmp_path / "kitchen.txt"
+    path.write_text(recipe, encoding="utf-8")
+    assert read_landed(path)["questions"] == []

@@ -128,6 +128,59 @@ def test_text_boxes_are_read_once_behind_their_paragraph() -> None:
     assert texts(data) == ["before", "in the box", "after"]
 
 
+@pytest.mark.parametrize(
+    ("top", "width", "wrap", "expected"),
+    [
+        (-393_700, 1_320_800, "wrapNone", ["in the box", "beside it"]),
+        (-393_700, 1_320_800, "wrapSquare", ["in the box", "beside it"]),
+        (635, 5_289_550, "wrapSquare", ["in the box", "beside it"]),
+        (635, 1_320_800, "wrapTopAndBottom", ["in the box", "beside it"]),
+        (635, 1_320_800, "wrapSquare", ["beside it", "in the box"]),
+        (900_000, 5_289_550, "wrapSquare", ["beside it", "in the box"]),
+    ],
+)
+def test_a_text_box_printed_above_its_paragraph_is_read_before_it(
+    top: int, width: int, wrap: str, expected: list[str]
+) -> None:
+    box = (
+        "<w:r><w:drawing><wp:anchor xmlns:wp='urn:wp'><wp:positionV relativeFrom='paragraph'>"
+        f"<wp:posOffset>{top}</wp:posOffset></wp:positionV><wp:extent cx='{width}' cy='177800'/><wp:{wrap}/>"
+        f"<wps:txbx><w:txbxContent>{paragraph('in the box')}</w:txbxContent></wps:txbx></wp:anchor></w:drawing></w:r>"
+    )
+    assert texts(make_docx([f"<w:p>{run('beside it')}{box}</w:p>"])) == expected
+
+
+def test_an_old_text_box_printed_above_its_paragraph_is_read_before_it() -> None:
+    box = (
+        "<w:r><w:pict><v:shape style='position:absolute;margin-left:180pt;margin-top:-28pt;width:94pt;height:13pt'>"
+        f"<v:textbox><w:txbxContent>{paragraph('in the box')}</w:txbxContent></v:textbox></v:shape></w:pict></w:r>"
+    )
+    assert texts(make_docx([f"<w:p>{run('beside it')}{box}</w:p>"])) == ["in the box", "beside it"]
+
+
+def test_a_title_in_the_cell_of_a_form_heads_its_section() -> None:
+    form = ["得分", "评卷人"]
+    data = make_docx(
+        [
+            table([[*form, "一、填空题（每题2分，共4分）"]]),
+            "1．桥由____组成。",
+            "2．墩是____。",
+            table([[*form, "二、简答题（每题6分，共12分）"]]),
+            "1．什么是桁架？",
+            "2．什么是拱？",
+        ]
+    )
+    lines = read_docx(data).lines
+    _, starts, _ = join_lines(lines)
+    drafts = split_lines(lines, starts).drafts
+    assert [(draft.question_type, draft.stem, draft.marks) for draft in drafts] == [
+        ("fill_in_the_blank", "桥由____组成。", 2.0),
+        ("fill_in_the_blank", "墩是____。", 2.0),
+        ("short_answer", "什么是桁架？", 6.0),
+        ("short_answer", "什么是拱？", 6.0),
+    ]
+
+
 def test_tables_are_rows_and_layout_tables_are_lines() -> None:
     data = make_docx([table([["T1", "T2"], ["S(B)", "X(A)"]]), table([["1. 甲是（ ）"], ["A. 子"]])])
     lines = [(line.kind, line.text) for line in read_docx(data).lines]
@@ -267,3 +320,11 @@ def test_a_line_knows_how_it_is_printed() -> None:
         Look(10.5, left=21.0),
         Look(10.5, is_bold=True),
     ]
+
+
+def test_the_sign_of_a_list_without_numbers_stands_before_its_lines() -> None:
+    lists = numbering([[("bullet", "\uf0b7")], [("none", "")]])
+    data = make_docx(
+        [paragraph("oak", number=(1, 0)), paragraph("ash", number=(2, 0)), "elm"], {"numbering.xml": lists}
+    )
+    assert texts(data) == ["• oak", "ash", "elm"]

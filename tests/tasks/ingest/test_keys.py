@@ -257,3 +257,86 @@ def test_a_key_that_prints_some_questions_again_is_no_paper(tmp_path: Path) -> N
         "no_questions",
         "The document holds 12 answers and no questions: it is the key of another paper.",
     )
+
+
+def test_a_key_is_aligned_with_the_questions_not_with_lists_and_tables_within_answers(tmp_path: Path) -> None:
+    asked = (
+        "一、计算题\n1. 求磨坊每天磨多少袋。\n2. 按步骤求渡船的载重。\n3. 求船长与渡口。\n"
+        "二、简答题\n4. 简述灯塔的作用。\n5. 简述驿站的作用。\n"
+    )
+    key = (
+        "参考答案\n一、计算题\n1. 每天四袋。\n2. 步骤如下：\n1. 称船\n2. 称人\n3. 相加\n3. (1) 老王\n(2) 河东\n(4) 另注\n"
+        "二、简答题\n4. 为船指路。\n3 | 5 | 灯\n5 | 7 | 塔\n5. 换马歇脚。\n"
+    )
+    write(tmp_path, "harbour key.txt", key)
+    questions = read_landed(write(tmp_path, "harbour paper.txt", asked))["questions"]
+    assert [q["answer"] for q in questions] == [
+        ["每天四袋。"],
+        ["步骤如下：\n1. 称船\n2. 称人\n3. 相加"],
+        ["(1) 老王\n(2) 河东\n(4) 另注"],
+        ["为船指路。\n3 | 5 | 灯\n5 | 7 | 塔"],
+        ["换马歇脚。"],
+    ]
+
+
+def test_answers_below_numbers_of_problems_answer_the_parts_of_these(tmp_path: Path) -> None:
+    paper = "一、填空题\n（1）风从____来。\n（2）盐从____来。\n二、计算题\n（1）求袋数。\n（2）求船数。\n三、简答题\n（1）简述渡口的历史。\n"
+    key = "第一题\n（1）北方\n（2）海边\n第二题\n（1）四袋\n（2）两艘\n第三题\n（1）很久以前就有。\n"
+    write(tmp_path, "harbour key.txt", key)
+    questions = read_landed(write(tmp_path, "harbour paper.txt", paper))["questions"]
+    assert [q["answer"] for q in questions] == [["北方"], ["海边"], ["四袋"], ["两艘"], ["很久以前就有。"]]
+
+
+def test_a_key_of_another_version_answers_only_what_it_prints_again(tmp_path: Path) -> None:
+    stems = [f"简述{place}的历史和它今天的作用。" for place in ("磨坊", "灯塔", "渡口", "驿站")]
+    choices = "".join(
+        f"{number}. {thing}用来做什么？（ ）\nA. 磨面 B. 照明 C. 过河 D. 送信\n"
+        for number, thing in enumerate(("风车", "灯", "船", "马", "水车"), start=1)
+    )
+    asked = "".join(f"{number}. {stem}\n" for number, stem in enumerate(stems, start=1))
+    key = "1. 简述水车的历史和它今天的作用。\n水车很老。\n" + "".join(
+        f"{number}. {stem}\n{stem[2:4]}很老。\n" for number, stem in enumerate(stems[:3], start=2)
+    )
+    write(tmp_path, "harbour key.txt", f"一、选择题\n1-5 DCBAD\n二、简答题\n{key}")
+    landed = read_landed(write(tmp_path, "harbour paper.txt", f"一、选择题\n{choices}二、简答题\n{asked}"))
+    answers = [q["answer"] for q in landed["questions"]]
+    assert answers == [*([[]] * 5), ["磨坊很老。"], ["灯塔很老。"], ["渡口很老。"], []]
+    assert any("the key of another" in one for one in landed["document"]["warnings"])
+
+
+def test_an_answer_part_ends_where_the_choice_questions_of_another_paper_begin(tmp_path: Path) -> None:
+    def write_choices(things: tuple[str, ...]) -> str:
+        return "".join(
+            f"{number}. {thing}用来做什么？（ ）\nA. 磨面\nB. 照明\nC. 过河\nD. 送信\n"
+            for number, thing in enumerate(things, start=1)
+        )
+
+    paper = (
+        f"一、选择题\n{write_choices(('风车', '灯', '船'))}二、简答题\n1. 简述磨坊的历史。\n参考答案\n"
+        f"一、选择题\n1-3 ABC\n二、简答题\n1. 磨坊很老。\n"
+        f"一、选择题\n{write_choices(('驿马', '渡船', '水车'))}参考答案\n1-3 DCA\n"
+    )
+    questions = read_landed(write(tmp_path, "papers.txt", paper))["questions"]
+    assert [q["answer"] for q in questions] == [["A"], ["B"], ["C"], ["磨坊很老。"], ["D"], ["C"], ["A"]]
+
+
+def test_a_letter_with_its_reason_in_a_bracket_is_a_key(tmp_path: Path) -> None:
+    found = read(
+        write(tmp_path, "paper.txt", write_paper(lambda _, key, text: f"答案：{key}（{text}最合适）"))
+    )
+    assert found == EXPECTED
+
+
+def test_rows_for_the_parts_of_a_question_answer_that_question(tmp_path: Path) -> None:
+    asked = "1. Explain how the mill works.\n2. Describe the way of the grain.\n3. State the length of the pier.\n"
+    key = (
+        "Question | Answer | Marks\n1(a) | The wind turns it. | 2\n1(b) | Not in winter. | 1\n"
+        "2 | By cart to the quay. | 3\n3(a) | Forty metres. | 1\n"
+    )
+    write(tmp_path, "harbour ms.txt", key)
+    questions = read_landed(write(tmp_path, "harbour qp.txt", asked))["questions"]
+    assert [q["answer"] for q in questions] == [
+        ["(a) The wind turns it.\n(b) Not in winter."],
+        ["By cart to the quay."],
+        ["(a) Forty metres."],
+    ]

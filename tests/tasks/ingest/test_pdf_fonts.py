@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled
+from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, list_foreign
 
 
 def is_garbled(text: str) -> bool:
@@ -38,3 +38,23 @@ def test_text_that_no_language_writes_is_garbled(text: str) -> None:
 )
 def test_text_in_any_language_is_not(text: str) -> None:
     assert not is_garbled(text)
+
+
+TEXT = "考试方式日期教师文本件时间机制结果程序月样来来查某柱板根据操作系统"
+
+
+def shift(text: str, by: int) -> str:
+    return "".join(chr(ord(one) - by) for one in text)
+
+
+@pytest.mark.parametrize("by", [0x49D0, 0x4D00, 0x4A11])
+def test_characters_counted_from_a_wrong_place_are_read_as_what_they_show(by: int) -> None:
+    moved = shift("".join(one for one in TEXT if 0x6200 <= ord(one) < 0x6800), by)
+    assert set(list_foreign(list(f"考试{moved}, x²"))) == set(moved)
+    shown = find_shift(sorted(set(moved)))
+    assert moved.translate(shown) == shift(moved, -by)
+
+
+def test_a_few_foreign_letters_are_left_as_they_are() -> None:
+    assert find_shift(list("ᯩᰕᵏᴸ")) == {}
+    assert not list_foreign(list("Élève, où; Ω, ж, かな, 한국, x̄, Ⅳ"))

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tasks.ingest.readers.pdf import read_pdf
+from tasks.ingest.readers.pdf_fonts import find_signs
 from tasks.ingest.readers.pdf_formulas import write_linear
-from tasks.ingest.readers.pdf_pages import Row
+from tasks.ingest.readers.pdf_pages import Character, Page, Row
+from tasks.ingest.readers.pdf_rows import build_rows
+from tasks.ingest.readers.pdf_rules import Rule
 from tests.tasks.ingest.builders import make_pdf
 
 Line = tuple[float, float, float, float]
@@ -64,3 +67,53 @@ def test_pieces_of_a_large_bracket_are_a_formula_that_is_lost() -> None:
 def test_questions_and_options_beside_each_other_stay_apart() -> None:
     rows = make_row("1. Name it.", 50, 700), make_row("2. Draw it.", 112, 700)
     assert write(*rows) == ["1. Name it.", "2. Draw it."]
+
+
+def put(text: str, left: float, baseline: float = 700.0, size: float = 10.0) -> Character:
+    """A character half as wide as its size."""
+    return Character(
+        text, left, baseline, left, left + 0.5 * size, baseline - 0.2 * size, baseline + size, size
+    )
+
+
+def build(characters: Sequence[Character], bars: Sequence[Rule] = ()) -> list[str]:
+    page = Page(595, 842)
+    build_rows(page, characters, [], [], bars)
+    return [row.text for row in page.rows]
+
+
+def test_an_accent_is_written_with_the_letter_that_it_stands_over() -> None:
+    assert build([put("w", 50), put("ˆ", 50), put("x", 55)]) == ["w\u0302x"]
+    assert build([put("˙", 50), put("y", 50), put("x", 55)]) == ["y\u0307x"]
+    assert build([put("a", 50), put("\u0338", 55), put("=", 55), put("b", 60)]) == ["a=\u0338b"]
+    assert build([put("&", 50), put("ˆ", 55), put(",", 60)]) == ["&ˆ,"]
+
+
+def test_small_print_over_and_under_a_line_in_the_text_is_a_fraction() -> None:
+    parts = [put("o", 50), put("1", 57, 704, 6), put("4", 57, 697, 6), put(".", 61)]
+    assert build(parts, [Rule(702.5, 56.5, 60.5)]) == ["o 1/4."]
+    assert build(parts) == ["o¹₄."]
+
+
+def test_limits_beside_a_large_sign_are_read_from_below() -> None:
+    characters = [
+        put("∑", 50),
+        put("∞", 56, 705, 6),
+        put("i", 56, 697, 6),
+        put("=", 59, 697, 6),
+        put("a", 66),
+    ]
+    assert build(characters) == ["∑_{i=}^∞ a"]
+
+
+def test_limits_over_and_under_a_large_sign_are_its_scripts_wherever_they_are_written() -> None:
+    host = Row("1. Find ∑ of it", 50, 130, 698, 708, 10.0, baseline=700, signs=((9, 90.0, 98.0),))
+    upper, lower = make_row("∞", 92, 712, 6.0), make_row("n=1", 90, 690, 6.0)
+    assert write(upper, host, lower) == ["1. Find ∑_{n=1}^∞ of it"]
+    assert write(make_row("7", 130, 712, 6.0), host) == ["7", "1. Find ∑ of it"]
+
+
+def test_fonts_of_tex_that_have_no_table_are_known_by_their_names() -> None:
+    assert find_signs("ABCDEF+CMEX10")[ord("X")] == "∑"
+    assert find_signs("CMSY10")[0x0D] == "○"
+    assert find_signs("SimSun") == find_signs("CMR10") == {}

@@ -228,3 +228,50 @@ def test_a_question_printed_again_with_its_key_is_kept_once_with_the_key(tmp_pat
     assert read(write(tmp_path, "sets.xlsx", make_xlsx({"Set 1": paper, "Bank": bank}))) == [
         ("Who keeps the lamp?", ["a miller", "a keeper"], ["B"])
     ]
+
+
+def test_of_a_question_printed_again_with_another_key_the_keys_disagree(tmp_path: Path) -> None:
+    asked = ["Who keeps the lamp?", "a miller", "a keeper"]
+    rows = [["Question", "A", "B", "Answer"], [*asked, "B"], [*asked, "A"]]
+    questions = read_landed(write(tmp_path, "bank.xlsx", make_xlsx({"S": rows})))["questions"]
+    assert [(q["answer"], "keys_disagree" in q["parse_notes"]) for q in questions] == [(["B"], True)]
+
+
+def test_what_tells_equally_worded_records_apart_is_what_they_ask_about(tmp_path: Path) -> None:
+    said = [
+        ["It stands on the hill, north of the town.", "The wind turns it."],
+        ["It floats at the quay, south of the mill.", "It carries sheep."],
+    ]
+    records = [
+        {
+            "uid": f"5fa1-0{place}",
+            "question": "What is it?",
+            "choices": ["a mill", "a ferry"],
+            "answer": "AB"[place],
+            "hints": hints,
+        }
+        for place, hints in enumerate(said)
+    ]
+    records.append(
+        {"uid": "5fa1-07", "question": "Who sails?", "choices": ["a miller", "a skipper"], "answer": "B"}
+    )
+    questions = read_landed(write(tmp_path, "bank.json", json.dumps(records).encode()))["questions"]
+    assert [(q["material"], q["answer"]) for q in questions] == [
+        ("It stands on the hill, north of the town.\nThe wind turns it.", ["A"]),
+        ("It floats at the quay, south of the mill.\nIt carries sheep.", ["B"]),
+        (None, ["B"]),
+    ]
+
+
+def test_options_repeat_their_letters_with_and_without_a_stop(tmp_path: Path) -> None:
+    rows = [
+        ["题目", "选项1", "选项2", "选项3", "正确答案"],
+        ["磨坊由什么推动？", "A.风", "B.雨", "C雪", "A"],
+        ["渡船运什么？", "A盐", "B谷", "C羊毛", "B"],
+        ["谁值夜班？", "A组", "B.乙队", "丙队", "B"],
+    ]
+    assert read(write(tmp_path, "bank.xlsx", make_xlsx({"S": rows}))) == [
+        ("磨坊由什么推动？", ["风", "雨", "雪"], ["A"]),
+        ("渡船运什么？", ["盐", "谷", "羊毛"], ["B"]),
+        ("谁值夜班？", ["A组", "乙队", "丙队"], ["B"]),
+    ]

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.readers.ocr import merge_boxes
 from tasks.ingest.readers.ocr_repair import repair_lines
 from tasks.ingest.readers.pdf_pages import Page, Row
-from tests.tasks.ingest.builders import make_pdf
+from tests.tasks.ingest.builders import make_docx, make_pdf
 
 needs_cv2 = pytest.mark.skipif(
     importlib.util.find_spec("cv2") is None, reason="the extra `ocr` is not installed"
@@ -412,8 +413,40 @@ def test_a_page_without_a_line_is_empty_and_one_that_fails_is_named(monkeypatch:
     read = ocr.read_image(blank)
     assert read.lines == []
     assert read.warnings == ["The picture was not read by OCR: the engine failed with ValueError."]
-    _, warnings, _ = ocr.read_pages(scan_with(lambda canvas: None), [1], 60.0)
+    _, warnings = ocr.read_pages(scan_with(lambda canvas: None), [1], 60.0)
     assert warnings == ["Page 1 was not read by OCR: the engine failed with ValueError."]
+
+
+@needs_ocr
+def test_a_word_file_that_holds_pictures_and_no_text_is_read_from_them_in_order() -> None:
+    import cv2
+
+    from tasks.ingest.readers.formats import DOCX
+
+    texts = ["1. Which of these is the longest river?", "2. Which of these is the largest desert?"]
+    names = ["first", "second"]
+    relations = "".join(
+        f'<Relationship Id="{name}" Target="media/{name}.png" Type="image"/>' for name in reversed(names)
+    )
+    parts: dict[str, str | bytes] = {"_rels/document.xml.rels": f"<Relationships>{relations}</Relationships>"}
+    for name, text in zip(names, texts, strict=True):
+        parts[f"media/{name}.png"] = cv2.imencode(".png", draw_text(text))[1].tobytes()
+    blocks = [
+        f"<w:p><w:r><w:drawing><wp:inline xmlns:wp='urn:wp'><wp:extent cx='5000000' cy='5000000'/>"
+        f"<a:blip xmlns:a='urn:a' xmlns:r='urn:r' r:embed='{name}'/></wp:inline></w:drawing></w:r></w:p>"
+        for name in names
+    ]
+    options = {"use_ocr": True, "time_limit_s": 600.0}
+    read = DOCX.read(make_docx(blocks, parts), options)
+    assert [line.text for line in read.lines] == texts
+    assert read.converter == "docx-walker+rapidocr"
+    typed = DOCX.read(
+        make_docx(["Typed text that is long enough to be a paper of its own.", *blocks], parts), options
+    )
+    assert [line.text for line in typed.lines][1:] == ["[image]", "[image]"]
+    with pytest.raises(DocumentError, match="holds 2 pictures and hardly any text") as caught:
+        DOCX.read(make_docx(blocks, parts), {**options, "use_ocr": False})
+    assert caught.value.code == "needs_ocr"
 
 
 @needs_ocr

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.readers.docx import read_docx
 from tasks.ingest.readers.extraction import Line, join_lines
+from tasks.ingest.readers.plain_text import read_text
 from tasks.ingest.readers.web_pages import read_html
 from tasks.ingest.splitting import split_lines
 from tests.tasks.ingest.builders import make_docx, numbering, paragraph, run, table
@@ -278,3 +279,25 @@ def test_circled_numbers_in_a_row_are_no_numbers_of_a_key_table() -> None:
     lines = [Line(text) for text in ("1. 下列属于河流的是（ A ）", "①\t2", "A. 长江  B. 泰山  C. 故宫")]
     drafts = split_lines(lines, join_lines(lines)[1]).drafts
     assert [(draft.number_label, draft.answer) for draft in drafts] == [("1.", ["A"])]
+
+
+def test_options_in_the_rows_of_a_table_keep_the_sign_beside_the_right_one() -> None:
+    paper = "\n".join(
+        f"{number}. {stem}\n\n|   |   |   |\n| --- | --- | --- |\n{rows}\n"
+        for number, (stem, rows) in enumerate(
+            [
+                ("Which of these float?", "|   | a. | lead |\n| * | b. | oak |\n|   | c. | slate |"),
+                ("Which of these bend?", "| * | a. | ash |\n|   | b. | glass |\n|   | c. | slate |"),
+                ("Which of these burn?", "|   | a. | lead |\n|   | b. | slate |\n| * | c. | coal |"),
+            ],
+            start=1,
+        )
+    )
+    lines = read_text(paper.encode()).lines
+    _, starts, _ = join_lines(lines)
+    drafts = split_lines(lines, starts).drafts
+    assert [(draft.stem, draft.options, draft.answer) for draft in drafts] == [
+        ("Which of these float?", [("A", "lead"), ("B", "oak"), ("C", "slate")], ["B"]),
+        ("Which of these bend?", [("A", "ash"), ("B", "glass"), ("C", "slate")], ["A"]),
+        ("Which of these burn?", [("A", "lead"), ("B", "slate"), ("C", "coal")], ["C"]),
+    ]

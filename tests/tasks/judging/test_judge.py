@@ -128,7 +128,8 @@ def test_a_truncated_answer_is_judged_as_it_stands(ledger: Ledger) -> None:
             ledger, server.url, join_questions(make_responses([("正确。因为", "truncated")]), bank)
         )
         assert server.state.requests["judge"] == 1
-    assert unit[0]["stars"] == 3
+        # Right, with a reason that breaks off before it says anything.
+        assert unit[0]["stars"] == 2
 
 
 def test_an_answer_that_failed_as_a_call_is_not_judged(ledger: Ledger) -> None:

@@ -78,6 +78,8 @@ def build_season(
                         "round": 1,
                         "weighting": "none",
                         "kappa": kappa,
+                        "kappa_low": kappa - 0.1,
+                        "kappa_high": min(1.0, kappa + 0.1),
                         "pair_count": 40,
                     }
                 )

@@ -91,11 +91,13 @@ def test_the_page_opens_with_the_latest_month_zero_shot_in_order_of_rank(
     best = leaderboard.row(0, named=True)
     assert cells[1] == f"{best['score']:.2f}"
     assert cells[2] == f"{best['score_low']:.1f}–{best['score_high']:.1f}"
-    assert cells[3] == f"{best['rank_low']}–{best['rank_high']}"
-    assert cells[4] == best["rank_group"] == "A"
-    assert f"与另外 {best['rank_high'] - best['rank_low']} 个模型无法区分" in cells[5]
-    assert f"{best['equated_score']:.2f}" in cells[8]
-    assert cells[9] == "100.00"
+    # No key of this season is in the bank, so that its chance level is not known.
+    assert (cells[3], best["corrected_score"]) == ("–", None)
+    assert cells[4] == f"{best['rank_low']}–{best['rank_high']}"
+    assert cells[5] == best["rank_group"] == "A"
+    assert f"与另外 {best['rank_high'] - best['rank_low']} 个模型无法区分" in cells[6]
+    assert f"{best['equated_score']:.2f}" in cells[9]
+    assert cells[10] == "100.00"
 
 
 def test_neighbours_that_cannot_be_told_apart_are_said_to_be_so(
@@ -182,6 +184,28 @@ def test_an_overridden_gate_a_revision_and_a_repetition_are_marked(
     ]
     table = pl.read_csv(path.parent / "data" / "index-editions.csv")
     assert set(table["overridden_gates"]) == {"ratings; later"}
+
+
+def test_what_has_no_equated_score_has_its_cause_on_the_page_and_in_its_data(
+    open_season: OpenSeason, tmp_path: Path
+) -> None:
+    run_named = open_season(build_season(months=["2025-07"]))
+
+    def unequated(name: str, params: dict[str, object]) -> pl.DataFrame:
+        frame = run_named(name, params)
+        if "unequated_because" in frame.columns:
+            frame = frame.with_columns(
+                equated_score=pl.lit(None, dtype=pl.Float64), unequated_because=pl.lit("questions")
+            )
+        return frame
+
+    path = render_leaderboard(unequated, tmp_path, language="en")
+
+    said = read_page(path).xpath("//p[contains(@class,'unequated')]")[0].xpath("string(span[@class='en'])")
+    assert said == "No equated score: a discipline has too few questions."
+    text = (path.parent / "data" / "board.js").read_text("utf-8")
+    board = json.loads(text[text.index("= {") + 2 :].rstrip().removesuffix(";"))
+    assert {edition["unequated"][1] for edition in board["editions"]} == {said}
 
 
 def test_every_month_and_style_is_on_the_page(report_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_the_table_has_a_row_per_candidate_in_order(season: NamedQuery) -> None:
     assert f"{best['score_low']:.1f}–{best['score_high']:.1f}" in lines[0]
     assert f"{best['rank_low']}–{best['rank_high']}" in lines[0] and "│     A │" in lines[0]
     count = best["rank_high"] - best["rank_low"]
-    assert f"Not distinguishable (all pairs, Holm, 5%): {best['model']} from {count};" in text
+    assert f"Not distinguishable (all pairs together, 5%): {best['model']} from {count};" in text
     assert "Edition: run-2025-07/1 (Published on 2027-01-01)" in text
 
 
@@ -36,6 +36,23 @@ def test_an_overridden_gate_stands_above_the_table_with_its_reason(season: Named
 
     assert text.startswith("PUBLISHED WITH A GATE SHUT the calibration rests on too few ratings.")
     assert "the reason: No raters in May." in text
+
+
+def test_what_has_no_equated_score_has_its_cause_below_the_table(season: NamedQuery) -> None:
+    def render(cause: str | None) -> str:
+        frame = season("leaderboard", {}).with_columns(
+            equated_score=pl.lit(None, dtype=pl.Float64), unequated_because=pl.lit(cause, dtype=pl.String)
+        )
+        return " ".join(render_leaderboard_text(frame).split())
+
+    assert (
+        "– No equated score: too few answers to questions that were published before link this month to others"
+        in render("anchors")
+    )
+    assert "– No equated score: the model of the answers came to no one result" in render("draws")
+    assert "– No equated score: this edition does not say why." in render(None)
+    equated = season("leaderboard", {}).with_columns(equated_score=pl.lit(50.0))
+    assert "No equated score" not in render_leaderboard_text(equated)
 
 
 def test_a_repetition_of_the_month_has_a_table_below_the_first(season: NamedQuery) -> None:

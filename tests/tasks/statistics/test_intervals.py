@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,12 @@ import pytest
 from schemas.errors import ContractError, UsageError
 from tasks.statistics.cells import StarRows
 from tasks.statistics.scores.comparisons import compute_changes, compute_pairs
-from tasks.statistics.scores.intervals import compute_scores
+from tasks.statistics.scores.intervals import (
+    Estimate,
+    compute_score_interval,
+    compute_scores,
+    divide_intervals,
+)
 
 # Extra hours of sleep under two drugs, the ten patients of Student (1908), Biometrika 6. R's `t.test(paired = TRUE)` gives
 # t = -4.0621 with 9 degrees, p = 0.002833, -1.58 [-2.4598858, -0.7001142]; Welch's test of the two as separate groups
@@ -200,9 +206,102 @@ def test_intervals_stay_on_the_scale() -> None:
 
     found = compute_scores(rows, [1.0], candidate_count=2).score
 
-    assert found.low.tolist()[0] == 0.0
-    assert found.high.tolist()[0] == 100.0
-    assert found.low.tolist()[1] == 0.0
+    # Who earned a star is not at the end where there are none, who missed one not at the other.
+    assert ((found.low > 0.0) & (found.low < found.value)).all()
+    assert ((found.value < found.high) & (found.high < 100.0)).all()
+
+
+@pytest.mark.parametrize(
+    ("right", "asked", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (1, 29, 0.0061, 0.1718)],
+)
+def test_all_or_nothing_has_the_printed_score_interval(
+    right: int, asked: int, low: float, high: float
+) -> None:
+    # Newcombe (1998), Statistics in Medicine 17, 857-872, table I: Wilson's interval, which knows the spread and so has
+    # endless degrees of freedom.
+    share = right / asked
+    se = np.sqrt(share * (1 - share) / (asked - 1))
+
+    found = compute_score_interval(
+        np.array([share * 100]), np.array([se * 100]), np.array([np.inf]), np.array([float(asked)])
+    )
+
+    assert np.concatenate(found) == pytest.approx([low * 100, high * 100], abs=0.005)
+
+
+def test_a_ratio_of_two_symmetric_intervals_has_fiellers() -> None:
+    # Donner and Zou (2012): with estimate ± 1.96 se on both sides the interval of the ratio is Fieller's (1954).
+    first, second = np.array([50.0]), np.array([80.0])
+    spread = 16.0, 9.0
+    covariance = np.array([5.0])
+    own, base = (
+        Estimate(
+            value,
+            np.sqrt([variance]),
+            np.array([np.inf]),
+            value - 1.96 * variance**0.5,
+            value + 1.96 * variance**0.5,
+        )
+        for value, variance in zip((first, second), spread, strict=True)
+    )
+
+    low, high = divide_intervals(own, base, covariance)
+
+    a = 80.0**2 - 1.96**2 * spread[1]
+    b = -2 * (50.0 * 80.0 - 1.96**2 * 5.0)
+    c = 50.0**2 - 1.96**2 * spread[0]
+    assert [low[0], high[0]] == pytest.approx(sorted(np.roots([a, b, c]).tolist()))
+
+
+def test_questions_of_one_passage_count_as_one() -> None:
+    stars = {
+        (candidate, 0, number): float((number // 5 + candidate) % 4)
+        for candidate in (0, 1)
+        for number in range(40)
+    }
+    rows = make_rows(stars)
+    passages = replace(rows, cluster=rows.question // 5)
+
+    alone, together = (compute_scores(found, [1.0], candidate_count=2).score for found in (rows, passages))
+    pairs = [compute_pairs(found, [1.0], candidate_count=2).differences for found in (rows, passages)]
+
+    assert together.value == pytest.approx(alone.value)
+    # Five answers of a passage are one: the variance is 5 · 39 / 35 times as large (8 clusters instead of 40 questions).
+    assert together.se**2 == pytest.approx(alone.se**2 * 5 * 39 / 35)
+    assert together.degrees == pytest.approx([7.0, 7.0])
+    assert pairs[1].se[0] ** 2 == pytest.approx(pairs[0].se[0] ** 2 * 5 * 39 / 35)
+
+
+def test_a_passage_in_two_disciplines_is_one_cluster() -> None:
+    stars = {
+        (0, discipline, 100 * discipline + number): float(number % 4)
+        for discipline in (0, 1)
+        for number in range(12)
+    }
+    rows = make_rows(stars)
+
+    apart = compute_scores(rows, [0.5, 0.5], candidate_count=1).score
+    shared = compute_scores(replace(rows, cluster=rows.question % 100), [0.5, 0.5], candidate_count=1).score
+
+    # The same answers in both: what one cluster errs by in one, it errs by in the other.
+    assert shared.se == pytest.approx(apart.se * np.sqrt(2))
+
+
+def test_where_every_discipline_is_one_passage_disciplines_tell_the_error() -> None:
+    means = [0.0, 1.0, 2.0, 2.0, 3.0]
+    stars = {
+        (0, discipline, 10 * discipline + number): mean
+        for discipline, mean in enumerate(means)
+        for number in range(4)
+    }
+    rows = make_rows(stars)
+
+    found = compute_scores(replace(rows, cluster=rows.question // 10), [0.2] * 5, candidate_count=1).score
+
+    # Collapsed strata: five clusters of one stratum.
+    assert found.se[0] == pytest.approx(np.std(means, ddof=1) / np.sqrt(5) * 100 / 3)
+    assert found.degrees.tolist() == [4.0]
 
 
 def test_the_error_of_r_is_that_of_a_jackknife_over_questions() -> None:

@@ -20,7 +20,7 @@ from tasks.statistics.cells import StarRows
 from tasks.statistics.score import MOST_STARS
 from tasks.statistics.scores.comparisons import compute_pairs
 from tasks.statistics.scores.intervals import Scores, compute_scores
-from tasks.statistics.scores.ranks import compute_holm, compute_ranks
+from tasks.statistics.scores.ranks import compute_ranks
 from tests.warehouse.lake.kit import connect_trial
 from warehouse.lake.reading.queries import read_queries
 
@@ -81,7 +81,7 @@ def rank(published: pl.DataFrame, scores: Scores) -> list[int]:
         pairs.first,
         pairs.second,
         pairs.differences.difference,
-        compute_holm(pairs.differences.p_value),
+        pairs.together.p_value,
     )
     return [int(value) for value in found.rank]
 

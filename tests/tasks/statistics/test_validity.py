@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tests.benchmarks.validity_edges import CASES
+from tests.benchmarks.validity_edges import measure_coverage as measure_hard_coverage
+from tests.benchmarks.validity_edges import measure_family_error as measure_hard_family_error
 from tests.benchmarks.validity_intervals import measure_coverage, measure_family_error
 
 
@@ -38,3 +41,24 @@ def test_candidates_that_differ_are_told_apart() -> None:
 
     assert shares["group"] <= 0.1
     assert shares["rank range"] <= 0.1
+
+
+def test_intervals_hold_the_truth_at_the_ends_of_the_scale() -> None:
+    # With t intervals R held it in .73 of cases above, and S in .91 with 200 questions.
+    for case, questions in (("theta +4.5", 90), ("theta -4.5, 0 or 3", 200)):
+        found = measure_hard_coverage(CASES[case], questions, exams=16, seed=3)
+        for kind in ("S", "R", "discipline", "difference"):
+            assert found[kind][:, 0].mean() >= 0.88, (case, kind)
+
+
+def test_passages_that_come_whole_are_one_in_every_error() -> None:
+    # By question S held it in .87 of cases, and equals were told apart in .19 of exams.
+    case = CASES["passages of 5"]
+
+    found = measure_hard_coverage(case, 90, exams=16, seed=3)
+    wrong = measure_hard_family_error(case, [0.0], 90, exams=20, seed=3)
+
+    for kind in ("S", "R", "discipline", "difference"):
+        assert found[kind][:, 0].mean() >= 0.88, kind
+        assert found[f"{kind} missing"][:, 0].max() == 0
+    assert max(wrong.values()) <= 0.15

@@ -90,13 +90,35 @@ def read_set_disciplines(connection: Connection, set_id: str) -> list[tuple[str,
     return [(str(lineage), str(discipline)) for lineage, discipline in connection.execute(query)]
 
 
-def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[str]:
-    """The sets that a candidate has answered (a closed session with answers).
+def read_first_bank(connection: Connection, *, is_simulated: bool) -> int | None:
+    """The bank version of the first set drawn for runs of this kind; None before any."""
+    query = select(func.min(set_numbers.c.bank_version))
+    found = connection.execute(query.where(set_numbers.c.is_simulated.is_(is_simulated))).scalar()
+    return None if found is None else int(found)
+
+
+def read_set_groups(connection: Connection, *, prefix: str, is_prefixed: bool) -> list[Row[Any]]:
+    """(organisation, set_group) of every set that could be shared, in the order of meeting.
+
+    They are those met by candidates of organisations whose key begins with `prefix`, or by those of the others.
+    """
+    condition = set_claims.c.organisation.startswith(prefix, autoescape=True)
+    query = (
+        select(set_claims.c.organisation, set_numbers.c.set_group)
+        .join(set_numbers, set_numbers.c.set_id == set_claims.c.set_id)
+        .where(set_claims.c.is_reference.is_(False), set_numbers.c.season.contains("/shared-"))
+        .order_by(set_claims.c.claimed_at, set_numbers.c.set_number, set_claims.c.organisation)
+    )
+    return list(connection.execute(query.where(condition if is_prefixed else ~condition)))
+
+
+def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[tuple[str, int]]:
+    """The sets that candidates have answered (a closed session with answers), and how many have.
 
     The one closed last is at the end.
     """
     query = (
-        select(sessions.c.set_id)
+        select(sessions.c.set_id, func.count(sessions.c.model.distinct()))
         .where(
             sessions.c.is_simulated.is_(is_simulated),
             sessions.c.is_reference.is_(False),
@@ -106,7 +128,7 @@ def read_answered_sets(connection: Connection, *, is_simulated: bool) -> list[st
         .group_by(sessions.c.set_id)
         .order_by(func.max(sessions.c.closed_at), sessions.c.set_id)
     )
-    return [str(set_id) for set_id in connection.execute(query).scalars()]
+    return [(str(set_id), int(count)) for set_id, count in connection.execute(query)]
 
 
 def read_sittings(connection: Connection, models: Iterable[str]) -> list[Row[Any]]:

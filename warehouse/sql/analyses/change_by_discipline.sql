@@ -1,6 +1,6 @@
 -- In which disciplines, and on which questions, did a candidate's score move since its last month?
 -- One row per candidate of the month and discipline. points is what the discipline adds to the change of S (its weight times the
--- change of its score of 0 to 100); the interval holds the errors of both months. New questions and anchors (which other organisations
+-- change of its score of 0 to 100); the interval holds the errors of both months (their intervals, squared and added: Newcombe 1998). New questions and anchors (which other organisations
 -- had answered in earlier months) stand apart, each with the mean of the others who were put the same questions: where the others do
 -- as badly on the new ones, the questions were hard; where they do not, the candidate has grown worse.
 -- Parameters: $model (default null), $month (default null), $prompt_style (default zero_shot), $simulated (default null)
@@ -69,8 +69,8 @@ SELECT
     n.score_high,
     old.score AS previous_score,
     n.score - old.score AS score_change,
-    n.score - old.score - 1.959963984540054 * sqrt(n.score_se ** 2 + old.score_se ** 2) AS score_change_low,
-    n.score - old.score + 1.959963984540054 * sqrt(n.score_se ** 2 + old.score_se ** 2) AS score_change_high,
+    n.score - old.score - sqrt((n.score - n.score_low) ** 2 + (old.score_high - old.score) ** 2) AS score_change_low,
+    n.score - old.score + sqrt((n.score_high - n.score) ** 2 + (old.score - old.score_low) ** 2) AS score_change_high,
     (e.weights ->> ('$."' || n.discipline || '"'))::DOUBLE * (n.score - old.score) AS points,
     coalesce(h.new_count, 0) AS new_count,
     round(h.new_score, 9) AS new_score,

@@ -1,11 +1,12 @@
 -- Do two candidates differ in a discipline?
 -- One row per discipline of an edition that both sat, the largest difference first: means on the scale of 0 to 10 over the
--- questions that both were put, repeats averaged, what nobody could judge counted 0 as in S; the paired difference (first less second) with its 95% interval. p_holm corrects over
--- the disciplines; verdict says who is better, or that they cannot be told apart.
+-- questions that both were put, repeats averaged, what nobody could judge counted 0 as in S; the paired difference (first less second) with its 95% interval. Questions
+-- about one text count as one in it. p_holm corrects over the disciplines; verdict says who is better, or that they cannot be told apart. together_low and together_high
+-- are the ends of an interval that allows for all disciplines: it holds 0 exactly where they cannot.
 -- Parameters: $model_a (default null), $model_b (default null), $month (default null), $prompt_style (default zero_shot)
 -- A null month is the last in which both sat the same questions; null candidates are those with the highest S of that
 -- month (or the last one) that were put the same questions.
--- Shown: discipline, score_a, score_b, difference, difference_low, difference_high, verdict
+-- Shown: discipline, score_a, score_b, difference, together_low, together_high, verdict
 WITH best AS (
     SELECT s.edition_id, s.month, s.model, s.score
     FROM edition_scores AS s
@@ -58,6 +59,7 @@ marks AS (
         s.question_uuid,
         s.discipline,
         s.is_simulated,
+        coalesce(s.passage, s.lineage_uuid) AS cluster,
         (s.stars_1_count + 2 * s.stars_2_count + 3 * s.stars_3_count)
             / (s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count + s.unparsed_count) AS stars
     FROM edition_stars AS s
@@ -69,25 +71,48 @@ marks AS (
 ),
 
 pairs AS (
-    SELECT a.edition_id, a.month, a.discipline, a.is_simulated, a.stars AS stars_a, b.stars AS stars_b
+    SELECT a.edition_id, a.month, a.discipline, a.is_simulated, a.cluster, a.stars AS stars_a, b.stars AS stars_b
     FROM marks AS a
     JOIN marks AS b ON b.edition_id = a.edition_id AND b.question_uuid = a.question_uuid
     JOIN chosen AS c ON c.model_a = a.model AND c.model_b = b.model
     QUALIFY a.month = max(a.month) OVER ()
 ),
 
+deviations AS (
+    SELECT
+        *,
+        (stars_a - stars_b - avg(stars_a - stars_b) OVER (PARTITION BY month, edition_id, discipline, is_simulated)) / 3 * 10 AS deviation
+    FROM pairs
+),
+
+clusters AS (
+    SELECT
+        month,
+        edition_id,
+        discipline,
+        is_simulated,
+        count(*) AS size,
+        sum(stars_a) / 3 * 10 AS total_a,
+        sum(stars_b) / 3 * 10 AS total_b,
+        sum(deviation) AS deviation
+    FROM deviations
+    GROUP BY month, edition_id, discipline, is_simulated, cluster
+),
+
+-- The variance of a mean by cluster, without bias where they are of different size; clusters of equal size that say as much are effective_count.
 means AS (
     SELECT
         month,
         edition_id,
         discipline,
         is_simulated,
-        count(*) AS pair_count,
-        avg(stars_a) / 3 * 10 AS score_a,
-        avg(stars_b) / 3 * 10 AS score_b,
-        avg(stars_a - stars_b) / 3 * 10 AS difference,
-        stddev_samp(stars_a - stars_b) / sqrt(count(*)) / 3 * 10 AS difference_se
-    FROM pairs
+        sum(size)::BIGINT AS pair_count,
+        sum(total_a) / sum(size) AS score_a,
+        sum(total_b) / sum(size) AS score_b,
+        (sum(total_a) - sum(total_b)) / sum(size) AS difference,
+        sqrt(sum(deviation ** 2) / nullif(sum(size) ** 2 - sum(size ** 2), 0)) AS difference_se,
+        sum(size) ** 2 / sum(size ** 2) AS effective_count
+    FROM clusters
     GROUP BY month, edition_id, discipline, is_simulated
 ),
 
@@ -99,7 +124,7 @@ scaled AS (
         sqrt(degrees * (exp(3.841458820694124 / degrees * (1 / shrinkage) ** 2) - 1)) AS reach,
         shrinkage * sqrt(degrees * ln(1 + (difference / nullif(difference_se, 0)) ** 2 / degrees)) / sqrt(2) AS x
     FROM (
-        SELECT *, nullif(pair_count - 1, 0) AS degrees, (8 * (pair_count - 1) + 1) / (8 * (pair_count - 1) + 3) AS shrinkage
+        SELECT *, nullif(effective_count - 1, 0) AS degrees, (8 * (effective_count - 1) + 1) / (8 * (effective_count - 1) + 3) AS shrinkage
         FROM means
     )
 ),
@@ -116,12 +141,18 @@ tested AS (
 corrected AS (
     SELECT
         *,
+        -- As `reach`, with the normal deviate of 2.5% over all disciplines: formula 26.2.23 of Abramowitz and Stegun (error below 4.5e-4).
+        sqrt(degrees * (exp(
+            ((u - (2.515517 + 0.802853 * u + 0.010328 * u ** 2) / (1 + 1.432788 * u + 0.189269 * u ** 2 + 0.001308 * u ** 3)) / shrinkage) ** 2
+            / degrees
+        ) - 1)) AS reach_together,
         CASE
             WHEN p_value IS NOT NULL THEN least(1, max(p_value * (test_count - place + 1)) OVER (ORDER BY place))
         END AS p_holm
     FROM (
         SELECT
             *,
+            sqrt(-2 * ln(0.025 / greatest(1, count(p_value) OVER ()))) AS u,
             count(p_value) OVER () AS test_count,
             row_number() OVER (ORDER BY p_value NULLS LAST, discipline) AS place
         FROM tested
@@ -140,6 +171,16 @@ SELECT
     difference + reach * difference_se AS difference_high,
     p_value,
     p_holm,
+    CASE
+        WHEN p_holm <= 0.05 AND difference > 0 THEN greatest(0, difference - reach_together * difference_se)
+        WHEN p_holm <= 0.05 THEN difference - reach_together * difference_se
+        WHEN p_holm > 0.05 THEN least(0, difference - reach_together * difference_se)
+    END AS together_low,
+    CASE
+        WHEN p_holm <= 0.05 AND difference < 0 THEN least(0, difference + reach_together * difference_se)
+        WHEN p_holm <= 0.05 THEN difference + reach_together * difference_se
+        WHEN p_holm > 0.05 THEN greatest(0, difference + reach_together * difference_se)
+    END AS together_high,
     CASE
         WHEN p_holm IS NULL THEN 'no error is known'
         WHEN p_holm > 0.05 THEN 'not distinguishable'

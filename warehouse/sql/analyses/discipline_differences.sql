@@ -1,8 +1,9 @@
 -- By how much do any two candidates of a month differ in each discipline?
 -- One row per pair and discipline: the difference, first less second, on the scale of 0 to 10 with its 95% interval. is_paired: taken on
 -- the pair_count questions that both were put, repeats averaged, what nobody could judge counted 0 as in S; else both sat different
--- questions, and it is the difference of their two scores. Of one question there is no interval. Intervals of a discipline are not
--- corrected for how many were looked at: discipline_comparison corrects over the disciplines of one pair.
+-- questions, and it is the difference of their two scores (its interval is that of both, squared and added). Questions about one text count
+-- as one in the interval; of one question there is none. Intervals of a discipline are not corrected for how many were looked at:
+-- discipline_comparison corrects over the disciplines of one pair.
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- A null month is the latest. Repetitions of a month are left out.
 WITH marks AS (
@@ -13,6 +14,7 @@ WITH marks AS (
         s.question_uuid,
         s.discipline,
         s.is_simulated,
+        coalesce(s.passage, s.lineage_uuid) AS cluster,
         (s.stars_1_count + 2 * s.stars_2_count + 3 * s.stars_3_count)
             / (s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count + s.unparsed_count) / 3 * 10 AS mark
     FROM edition_stars AS s
@@ -26,24 +28,40 @@ WITH marks AS (
         ))
 ),
 
-paired AS (
+clusters AS (
     SELECT
         a.edition_id,
         a.discipline,
         a.is_simulated,
         a.model AS model_a,
         b.model AS model_b,
-        count(*) AS pair_count,
-        avg(a.mark - b.mark) AS difference,
-        stddev_samp(a.mark - b.mark) / sqrt(count(*)) AS difference_se,
-        nullif(count(*) - 1, 0) AS degrees
+        count(*) AS size,
+        sum(a.mark - b.mark) AS total
     FROM marks AS a
     JOIN marks AS b
         ON b.edition_id = a.edition_id
         AND b.is_simulated = a.is_simulated
         AND b.question_uuid = a.question_uuid
         AND b.model > a.model
-    GROUP BY a.edition_id, a.discipline, a.is_simulated, a.model, b.model
+    GROUP BY a.edition_id, a.discipline, a.is_simulated, a.model, b.model, a.cluster
+),
+
+-- The variance of a mean by cluster, as in discipline_comparison.
+paired AS (
+    SELECT
+        edition_id,
+        discipline,
+        is_simulated,
+        model_a,
+        model_b,
+        sum(size)::BIGINT AS pair_count,
+        sum(total) / sum(size) AS difference,
+        sqrt(greatest(
+            0, round(sum(total ** 2) - 2 * sum(total) / sum(size) * sum(total * size) + (sum(total) / sum(size)) ** 2 * sum(size ** 2), 9)
+        ) / nullif(sum(size) ** 2 - sum(size ** 2), 0)) AS difference_se,
+        nullif(sum(size) ** 2 / sum(size ** 2) - 1, 0) AS degrees
+    FROM clusters
+    GROUP BY edition_id, discipline, is_simulated, model_a, model_b
 ),
 
 scores AS (
@@ -63,11 +81,9 @@ differences AS (
         o.is_paired AND p.pair_count IS NOT NULL AS is_paired,
         if(o.is_paired AND p.pair_count IS NOT NULL, p.difference, (a.score - b.score) / 10) AS difference,
         -- Student's t as a normal variable: Wallace 1959, as in discipline_comparison.
-        if(
-            o.is_paired AND p.pair_count IS NOT NULL,
-            p.difference_se * sqrt(p.degrees * (exp(3.841458820694124 / p.degrees * ((8 * p.degrees + 3) / (8 * p.degrees + 1)) ** 2) - 1)),
-            1.959963984540054 * sqrt(a.score_se ** 2 + b.score_se ** 2) / 10
-        ) AS reach,
+        p.difference_se * sqrt(p.degrees * (exp(3.841458820694124 / p.degrees * ((8 * p.degrees + 3) / (8 * p.degrees + 1)) ** 2) - 1)) AS reach,
+        sqrt((a.score - a.score_low) ** 2 + (b.score_high - b.score) ** 2) / 10 AS apart_low,
+        sqrt((a.score_high - a.score) ** 2 + (b.score - b.score_low) ** 2) / 10 AS apart_high,
         if(o.is_paired, coalesce(p.pair_count, 0), 0) AS pair_count,
         a.edition_id,
         a.is_simulated
@@ -99,8 +115,8 @@ SELECT
     model_b,
     discipline,
     round(difference, 9) AS difference,
-    round(difference - reach, 9) AS difference_low,
-    round(difference + reach, 9) AS difference_high,
+    round(difference - if(is_paired, reach, apart_low), 9) AS difference_low,
+    round(difference + if(is_paired, reach, apart_high), 9) AS difference_high,
     is_paired,
     pair_count,
     edition_id,

@@ -1,11 +1,13 @@
 -- Which candidates improved since a month, and is it more than noise?
 -- One row per candidate that sat in two months from $since_month on: its first edition there, its latest, and the change of S
--- with its 95% interval; the largest change first. The two editions put different questions, so that the errors of both are in the
--- interval. p_holm corrects for having looked at every candidate (Holm); verdict says in words whether it is more than noise at 5%.
+-- with its 95% interval (from the intervals of both scores, squared and added: Newcombe 1998); the largest change first. The two
+-- editions put different questions, so that the errors of both are in the interval. p_holm corrects for having looked at every
+-- candidate (Holm); verdict says in words whether it is more than noise at 5%. together_low and together_high are the ends of an
+-- interval that allows for the same: it holds 0 exactly where the verdict is noise.
 -- equated_change is the change of the equated score, which allows for harder or easier questions; null where nothing is equated.
 -- Parameters: $since_month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- A null month is the first that was published. Repetitions of a month are left out.
--- Shown: model, from_month, to_month, change, change_low, change_high, verdict
+-- Shown: model, from_month, to_month, change, together_low, together_high, verdict
 WITH sat AS (
     SELECT s.*
     FROM edition_scores AS s
@@ -29,6 +31,14 @@ changes AS (
         arg_max(score, month) AS to_score,
         arg_max(score, month) - arg_min(score, month) AS change,
         sqrt(arg_min(score_se, month) ** 2 + arg_max(score_se, month) ** 2) AS change_se,
+        sqrt(
+            (arg_max(score, month) - arg_max_null(score_low, month)) ** 2
+            + (arg_min_null(score_high, month) - arg_min(score, month)) ** 2
+        ) AS reach_low,
+        sqrt(
+            (arg_max_null(score_high, month) - arg_max(score, month)) ** 2
+            + (arg_min(score, month) - arg_min_null(score_low, month)) ** 2
+        ) AS reach_high,
         arg_max_null(equated_score, month) - arg_min_null(equated_score, month) AS equated_change,
         count(*) AS month_count
     FROM sat
@@ -54,6 +64,9 @@ tested AS (
 corrected AS (
     SELECT
         *,
+        -- The normal deviate of 2.5% over all candidates (formula 26.2.23 of Abramowitz and Stegun, error below 4.5e-4) beside that of one.
+        (u - (2.515517 + 0.802853 * u + 0.010328 * u ** 2) / (1 + 1.432788 * u + 0.189269 * u ** 2 + 0.001308 * u ** 3))
+            / 1.959963984540054 AS widening,
         CASE
             WHEN p_value IS NOT NULL
                 THEN least(1, max(p_value * (test_count - place + 1)) OVER (PARTITION BY is_simulated ORDER BY place))
@@ -61,6 +74,7 @@ corrected AS (
     FROM (
         SELECT
             *,
+            sqrt(-2 * ln(0.025 / greatest(1, count(p_value) OVER (PARTITION BY is_simulated)))) AS u,
             count(p_value) OVER (PARTITION BY is_simulated) AS test_count,
             row_number() OVER (PARTITION BY is_simulated ORDER BY p_value NULLS LAST, model) AS place
         FROM tested
@@ -75,10 +89,20 @@ SELECT
     from_score,
     to_score,
     change,
-    change - 1.959963984540054 * change_se AS change_low,
-    change + 1.959963984540054 * change_se AS change_high,
+    change - reach_low AS change_low,
+    change + reach_high AS change_high,
     p_value,
     p_holm,
+    CASE
+        WHEN p_holm <= 0.05 AND change > 0 THEN greatest(0, change - widening * reach_low)
+        WHEN p_holm <= 0.05 THEN change - widening * reach_low
+        WHEN p_holm > 0.05 THEN least(0, change - widening * reach_low)
+    END AS together_low,
+    CASE
+        WHEN p_holm <= 0.05 AND change < 0 THEN least(0, change + widening * reach_high)
+        WHEN p_holm <= 0.05 THEN change + widening * reach_high
+        WHEN p_holm > 0.05 THEN greatest(0, change + widening * reach_high)
+    END AS together_high,
     CASE
         WHEN p_holm IS NULL THEN 'no error is known'
         WHEN p_holm > 0.05 THEN 'no more than noise'

@@ -1,9 +1,11 @@
 -- Which candidates of a month can be told apart?
--- One row per pair: the difference of S with its 95% interval, p corrected over all pairs of the month (Holm), and a verdict.
--- is_paired: taken on the pair_count questions that both sat; else between two scores on different questions. A second run of
--- the month has pairs of its own (is_repetition). A null month is the latest.
+-- One row per pair: the difference of S, and as all pairs of the month are told together: p, the ends of an interval that holds for
+-- all of them at once in 95% of months (it holds 0 exactly where the verdict is that they cannot be told apart), and a verdict.
+-- difference_low, difference_high and p_value are those of the pair alone. Months from before have p_holm instead, and no common
+-- intervals. is_paired: both sat pair_count questions, at least half of theirs. A second run of the month has pairs of its own
+-- (is_repetition). A null month is the latest.
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
--- Shown: model_a, model_b, difference, difference_low, difference_high, verdict
+-- Shown: model_a, model_b, difference, together_low, together_high, verdict
 SELECT
     p.month,
     p.model_a,
@@ -13,6 +15,9 @@ SELECT
     p.difference_high,
     p.p_value,
     p.p_holm,
+    p.p_together,
+    p.together_low,
+    p.together_high,
     CASE
         WHEN p.is_distinguishable IS NULL THEN 'no comparison'
         WHEN NOT p.is_distinguishable OR p.difference = 0 THEN 'not distinguishable'
@@ -35,4 +40,4 @@ WHERE p.prompt_style = $prompt_style
         SELECT max(month) FROM current_editions
         WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
     ))
-ORDER BY p.is_simulated, e.is_repetition, e.run_id, p.p_holm NULLS LAST, p.model_a, p.model_b
+ORDER BY p.is_simulated, e.is_repetition, e.run_id, coalesce(p.p_together, p.p_holm) NULLS LAST, p.model_a, p.model_b

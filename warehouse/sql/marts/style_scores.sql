@@ -33,6 +33,13 @@ WITH scores AS (
     GROUP BY s.edition_id, s.run_id, s.month, s.prompt_style, s.model, s.organisation, s.is_simulated
 ),
 
+-- One reason withholds all disciplines of an edition.
+withheld AS (
+    SELECT edition_id, month, max(withheld) AS unequated_because
+    FROM edition_fits
+    GROUP BY edition_id, month
+),
+
 descriptions AS (
     SELECT models.*
     FROM models
@@ -70,10 +77,14 @@ SELECT
     s.total.pair_count AS pair_count,
     e.reference_model,
     s.total.is_reference AS is_reference,
+    s.total.chance_score AS chance_score,
+    s.total.chance_answers AS chance_answers,
+    s.total.corrected_score AS corrected_score,
     s.total.equated_score AS equated_score,
     s.total.equated_low AS equated_low,
     s.total.equated_high AS equated_high,
     s.total.is_equated_apart AS is_equated_apart,
+    w.unequated_because,
     s.engineering,
     s.economics,
     s.education,
@@ -102,9 +113,11 @@ SELECT
     e.override_reason,
     e.bank_version,
     e.is_provisional,
+    e.provisional_because,
     s.is_simulated,
     e.is_shown_by_default
 FROM scores AS s
 JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
+LEFT JOIN withheld AS w ON w.edition_id = s.edition_id AND w.month = s.month
 LEFT JOIN descriptions AS m ON m.model = s.model AND m.is_simulated = s.is_simulated
 WINDOW styles AS (PARTITION BY s.edition_id, s.month, s.model, s.is_simulated)

@@ -9,6 +9,9 @@ WITH agreement AS (
         split_part(prompt_version, '/', 1) AS prompt_wording,
         -- DuckDB adds up in any order; the same calibration is to give the same number.
         round(avg(kappa), 9) AS mean_kappa,
+        -- The lower end of the mean's interval, from those of kappas on different responses (Zou and Donner 2008); where one is not
+        -- known, nothing is.
+        round(avg(kappa) - sqrt(sum(power(kappa - coalesce(kappa_low, -1), 2))) / count(*), 9) AS mean_kappa_low,
         sum(pair_count)::BIGINT AS rated_count
     FROM calibration
     WHERE weighting = 'none' AND kappa IS NOT NULL
@@ -26,6 +29,7 @@ SELECT
     coalesce(r.prompt_wording, s.prompt_wording) AS prompt_wording,
     coalesce(r.is_judged_in_full, false) AS is_judged_in_full,
     agreement.mean_kappa,
+    agreement.mean_kappa_low,
     agreement.rated_count
 FROM (SELECT * FROM run_judges WHERE run_id = $run_id AND month = $month) AS r
 FULL JOIN stand_ins AS s ON s.judge = r.judge AND s.prompt_wording = r.prompt_wording

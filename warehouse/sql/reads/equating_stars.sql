@@ -9,6 +9,7 @@ SELECT
     s.model,
     s.question_uuid,
     s.lineage_uuid,
+    s.passage,
     s.discipline,
     s.stars_0_count,
     s.stars_1_count,

@@ -17,7 +17,7 @@ import polars as pl
 
 from schemas.errors import ContractError, GateError
 from tasks.exam.plan.bank.packed import Codes, Hashes, Lists, UuidPlaces, Uuids, pack_uuids
-from tasks.exam.public.bank import BankRows, FrameRows, lineage_name
+from tasks.exam.public.bank import BankRows, FrameRows, lineage_name, passage_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 # Statements that are made from the options of a choice: their keys say which option was taken.
 _MADE_FROM_CHOICES: Final = ("multiple_choice_to_true_false", "declarative_rewrite")
+_NO_PASSAGE: Final = "00" * 16
 _TRUTHS: Final = (None, "true", "false")
 
 
@@ -45,6 +46,8 @@ class BankIndex:
         truths: by position and question, `true` or `false` for a statement made from a choice, else null.
         revisions: by position and question, its revision.
         names: by position, the 32 bytes that stand for the lineage in what is published.
+        passages: by position, the passage that it asks about with other lineages, from 0; -1 for none.
+        passage_names: by passage, the 32 bytes that stand for it in what is published.
         secret: what names and salts are made with.
     """
 
@@ -57,6 +60,8 @@ class BankIndex:
     truths: Lists[str | None]
     revisions: Lists[int]
     names: Hashes = field(repr=False)
+    passages: NDArray[np.int32] = field(repr=False)
+    passage_names: Hashes = field(repr=False)
     secret: bytes = field(repr=False)
 
     def count(self, discipline: str) -> int:
@@ -75,6 +80,25 @@ class BankIndex:
         """What stands for each of some lineages, all of this bank version, in what is published."""
         found = self.positions.find_all(lineages).tolist()
         return {lineage: self.names[position] for lineage, position in zip(lineages, found, strict=True)}
+
+    def add_siblings(self, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """A mask with every lineage beside that asks about the passage of one that is in it."""
+        is_met = np.zeros(len(self.passage_names), dtype=np.bool_)
+        held = self.passages[mask]
+        is_met[held[held >= 0]] = True
+        if not is_met.any():
+            return mask
+        return mask | ((self.passages >= 0) & is_met[self.passages])
+
+    def count_repeated(self, positions: Sequence[int]) -> int:
+        """How many of some lineages ask about a passage that another of them has."""
+        held = [passage for passage in self.passages[list(positions)].tolist() if passage >= 0]
+        return len(held) - len(set(held))
+
+    def name_passage(self, position: int) -> bytes | None:
+        """What stands for the passage of a lineage in what is published; None without one."""
+        passage = int(self.passages[position])
+        return None if passage < 0 else self.passage_names[passage]
 
     def list_slots(self, position: int) -> list[str]:
         """The question that each slot of a lineage holds; see `weigh_questions`."""
@@ -137,11 +161,14 @@ class _Reading:
         self._versions: set[int] = set()
         self._lineages, self._questions = bytearray(), bytearray()
         self._revisions, self._disciplines, self._truths = array("i"), array("h"), array("b")
+        self._passages = bytearray()
         self._known: dict[str, int] = {}
 
     def take(self, rows: Sequence[Sequence[Any]]) -> None:
         """Rows of the query, in its order of columns."""
-        versions, questions, revisions, lineages, disciplines, methods, answers = zip(*rows, strict=True)
+        versions, questions, revisions, lineages, disciplines, methods, answers, passages = zip(
+            *rows, strict=True
+        )
         self._versions.update(versions)
         self._questions += pack_uuids(questions)
         self._lineages += pack_uuids(lineages)
@@ -151,6 +178,7 @@ class _Reading:
             -1 if name is None else known.setdefault(name, len(known)) for name in disciplines
         )
         self._truths.extend(map(_find_truth, methods, answers))
+        self._passages += bytes.fromhex("".join(passage or _NO_PASSAGE for passage in passages))
 
     def index(self, disciplines: Sequence[str], secret: bytes) -> BankIndex:
         """The index; what was read is given up."""
@@ -170,6 +198,7 @@ class _Reading:
         names = bytearray()
         for lineage in uuids:
             names += lineage_name(secret, lineage)
+        passages, keys = self._share_passages(taken, starts)
         return BankIndex(
             bank_version=int(self._versions.pop()),
             lineage_uuids=uuids,
@@ -182,8 +211,26 @@ class _Reading:
                 offsets, array("i", np.frombuffer(self._revisions, dtype=np.int32)[taken].tobytes())
             ),
             names=Hashes(bytes(names)),
+            passages=passages,
+            passage_names=Hashes(b"".join(passage_name(secret, key) for key in keys)),
             secret=secret,
         )
+
+    def _share_passages(
+        self, taken: NDArray[np.int64], starts: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], list[bytes]]:
+        """The passage of each lineage, -1 for one that is its alone, and each passage's 16 bytes."""
+        if not len(starts):
+            return np.empty(0, np.int32), []
+        held = np.frombuffer(self._passages, dtype="V16")[taken].view("u1").reshape(-1, 16)
+        keys, code = np.unique(held, axis=0, return_inverse=True)
+        code = np.where(held.any(axis=1), code.ravel(), -1)
+        # A lineage has one text as a rule; of several one is taken, the same in every order of the rows.
+        found = np.maximum.reduceat(code, starts)
+        count = np.bincount(found[found >= 0], minlength=len(keys))
+        number = np.where(count >= 2, np.cumsum(count >= 2) - 1, -1)
+        passages = np.where(found >= 0, number[found], -1).astype(np.int32)
+        return passages, [key.tobytes() for key in keys[count >= 2]]
 
     def _sort(
         self, disciplines: Sequence[str]

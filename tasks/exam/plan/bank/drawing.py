@@ -113,14 +113,14 @@ def draw_set(
         seed: the run's seed.
         set_id: the set.
     """
-    key = make_set_key(seed, set_id)
+    key, lots = make_set_key(seed, set_id), _Lots(index)
     anchor_key, slot_key = digest("proctor anchors", seed, set_id), digest("proctor slots", seed, set_id)
     drawn: list[DrawnQuestion] = []
     for discipline, count, anchor_count in shares:
         first, end = index.spans[discipline]
         allowed: list[int] = (np.flatnonzero(~masks.excluded[first:end]) + first).tolist()
         known = [position for position in allowed if position in asked] if anchor_count else []
-        anchors = _take_lowest(index, known, anchor_count, anchor_key)
+        anchors = lots.take(known, anchor_count, anchor_key)
         taken = set(anchors)
         others = [position for position in allowed if position not in taken]
         for position in anchors:
@@ -131,7 +131,7 @@ def draw_set(
                 )
             )
         for position in _draw_positions(
-            index, others, count - len(anchors), (masks.avoided, masks.rested), key
+            lots, others, count - len(anchors), (masks.avoided, masks.rested), key
         ):
             slots = index.list_slots(position)
             slot = int.from_bytes(make_ticket(slot_key, index.names[position])[:8], "big") % len(slots)
@@ -152,14 +152,40 @@ def make_ticket(key: bytes, name: bytes) -> bytes:
     return sha256(key + name).digest()
 
 
-def _take_lowest(index: BankIndex, positions: Iterable[int], count: int, key: bytes) -> list[int]:
-    names = index.names
-    tickets = sorted((sha256(key + names[position]).digest(), position) for position in positions)
-    return [position for _, position in tickets[:count]]
+class _Lots:
+    """What a set has as it is drawn: a passage once, and again only where nothing else is left."""
+
+    def __init__(self, index: BankIndex) -> None:
+        self._names = index.names
+        self._passages = index.passages
+        self._taken: set[int] = set()
+
+    def take(self, positions: Iterable[int], count: int, key: bytes) -> list[int]:
+        """The `count` positions with the lowest tickets, or as many as there are."""
+        names = self._names
+        tickets = sorted((sha256(key + names[position]).digest(), position) for position in positions)
+        drawn: list[int] = []
+        again: list[int] = []
+        for _, position in tickets:
+            if len(drawn) == count:
+                break
+            passage = int(self._passages[position])
+            if passage in self._taken:
+                again.append(position)
+                continue
+            drawn.append(position)
+            if passage >= 0:
+                self._taken.add(passage)
+        return drawn + again[: count - len(drawn)]
+
+    def take_all(self, positions: list[int]) -> list[int]:
+        """All of the positions, as they stand."""
+        self._taken.update(passage for passage in self._passages[positions].tolist() if passage >= 0)
+        return positions
 
 
 def _draw_positions(
-    index: BankIndex,
+    lots: _Lots,
     allowed: list[int],
     count: int,
     put_off: Sequence[NDArray[np.bool_] | None],
@@ -175,7 +201,7 @@ def _draw_positions(
         masks = [mask for mask in put_off[place:] if mask is not None]
         tier = [position for position in waiting if not any(mask[position] for mask in masks)]
         if len(drawn) + len(tier) >= count:
-            return drawn + _take_lowest(index, tier, count - len(drawn), key)
-        drawn += tier
+            return drawn + lots.take(tier, count - len(drawn), key)
+        drawn += lots.take_all(tier)
         waiting = [position for position in waiting if any(mask[position] for mask in masks)]
     return drawn

@@ -31,6 +31,9 @@ from .blinding import find_blinding_fault as find_blinding_fault
 # What stands for a lineage in everything that is published: 32 bytes, the same in every bank version.
 from .blinding import lineage_name as lineage_name
 
+# The name that stands for a passage in everything that is published: 32 bytes, the same in every bank version.
+from .blinding import passage_name as passage_name
+
 # The secret that names and salts are made with; made on first use, for its owner alone. Raises StoreError.
 from .blinding import read_blinding_secret as read_blinding_secret
 
@@ -52,6 +55,7 @@ __all__ = [
     "find_blinding_fault",
     "lineage_name",
     "make_slot_leaves",
+    "passage_name",
     "read_blinding_secret",
     "seal_bank",
     "slot_salt",

@@ -72,16 +72,22 @@ def seal_bank(index: BankIndex, rows: BankRows, public: Path) -> SealedBank:
             return SealedBank(root, places)
     sealed = _seal_lineages(index, rows)
     root = compute_root(
-        make_lineage_leaf(index.names[position], discipline, sealed[position])
+        make_lineage_leaf(index.names[position], discipline, sealed[position], index.name_passage(position))
         for position, discipline in _iter_lineages(index, order)
     )
     write_whole(folder / f"{root.hex()}.jsonl", _write_lines(index, order, sealed))
     return SealedBank(root, places)
 
 
-def make_lineage_leaf(name: bytes, discipline: str, sealed: SealedLineage) -> bytes:
-    """The leaf of a lineage in the tree of its bank."""
-    return digest("proctor lineage", name, discipline, sealed.slot_count, sealed.slots_root)
+def make_lineage_leaf(
+    name: bytes, discipline: str, sealed: SealedLineage, passage: bytes | None = None
+) -> bytes:
+    """The leaf of a lineage in the tree of its bank.
+
+    The passage is named where other lineages share it.
+    """
+    shared = () if passage is None else (passage,)
+    return digest("proctor lineage", name, discipline, sealed.slot_count, sealed.slots_root, *shared)
 
 
 def make_slot_leaves(
@@ -197,7 +203,9 @@ def _write_lines(index: BankIndex, order: NDArray[np.int64], sealed: _Sealed) ->
     yield encode_line({"bank_version": index.bank_version, "lineages": len(order)})
     for position, discipline in _iter_lineages(index, order):
         count, root = sealed[position]
-        yield encode_line([index.names[position].hex(), discipline, count, root.hex()])
+        passage = index.name_passage(position)
+        shared = [] if passage is None else [passage.hex()]
+        yield encode_line([index.names[position].hex(), discipline, count, root.hex(), *shared])
 
 
 def _check_file(path: Path, index: BankIndex, order: NDArray[np.int64]) -> bytes | None:
@@ -211,11 +219,15 @@ def _check_file(path: Path, index: BankIndex, order: NDArray[np.int64]) -> bytes
             return None
         read: Iterator[Any] = zip(lines, _iter_lineages(index, order), strict=True)
         leaves = bytearray()
-        for (name, discipline, count, slots_root), (position, expected) in read:
+        for (name, discipline, count, slots_root, *shared), (position, expected) in read:
             if bytes.fromhex(name) != index.names[position] or discipline != expected:
                 return None
+            passage = index.name_passage(position)
+            # The file of a version from before passages were named is another file, and stays.
+            if shared != ([] if passage is None else [passage.hex()]):
+                return None
             sealed = SealedLineage(count, bytes.fromhex(slots_root))
-            leaves += make_lineage_leaf(index.names[position], discipline, sealed)
+            leaves += make_lineage_leaf(index.names[position], discipline, sealed, passage)
         root = compute_root(Hashes(bytes(leaves)))
     except (ValueError, TypeError, StopIteration):
         root = None

@@ -6,6 +6,7 @@ They are read for what a draw needs of each, and for what each holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from hashlib import md5
 from typing import Any, Final, Protocol
 
 import polars as pl
@@ -21,7 +22,7 @@ NO_BANK: Final = (
 )
 INDEXED: Final = (
     *("bank_version", "question_uuid", "revision", "lineage_uuid", "discipline"),
-    *("method", "answer"),
+    *("method", "answer", "passage"),
 )
 HELD: Final = (
     *("bank_version", "lineage_uuid", "question_uuid", "revision", "question_type", "language"),
@@ -47,7 +48,7 @@ class FrameRows:
     """A bank version that is in memory."""
 
     def __init__(self, bank: pl.DataFrame) -> None:
-        self._bank = bank
+        self._bank = bank if "passage" in bank.columns else bank.with_columns(passage=_name_passages(bank))
 
     def feed_index(self, take: Take) -> None:
         """Every question as a draw sees it."""
@@ -64,6 +65,17 @@ class FrameRows:
     def _feed(self, names: Sequence[str], take: Take) -> None:
         for part in self._bank.select(names).iter_slices(_AT_ONCE):
             take(part.rows())
+
+
+def _name_passages(bank: pl.DataFrame) -> pl.Series:
+    """`passage` as in `warehouse/sql/reads/bank_index.sql`."""
+    if "material" not in bank.columns:
+        return pl.Series([None] * bank.height, dtype=pl.String)
+    texts = ("".join((text or "").split()) for text in bank["material"])
+    return pl.Series(
+        [md5(text.encode(), usedforsecurity=False).hexdigest() if text else None for text in texts],
+        dtype=pl.String,
+    )
 
 
 class LakeRows:

@@ -63,6 +63,14 @@ def lineage_name(secret: bytes, lineage_uuid: str) -> bytes:
     return hmac.digest(secret, b"lineage|" + lineage_uuid.encode(), "sha256")
 
 
+def passage_name(secret: bytes, key: bytes) -> bytes:
+    """The name that stands for a passage in everything that is published.
+
+    It has 32 bytes and is the same in every bank version.
+    """
+    return hmac.digest(secret, b"passage|" + key, "sha256")
+
+
 def question_salt(secret: bytes, question_uuid: str, revision: int) -> bytes:
     """The salt of a question's commitment: 32 bytes."""
     return hmac.digest(secret, f"question|{question_uuid}|{revision}".encode(), "sha256")

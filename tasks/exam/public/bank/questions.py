@@ -168,11 +168,12 @@ def _find_lineage(path: Path, name: bytes, sealed: SealedLineage) -> tuple[str, 
     found: tuple[int, str] | None = None
     lines = iter_lines(path)
     next(lines)
-    for place, (of, discipline, slots, root) in enumerate(lines):
+    for place, (of, discipline, slots, root, *shared) in enumerate(lines):
         known = SealedLineage(slots, bytes.fromhex(root))
         if bytes.fromhex(of) == name and known == sealed:
             found = (place, discipline)
-        leaves.append(make_lineage_leaf(bytes.fromhex(of), discipline, known))
+        passage = bytes.fromhex(shared[0]) if shared else None
+        leaves.append(make_lineage_leaf(bytes.fromhex(of), discipline, known, passage))
     if found is None:
         raise UsageError(
             f"{path} does not have the question's lineage as the bank has it now. Restore file, lake and secrets of one backup."

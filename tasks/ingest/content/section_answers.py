@@ -1,0 +1,446 @@
+"""Answers that no single question shows, but most questions of a section or paper do alike.
+
+They stand in blanks and brackets, after stems, below questions, or are a mark at one of the options: a sign, bold print, colour.
+What marks some and not all, once in most questions, is the key, whatever it is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.free_answers import BLANK_NUMBER
+from tasks.ingest.content.printed_marks import take_marks
+from tasks.ingest.content.programs import CODE
+from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.layout.sections import Section
+from tasks.ingest.readers.emphasis import KINDS
+from tasks.ingest.readers.extraction import Line
+from tasks.ingest.words.answers import read_truth
+from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.labels import Label
+from tasks.questions import count_blanks, has_blank
+
+_FILLED = re.compile(r"_+([^_\n]{1,40})_+")
+
+
+_BETWEEN_BLANKS = re.compile(
+    r"\s*(?:[和与及或、，,;；：:的是在为]|and\b|or\b|to\b|of\b|the\b|is\b|[.。])|.*[，。；,;]\s*$|\s*$"
+)
+
+
+def read_filled(drafts: Sequence[Draft], language: str | None) -> None:
+    """Read answers written on the lines to fill in, where a whole section does so.
+
+    They look like `a stream of ____tokens____`. One question tells nothing: `____ differs from ____` looks the same.
+    """
+    for group in _by_section(drafts, lambda draft: draft.question_type == "fill_in_the_blank"):
+        if any(draft.answer for draft in group):
+            _take_listed(group)
+        open_ones = [draft for draft in group if not draft.answer and "__" in draft.stem]
+        if not open_ones or (len(open_ones) < 2 and not any(draft.answer for draft in group)):
+            continue
+        found = {id(draft): _find_fillings(draft.stem) for draft in open_ones}
+        filled = [draft for draft in open_ones if found[id(draft)]]
+        if len(filled) < max(1, _LEAST_FILLED * len(open_ones)):
+            continue
+        for draft in filled:
+            draft.answer = [text.strip() for text in found[id(draft)]]
+            draft.stem = clean_text(_FILLED.sub("____", draft.stem), language)
+            draft.notes.append("answer_without_mark")
+
+
+def _by_section(
+    drafts: Sequence[Draft], holds: Callable[[Draft], bool] = lambda _: True
+) -> list[list[Draft]]:
+    """The questions of each section for which something holds."""
+    groups: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        if holds(draft):
+            groups.setdefault(draft.section, []).append(draft)
+    return list(groups.values())
+
+
+_LISTED = re.compile(r"(?<=[_.。）)])[.。]?\s*((?:[^\s_、;；]{1,24}[、;；]\s*)+[^\s_、;；]{1,24})\s*$")
+
+
+def _take_listed(drafts: Sequence[Draft]) -> None:
+    """Read answers listed after the last of several blanks: `… ____ and ____. salt、grain`."""
+    for draft in drafts:
+        listed = _LISTED.search(draft.stem) if not draft.answer else None
+        items = re.split(r"[、;；]\s*", listed.group(1)) if listed is not None else []
+        if listed is not None and len(items) == count_blanks(draft.stem[: listed.start()]) > 1:
+            draft.answer, draft.stem = items, draft.stem[: listed.start()].rstrip()
+            draft.notes.append("answer_without_mark")
+
+
+_LEAST_FILLED = 0.75  # some may be left unanswered
+
+
+def _find_fillings(stem: str) -> list[str]:
+    """What stands on the lines of a stem; [] where a line is empty or texts only join lines."""
+    texts = _FILLED.findall(stem)
+    is_filled = len(re.findall(r"_+", stem)) == 2 * len(texts)
+    joins = any(_BETWEEN_BLANKS.match(text) or BLANK_NUMBER.fullmatch(text) for text in texts)
+    return texts if is_filled and not joins else []
+
+
+_LEAST_REPEATED = 5
+
+
+def drop_form_lines(drafts: Sequence[Draft]) -> None:
+    """Drop the lines of a form around stems: `Text:` above, `Options:` below, again and again."""
+    again = [draft for draft in drafts if _is_own_number(draft)]
+    if len(again) >= max(3, 0.5 * len(drafts)):
+        for draft in again:  # `QUESTION 3:` above `3) …`
+            draft.stem = _NUMBER_AGAIN.sub("", draft.stem, count=1)
+    stems = [draft.stem.split("\n") for draft in drafts]
+    for place in (0, -1):
+        counts = Counter(lines[place].strip() for lines in stems if len(lines) > 1)
+        for line, count in counts.most_common(2):
+            is_name = 0 < len(line) <= 24 and line[-1] in ":：" and not has_blank(line)
+            if not is_name or count < max(_LEAST_REPEATED, 0.3 * len(drafts)):
+                continue
+            for draft, lines in zip(drafts, stems, strict=True):
+                if len(lines) > 1 and lines[place].strip() == line:
+                    del lines[place]
+                    draft.stem = "\n".join(lines).strip()
+
+
+_NUMBER_AGAIN = re.compile(r"\s*(\d{1,3})\s*[)）.．、]\s*(?=\D)")
+
+
+def _is_own_number(draft: Draft) -> bool:
+    number = _NUMBER_AGAIN.match(draft.stem)
+    return number is not None and int(number.group(1)) == draft.value
+
+
+# `……的是（）。-D:a lighthouse`, `……缴纳党费。-对:`, `… is Ans: B`, `… level need is D`: a key after a stem, and what it says
+_KEYED_TAIL = re.compile(
+    r"(?:(?P<sign>\s*[-–—|=→>:：]+|\s*(?i:\b(?:ans(?:wer)?|key)\b)\s*[.:：]?)\s*|(?<=\S)\s+)"
+    r"(?:(?P<letters>[A-J]{1,6})|(?P<truth>对|错|正确|错误|√|×|[Tt]rue|[Ff]alse|T|F))\s*(?:[:：.．、]\s*(?P<said>[^\n]*))?$"
+)
+_EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
+_LEAST_TAILED = 0.8
+
+
+def read_tails(drafts: Sequence[Draft]) -> None:
+    """Read keys that follow stems, where nearly every question of a section has one.
+
+    Without a sign before them they are letters of options, in every question and not always the same. Of a question without
+    options the answer is what the key is printed to say.
+    """
+    for group in _by_section(drafts):
+        lead = [draft for draft in group if draft.options and draft.answer and _EMPTY_LEAD.match(draft.stem)]
+        if len(lead) >= max(3, _LEAST_TAILED * len(group)):
+            for draft in lead:  # `（B）How …`: the keys stand before the stems, in no blank of theirs
+                draft.stem = _EMPTY_LEAD.sub("", draft.stem, count=1)
+        tails = [None if draft.answer else _KEYED_TAIL.search(draft.stem) for draft in group]
+        found = [tail for tail in tails if tail is not None]
+        signed = sum(1 for tail in found if tail["sign"] is not None)
+        unanswered = sum(1 for draft in group if not draft.answer)
+        told = {*(tail["letters"] for tail in found), *(key for draft in group for key in draft.answer)}
+        is_signed = signed >= _LEAST_TAILED * len(group)
+        if len(group) < 3 or not (is_signed or (len(found) == unanswered and len(told) > 1)):
+            continue
+        for draft, tail in zip(group, tails, strict=True):
+            if tail is not None and draft.stem[: tail.start()].strip():
+                _take_tail(draft, tail, is_signed)
+
+
+def _take_tail(draft: Draft, tail: re.Match[str], is_signed: bool) -> None:
+    letters, truth, said = tail["letters"], tail["truth"], tail["said"]
+    if letters == "F" and not draft.options and not said:
+        truth = letters  # a label only where something is offered
+    offered = "".join(label for label, _ in draft.options)
+    if truth is not None and is_signed and not draft.options:
+        draft.question_type, draft.answer = "true_false", [str(read_truth(truth))]
+    elif letters and draft.options and set(letters) <= set(offered):
+        draft.answer = sorted(letters)
+    elif letters and said and is_signed:
+        draft.answer = [said.strip()]
+    else:
+        return
+    draft.stem = draft.stem[: tail.start()].rstrip()
+
+
+_ASKS = re.compile(
+    r"(?:请?(?:简述|简要|试述|论述|说明|解释|阐述|列举|列出|叙述|比较|写出)|什么是|(?:briefly\s+)?(?:explain|describe|define|list|state|discuss)\b)",
+    re.IGNORECASE,
+)
+_POINTS_ON = re.compile(
+    r"下列|下面|如下|以下|下图|下表|所示|[:：]\s*$|\b(?:following|below|given|figure|table|output|code|program)\b",
+    re.IGNORECASE,
+)
+_LEAST_BELOW = 4
+_MARKED = re.compile(r"[（(]\s*\d+\s*(?:分|marks?|points?|pts?)\s*[)）]\s*$", re.IGNORECASE)
+_ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
+
+
+def read_answers_below(drafts: Sequence[Draft]) -> None:
+    """Read answers printed without a mark below their questions.
+
+    Most questions of a section of free-response questions must have one. The first line asks, and nothing below it
+    does. One question tells nothing: data and code stand below questions, too.
+    """
+    groups = _by_section(drafts, lambda draft: not draft.options and draft.question_type in _ANSWERED_BELOW)
+    for group in groups:
+        if len(group) < _LEAST_BELOW or any(draft.answer for draft in group):
+            continue
+        shaped = [draft for draft in group if _is_answered_below(draft.stem)]
+        followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
+        if len(shaped) < max(_LEAST_BELOW, 0.75 * followed, 0.5 * len(group)):
+            continue
+        _take_below(shaped)
+    for group in groups:
+        others = [draft for draft in drafts if draft.section != group[0].section]
+        is_usual = sum(1 for draft in others if draft.answer) > 0.5 * len(others)
+        is_open = len(group) >= _LEAST_BELOW and not any(draft.answer for draft in group)
+        if is_usual and is_open and all(draft.stem.count("\n") == 1 for draft in group):
+            _take_below(group)  # one line that asks, one that answers, in a paper that prints its answers
+
+
+def _take_below(drafts: Sequence[Draft]) -> None:
+    for draft in drafts:
+        draft.stem, _, answer = draft.stem.partition("\n")
+        draft.answer = [answer.strip()]
+        draft.notes.append("answer_without_mark")
+        take_marks(draft)
+
+
+def _is_answered_below(stem: str) -> bool:
+    first, _, below = stem.partition("\n")
+    asks = _MARKED.sub("", first).rstrip().endswith(("？", "?")) or _ASKS.match(first) is not None
+    asks = asks or (has_blank(first) and len(below) < 60)
+    asks = asks or (_MARKED.search(first) is not None and CODE.search(below) is None)
+    return (
+        asks
+        and bool(below.strip())
+        and _POINTS_ON.search(first) is None
+        and "？" not in below
+        and "?" not in below
+        and not any(_ASKS.match(line.lstrip("（(0123456789)）.、 ")) for line in below.split("\n"))
+    )
+
+
+# one pattern for all numbers: a pattern of its own for each would be compiled for every question
+_OWN_NUMBER = re.compile(r"(\d+)\s*[.．、]\s*(?=\D)")
+_NUMBER = re.compile(r"(\d+)\s*[.．、]")
+
+
+def cut_own_number(draft: Draft) -> None:
+    """Drop the question's own number before its answer: `答案：1.就绪，执行` below question 1."""
+    if not draft.answer or draft.value is None or draft.question_type != "fill_in_the_blank":
+        return
+    own = _OWN_NUMBER.match(draft.answer[0])
+    if own is None or own.group(1) != str(draft.value):
+        return
+    others = (_NUMBER.match(text) for text in draft.answer[1:])
+    if not any(other is not None and other.group(1) == str(draft.value + 1) for other in others):
+        draft.answer[0] = draft.answer[0][own.end() :]
+
+
+_ANSWER_PLACE = re.compile(r"[（(]\s*[A-J√×✓✗TF对错\s、,，]{0,12}[)）]")
+
+
+_OFFERED = re.compile(r"\A(?>[\s\S]*?[（(]\s*A\s*[)）])[\s\S]*[（(]\s*B\s*[)）]")
+
+
+_JUDGED = re.compile(r"[（(]\s*(?:√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]")
+
+
+_KEYED = re.compile(r"[（(]\s*(?:[A-J]{1,6}|√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]")
+
+
+def _is_lone_key(text: str) -> bool:
+    """Whether a line is one to six letters from A to J and nothing else."""
+    return 0 < len(text) <= 6 and not text.strip("ABCDEFGHIJ")
+
+
+def prints_answers(chunks: Sequence[list[Piece]]) -> bool:
+    """Whether this paper prints answers with its questions.
+
+    They are keys in brackets, bare letters, √ and ×.
+    """
+    answered = asked = 0
+    for lines in chunks:
+        text = "\n".join(line.text for line in lines)
+        is_keyed = False
+        if "(" in text or "（" in text:
+            asked += _ANSWER_PLACE.search(text) is not None
+            keyed = _JUDGED if _OFFERED.search(text) else _KEYED
+            is_keyed = keyed.search(text + " \n") is not None
+        if is_keyed or any(_is_lone_key(line.text.strip()) for line in lines[1:]):
+            answered += 1
+    return answered >= 3 and answered >= 0.5 * max(asked, 1) and answered >= 0.2 * len(chunks)
+
+
+def find_filled(chunks: Sequence[tuple[int, Section, Label | None, list[Piece], str | None]]) -> set[int]:
+    """Return the fill-in sections whose blanks are filled.
+
+    In these no question has an empty blank, and most have one like `（一年）`.
+    """
+    found: dict[int, list[str]] = {}
+    for number, section, _, lines, _ in chunks:
+        if section.fine is not None and section.fine.question_type == "fill_in_the_blank":
+            found.setdefault(number, []).append(join_pieces(lines))
+    return {
+        number
+        for number, texts in found.items()
+        if not any(has_blank(text) for text in texts)
+        and sum(1 for text in texts if re.search(r"（[^（()）]{1,40}）|_[^_\s]{1,30}_", text))
+        >= max(2, 0.6 * len(texts))
+    }
+
+
+# How few questions can show that the paper means its emphasis as keys, and how many of all must have it.
+MIN_QUESTIONS = 3
+MIN_SHARE = 0.7
+_FULL, _NONE = 0.7, 0.1
+
+
+# a sign before or after an option's text, in a bracket or bare; what ends sentences and formulas is none
+_BEHIND = re.compile(
+    r"\s*([（(\[【<]\s*[^（()）\[\]【】<>]{1,16}?\s*[)）\]】>]|[^\w\s。.，,;；、:：?？!！()（）\[\]【】{}'\"“”‘’<>%°+/\-=…~\u0300-\u036f]++\ufe0f?)\s*$"
+)
+_BEFORE = re.compile(
+    r"\s*([^\w\s。.，,;；、:：?？!！()（）\[\]【】{}'\"“”‘’<>%°+/\-=…~$¥€£&@\\|∀-⋿]++\ufe0f?)\s*(?=\S)"
+)
+
+
+def take_signs(drafts: Sequence[Draft]) -> None:
+    """Give choice questions without a key the options that a sign marks, and take the sign away.
+
+    `4 GB ✅`, `* a mill`, `a ship (correct)`: it counts where most open questions have it, on some options and not all.
+    """
+    asked = [
+        draft
+        for draft in drafts
+        if draft.question_type == "multiple_choice" and draft.options and not draft.answer
+    ]
+    for pattern in (_BEHIND, _BEFORE):
+        held: dict[str, list[list[str]]] = {}
+        for place, draft in enumerate(asked):
+            for label, text in draft.options:
+                sign = pattern.search(text) if pattern is _BEHIND else pattern.match(text)
+                if sign is not None:
+                    name = sign.group(1).strip().casefold()
+                    held.setdefault(name, [[] for _ in asked])[place].append(label)
+        for name, chosen in held.items():
+            if sum(1 for labels in chosen if labels) < 0.3 * len(asked) or not take_choices(asked, chosen):
+                continue
+            for draft in asked:
+                draft.options = [(label, _cut_sign(text, pattern, name)) for label, text in draft.options]
+            return
+
+
+def _cut_sign(text: str, pattern: re.Pattern[str], name: str) -> str:
+    sign = pattern.search(text) if pattern is _BEHIND else pattern.match(text)
+    if sign is None or sign.group(1).strip().casefold() != name:
+        return text
+    return (text[: sign.start()] + text[sign.end() :]).strip()
+
+
+def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]) -> None:
+    """Give choice questions without a key the options that stand out.
+
+    That is done where the whole paper does so. One way of standing out counts where at least three questions, and seven
+    in ten of those without a key, have some options in it entirely and the others not at all, where it agrees with the
+    keys that are printed, and where it does not always fall on the same letter. The question gets the note
+    `key_by_format`.
+    """
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for line, start in zip(lines, starts, strict=True):
+        for first, last, kind in line.emphasis:
+            spans.setdefault(kind, []).append((start + first, start + last))
+    asked = [draft for draft in drafts if draft.question_type == "multiple_choice" and draft.option_pieces]
+    is_open = sum(1 for draft in asked if not draft.answer) >= MIN_QUESTIONS
+    if not spans or not is_open:
+        return  # too few questions lack a key
+    spans["any"] = [span for kind in spans for span in spans[kind]]
+    letters = [
+        [
+            (label, [place for piece in pieces for place in _list_letters(piece)])
+            for label, pieces in draft.option_pieces
+        ]
+        for draft in asked
+    ]
+    for kind in (*KINDS, "any"):
+        if kind in spans and take_choices(asked, _read_choices(letters, sorted(spans[kind]))):
+            return
+
+
+def take_choices(drafts: Sequence[Draft], chosen: Sequence[Sequence[str] | None]) -> bool:
+    """Give the questions without a key the options that stand out; return whether it was done.
+
+    It is done only where they stand out consistently. `chosen` are the labels of every question that stand out, None
+    where only parts of options do.
+    """
+    pairs = [
+        (draft, None if labels is None or len(labels) == len(draft.options) else list(labels))
+        for draft, labels in zip(drafts, chosen, strict=True)
+        if draft.question_type == "multiple_choice" and draft.options
+    ]
+    if not _is_consistent(pairs):
+        return False
+    for draft, labels in pairs:
+        if labels and not draft.answer:
+            draft.answer = sorted(labels)
+            draft.notes.append("key_by_format")
+    return True
+
+
+def _read_choices(
+    asked: Sequence[Sequence[tuple[str, Sequence[int]]]], spans: Sequence[tuple[int, int]]
+) -> list[list[str] | None]:
+    """The options of every question that stand out entirely.
+
+    `asked` tells where the letters of each option stand. [] where none stands out, None where it is no choice.
+    """
+    firsts = [first for first, _ in spans]
+    reach: list[int] = []
+    for _, last in spans:
+        reach.append(max(last, reach[-1]) if reach else last)
+
+    def share_out(places: Sequence[int]) -> float:
+        if not places or max(places) < firsts[0] or min(places) >= reach[-1]:
+            return 0.0
+        found = 0
+        for place in places:
+            at = bisect_right(firsts, place) - 1
+            found += at >= 0 and place < reach[at]
+        return found / len(places)
+
+    choices: list[list[str] | None] = []
+    for options in asked:
+        shares = [(label, share_out(places)) for label, places in options]
+        labels = [label for label, share in shares if share >= _FULL]
+        is_clear = all(share >= _FULL or share <= _NONE for _, share in shares)
+        choices.append(labels if is_clear and len(labels) < len(shares) else None)
+    return choices
+
+
+def _list_letters(piece: Piece) -> list[int]:
+    """Where the letters and digits of a line stand in the raw text."""
+    pairs = zip(piece.text, piece.sources, strict=False)
+    return [source for character, source in pairs if character.isalnum()]
+
+
+def _is_consistent(pairs: Sequence[tuple[Draft, list[str] | None]]) -> bool:
+    open_pairs = [(draft, labels) for draft, labels in pairs if not draft.answer]
+    told = [(draft, labels) for draft, labels in open_pairs if labels]
+    if len(told) < MIN_QUESTIONS or len(told) < MIN_SHARE * len(open_pairs):
+        return False
+    single = [
+        labels for draft, labels in told if draft.fine is not None and draft.fine.name == "single_choice"
+    ]
+    if sum(1 for labels in single if len(labels) > 1) > 0.1 * len(single):
+        return False
+    if len(told) > MIN_QUESTIONS and len({tuple(labels) for _, labels in told}) == 1:
+        return False
+    printed = [(draft, labels) for draft, labels in pairs if draft.answer and labels]
+    differing = sum(1 for draft, labels in printed if draft.answer != labels)
+    return differing <= 0.1 * max(len(printed), len(told))
