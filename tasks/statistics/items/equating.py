@@ -248,6 +248,7 @@ def _list_curves(
     a = flatten(form.discrimination[mine], scale.passage_sd**2 + form.difficulty_se[mine] ** 2)
     z = 0.5 * a * (ability[:, None] - form.difficulty[mine])
     return [0.5 + 0.5 * np.tanh(z - 0.5 * a * place) for place in scale.thresholds[discipline]]
+    return np.asarray(share, dtype=float)
 
 
 def _expect_form(
