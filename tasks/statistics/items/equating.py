@@ -248,7 +248,6 @@ def _list_curves(
     a = flatten(form.discrimination[mine], scale.passage_sd**2 + form.difficulty_se[mine] ** 2)
     z = 0.5 * a * (ability[:, None] - form.difficulty[mine])
     return [0.5 + 0.5 * np.tanh(z - 0.5 * a * place) for place in scale.thresholds[discipline]]
-    return np.asarray(share, dtype=float)
 
 
 def _expect_form(
@@ -264,7 +263,7 @@ def _expect_form(
     for star, curve in enumerate(_list_curves(scale, form, mine, discipline, ability)):
         floor = scale.asymptotes[form.format[mine], star]
         total += floor + (ceilings[:, [star]] - floor) * curve
-    return total / scale.thresholds.shape[1]
+    return np.asarray(total / scale.thresholds.shape[1], dtype=float)
 
 
 def _expect_fast(place: Any, a: Any, thresholds: Floats, asymptotes: Floats, ceilings: Floats) -> Any:
