@@ -57,6 +57,7 @@ from tasks.running import without_collecting
 _AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
 
 
+_GAP = re.compile(r"[（(]\s*[)）]|_{2,}")
 # an answer part seldom passes over one of these; model answers of free questions are often left out
 _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 
@@ -304,13 +305,15 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     answer_parts: set[int] = set()
     stretches: list[Stretch] = []
     for part_pieces, region in zip(body, regions, strict=True):
-        answer_parts.update(piece.start for piece in region)
         part_drafts, part_keys = _split_part(part_pieces, paper, tables, stretches, outline)
         answered = tables.read(region, len(part_drafts), None)
         part_drafts = merge_repeated(part_drafts, answered, paper.language)
         found = part_region([piece for piece in region if piece.table < 0])
         for parts in (*([one] for one in part_keys), found):
-            keys.extend(match_keys(part_drafts, parts, paper.language).left)
+            matched = match_keys(part_drafts, parts, paper.language)
+            keys.extend(matched.left)
+        if matched.count or answered:
+            answer_parts.update(piece.start for piece in region)  # else nothing claims what was no key
         read_answers_below(part_drafts)
         if region:
             for draft in part_drafts:
@@ -388,7 +391,8 @@ def _split_part(
             continue
         found, carry = split_section(section, carry)
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
-    is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
+    is_told = outline is not None and outline.is_answered
+    is_answered = is_told or prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
     filled = find_filled(chunks)
     for number, section, label, lines, material in chunks:
@@ -405,6 +409,13 @@ def _split_part(
         draft.material = (
             drop_asking_lead(clean_text(material, paper.language)) if material else draft.material
         )
+        if (
+            is_told
+            and not draft.options
+            and draft.question_type == "short_answer"
+            and _GAP.search(draft.stem)
+        ):
+            draft.question_type = "fill_in_the_blank"  # what stands below it goes into the gap
         if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
         if draft.marks is None:

@@ -212,8 +212,6 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
         following = pieces[index + 1 : index + 6]
         if not following or (index == 0 and len(pieces) > 40):
             continue
-        if _closes_section(pieces, index):
-            continue
         if _opens_answers(following, pieces[:index], is_only=len(marks) == 1):
             return index
     return None
@@ -235,23 +233,6 @@ def _answers_parts(label: Label, pieces: Sequence[Piece]) -> bool:
         if other.value == 1:
             return place > 0
     return False
-
-
-def _closes_section(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether what follows answers the last section alone.
-
-    Numbers begin again in every section, here only once.
-    """
-    first = pieces[index + 1].label if index + 1 < len(pieces) else None
-    if first is None or first.style != "num" or first.value != 1:
-        return False
-    before = [piece.label.value for piece in pieces[:index] if piece.label and piece.label.style == "num"]
-    after = [piece.label.value for piece in pieces[index + 1 :] if piece.label and piece.label.style == "num"]
-    if before.count(1) < 3 or after.count(1) != 1 or after[-1] != len(after):
-        return False
-    last = len(before) - 1 - before[::-1].index(1)
-    is_last = before[last:] == after
-    return is_last and not any(read_heading(piece.text) is not None for piece in pieces[index + 1 :])
 
 
 _MAX_HEADING = 48

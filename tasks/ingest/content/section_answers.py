@@ -93,10 +93,6 @@ _LEAST_REPEATED = 5
 
 def drop_form_lines(drafts: Sequence[Draft]) -> None:
     """Drop the lines of a form around stems: `Text:` above, `Options:` below, again and again."""
-    again = [draft for draft in drafts if _is_own_number(draft)]
-    if len(again) >= max(3, 0.5 * len(drafts)):
-        for draft in again:  # `QUESTION 3:` above `3) …`
-            draft.stem = _NUMBER_AGAIN.sub("", draft.stem, count=1)
     stems = [draft.stem.split("\n") for draft in drafts]
     for place in (0, -1):
         counts = Counter(lines[place].strip() for lines in stems if len(lines) > 1)
@@ -108,14 +104,6 @@ def drop_form_lines(drafts: Sequence[Draft]) -> None:
                 if len(lines) > 1 and lines[place].strip() == line:
                     del lines[place]
                     draft.stem = "\n".join(lines).strip()
-
-
-_NUMBER_AGAIN = re.compile(r"\s*(\d{1,3})\s*[)）.．、]\s*(?=\D)")
-
-
-def _is_own_number(draft: Draft) -> bool:
-    number = _NUMBER_AGAIN.match(draft.stem)
-    return number is not None and int(number.group(1)) == draft.value
 
 
 # `……的是（）。-D:a lighthouse`, `……缴纳党费。-对:`, `… is Ans: B`, `… level need is D`: a key after a stem, and what it says

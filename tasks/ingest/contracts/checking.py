@@ -8,6 +8,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import NOTHING_ASKS, keep_asking
 from tasks.ingest.contracts.contents import (
+    keep_asked,
     keep_closed,
     keep_key_length,
     keep_keys,
@@ -46,6 +47,7 @@ CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
     keep_section_types,
     keep_keys,
     keep_key_length,
+    keep_asked,
     keep_closed,
     keep_own,
     keep_parts_few,

@@ -11,10 +11,10 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Breach
 from tasks.ingest.contracts.readings import Reading
 from tasks.ingest.contracts.results import ContractCheck
-from tasks.ingest.layout.headings import may_open_title, read_heading
+from tasks.ingest.layout.headings import MARKS_GROUP, may_open_title, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import are_tasks
-from tasks.ingest.layout.outlines import find_closing
+from tasks.ingest.layout.outlines import find_asking, find_closing
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tasks.ingest.words.labels import parse_label
@@ -186,6 +186,28 @@ def keep_closed(reading: Reading) -> ContractCheck:
     return found
 
 
+# Some lines ask twice, and some of those below them do.
+_MOST_ASKING = 0.8
+
+
+def keep_asked(reading: Reading) -> ContractCheck:
+    """Where lines that ask alternate with one line each, most of them are questions."""
+    asking = find_asking(reading.pieces)
+    found = ContractCheck(checked=bool(asking) and bool(reading.drafts))
+    if 0 < len(reading.drafts) < _MOST_ASKING * len(asking):
+        size = len(asking) - len(reading.drafts)
+        found.missing = size
+        found.breaches.append(
+            Breach(
+                "asked",
+                reading.pieces[asking[0]].start,
+                size,
+                f"{len(asking)} lines ask, with one line below each, {len(reading.drafts)} questions were found.",
+            )
+        )
+    return found
+
+
 _OPTION = re.compile(r"\s*[（(\[]?([ABab])\s*[)）\].．、]\s*\S")
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _TOLD = {
@@ -227,6 +249,15 @@ def _held_numbers(draft: Draft, held: Sequence[Piece]) -> list[str]:
     alike = [label for label in labels if label.style == own.style and label.text[-1:] == own.text[-1:]]
     if draft.value + 1 in values and values != list(range(1, len(values) + 1)):
         return ["stem_holds_next_question"]
+    marked = [
+        piece
+        for piece in held
+        if (label := piece.label) is not None
+        and (label.style, label.text[-1:]) == (own.style, own.text[-1:])
+        and MARKS_GROUP.match(piece.text[label.end :])
+    ]
+    if len(marked) > 1:
+        return ["holds_number_of_its_kind"]  # each is worth something by itself
     if alike and own.style in ("num", "word", "bracket") and alike[0].value != 1:
         return ["holds_number_of_its_kind"]
     return []

@@ -67,10 +67,7 @@ _LEAST_SERIES, _MOST_OF_FORM, _MOST_FREE = 3, 0.7, 0.6
 
 
 def keep_series(reading: Reading) -> ContractCheck:
-    """What is numbered on through several questions counts or heads something.
-
-    `题一.`, `题二.`, `题三.`.
-    """
+    """What is numbered on through several questions counts or heads something: `题一.`, `题二.`."""
     found = ContractCheck(checked=bool(reading.drafts))
     if not reading.drafts:
         return found

@@ -66,10 +66,7 @@ def read_announcement(text: str) -> Announcement | None:
 
 
 def read_sum(text: str) -> float | None:
-    """The marks that a heading gives its whole section: `（共20分，每小题2分）`, `（本题满分10分）`.
-
-    None where it names none.
-    """
+    """The marks that a heading gives its whole section, `（本题满分10分）`; None where it names none."""
     match = _find(text, "sum") if _MAY.search(text) is not None else None
     return _number(match.group(1)) if match is not None else None
 

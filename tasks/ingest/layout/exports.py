@@ -104,7 +104,6 @@ def _drop_titles(lines: IndexedLines, ends: Mapping[int, int]) -> IndexedLines:
     """Put the number before the stem where a numbered line only names the subject.
 
     So `3. 运算符` above `题目：…`.
-
     `ends` are the lines of the stems, and where their labels end.
     """
     written: list[Piece] = []
@@ -201,7 +200,6 @@ def _write_tail_answers(lines: IndexedLines) -> IndexedLines:
     """Write what stands behind one sign at the end of numbered lines as an answer.
 
     So `3. A(n) _____ is cut by a saw. # kerf`.
-
     That is done where at least four lines have the sign, and most of them ask or leave a blank before it.
     """
     found: dict[int, re.Match[str]] = {}

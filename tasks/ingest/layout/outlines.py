@@ -33,6 +33,8 @@ _MARK = re.compile(
     r"(?P<unit>\s*(?:大题|小题|部分|题|卷|篇)?)(?P<close>\s?[）)\]】>》]?\s?[.．、。,，:：;；—–-]{0,2})(?P<gap>\s*)"
 )
 _MAY_MARK = re.compile(r"\s*[（(\[【<《\dA-Z一-十第问题试习例部①-⑳Ⅰ-Ⅻ二三四五六七八九得]")
+# `1a) Describe`: a number that the label of its first part closes
+_FIRST_PART = re.compile(r"\s?[aA]\s?[)）.]\s*\S")
 _STOP, _BRACKET = re.compile(r"[.．、。,，:：;；—–-]"), re.compile(r"[）)\]】>》]")
 _MIN_RUN, _LONGEST_GAP, _LOOK_BACK = 3, 30, 60
 _LONGEST_TITLE = 90
@@ -54,7 +56,7 @@ class Outline:
     `headings` are lines that head sections, `titles` those that only continue them; `alone` says that no others do. `numbers` are the marks of questions: the
     index at which each ends on its line, and its value. `hidden` are numbered lines that count nothing. `family` names the marks for a person.
     `dropped` are lines that a program printed between questions. `is_counted`: the questions have no numbers, those of `numbers`
-    only count them, and no other numbered line begins one.
+    only count them, and no other numbered line begins one. `is_answered`: what stands below the line that asks is its answer.
     `given`: the numbers count questions wherever they lead, and head no section.
     """
 
@@ -66,6 +68,7 @@ class Outline:
     family: str = ""
     dropped: frozenset[int] = frozenset()
     is_counted: bool = False
+    is_answered: bool = False
     given: bool = False
 
     def label(self, pieces: Sequence[Piece]) -> list[Piece]:
@@ -112,10 +115,13 @@ def propose_outlines(
     marks = read_marks_of(pieces)
     numberings = _list_numberings(marks, pieces, starts)
     outlines: list[Outline] = []
-    closed = _read_closed(pieces)
-    if closed is not None and len(closed.numbers) > len(starts):
-        yield closed
+    for counted in (_read_closed(pieces), _read_alternating(pieces)):
+        if counted is not None and len(counted.numbers) > len(starts):
+            yield counted
     sections = _list_sections(marks, pieces, heads)
+    titled = _find_titled(pieces, heads, {mark.place for mark in marks})
+    if titled:
+        outlines.append(Outline(titled))
     for headings, titles in sections:
         outlines.append(Outline(headings, titles))
         if has_others:
@@ -182,8 +188,11 @@ def read_series_mark(place: int, text: str) -> SeriesMark | None:
     rest = text[match.end() :]
     if kind in ("A", "I") and not word and not has_stop and not is_bracketed:
         return None
-    if not (word or is_bracketed or has_stop or match["unit"].strip() or len(match["gap"]) > 1):
+    has_part = kind == "1" and _FIRST_PART.match(rest) is not None
+    if not (word or is_bracketed or has_stop or match["unit"].strip() or len(match["gap"]) > 1 or has_part):
         return None
+    if has_part and not (word or is_bracketed or has_stop):
+        return SeriesMark(place, match.end(), value, "1a")
     if kind == "1" and rest[:1].isdigit() and not match["gap"] and not word and "、" not in close:
         return None
     if word in not_counting():
@@ -208,10 +217,7 @@ _LEAST_OF_FAMILY = 0.7
 
 
 def list_runs(pieces: Sequence[Piece]) -> list[list[SeriesMark]]:
-    """The marks of each family that rise one by one through the paper and hardly begin again.
-
-    Letters are none.
-    """
+    """The marks of each family that rise one by one through the paper and hardly begin again."""
     found: list[list[SeriesMark]] = []
     for family, own in _by_family(read_marks_of(pieces)).items():
         if family.strip("().") == "A" or sum(1 for mark in own if mark.value == 1) > 1:
@@ -262,7 +268,7 @@ _FAR, _USUAL_GAP = 4, 2.5
 def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
     """Numbers that nothing closes, from 1 on one by one.
 
-    They stand as far apart as questions do and rows of a table do not.
+    They are as far apart as questions are, and rows of a table are not.
     """
     runs: dict[int, list[tuple[float, list[tuple[int, int, int]]]]] = defaultdict(list)
     for place, piece in enumerate(pieces):
@@ -285,14 +291,14 @@ def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
 
 # So many lines must close questions, and hardly any two of them stand together.
 _LEAST_CLOSED, _MOST_CLOSE = 5, 0.2
-_CLOSER = re.compile(r"(?P<word>[^\W\d_]{2,12})(?:\s*[:：]|\s)\s*(?P<key>[A-Ja-j]{1,6}|[√×✓✗对错TF])\s*")
+_CLOSER = re.compile(
+    r"(?P<word>[^\W\d_]{2,12}(?: [^\W\d_]{2,12}){0,2})(?:\s*[:：]|\s)\s*(?P<key>[A-Ja-j]{1,6}|[√×✓✗对错TF])\s*"
+)
 _LONGEST_COUNTER, _LEAST_COUNTERS = 16, 5
 
 
 def _read_closed(pieces: Sequence[Piece]) -> Outline | None:
-    """Questions without numbers, each of which ends with its answer.
-
-    What follows an answer begins the next one.
+    """Questions without numbers, each of which ends with its answer; the next one follows it.
 
     What closes them is told by repetition: a word and one key after it, at the end of many lines.
     """
@@ -314,11 +320,36 @@ def _read_closed(pieces: Sequence[Piece]) -> Outline | None:
     return Outline(numbers=numbers, dropped=dropped, is_counted=True, alone=True, family=word)
 
 
-def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
-    """The lines that end with an answer in one form, `正确答案 B`, and the word in it.
+# So many lines must ask, and most of them stand two lines below the one before.
+_LEAST_ASKING, _MOST_SPACED = 10, 0.7
+_LONGEST_REPLY = 80
+_ASKING = re.compile(r"[（(]\s*[)）]|_{2,}|[？?]\s*$")
 
-    None where they are few.
-    """
+
+def _read_alternating(pieces: Sequence[Piece]) -> Outline | None:
+    """Questions without options and most without numbers: a line asks, one below it answers."""
+    asking = find_asking(pieces)
+    numbers = {
+        pieces[place].start: (label.end if label is not None and label.style == "num" else 0, count)
+        for count, place in enumerate(asking, start=1)
+        for label in [pieces[place].label]
+    }
+    return Outline(numbers=numbers, is_counted=True, is_answered=True, alone=True) if numbers else None
+
+
+def find_asking(pieces: Sequence[Piece]) -> list[int]:
+    """The lines that ask, where one line stands between most of them; else none."""
+    asking = [place for place, piece in enumerate(pieces) if _ASKING.search(piece.text) is not None]
+    spaced = sum(
+        1
+        for left, right in pairwise(asking)
+        if right == left + 2 and len(pieces[left + 1].text) <= _LONGEST_REPLY
+    )
+    return asking if len(asking) >= _LEAST_ASKING and spaced >= _MOST_SPACED * (len(asking) - 1) else []
+
+
+def find_closing(pieces: Sequence[Piece]) -> tuple[str, list[int]]:
+    """The word of the answers that lines end with, `正确答案 B`, and these lines, if many."""
     lines = ["" if piece.kind == "table" else piece.text.strip() for piece in pieces]
     own = {place: match["word"] for place, text in enumerate(lines) if (match := _CLOSER.fullmatch(text))}
     words = Counter(own.values())
@@ -357,10 +388,7 @@ def _name_field(text: str) -> str:
 
 
 def _find_counters(lines: Sequence[str]) -> set[int]:
-    """The lines that are alike but for a number that rises.
-
-    `18/473 单选题`, as a program counts what it shows.
-    """
+    """The lines that are alike but for a number that rises, as a program counts: `18/473 单选题`."""
     alike: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for place, text in enumerate(lines):
         number = re.match(r"\d+", text) if len(text) <= _LONGEST_COUNTER else None
@@ -426,8 +454,10 @@ def _list_sections(
             heading, is_named = _make_heading(mark, pieces, last, marks)
             support += is_named
             headings[pieces[mark.place].start] = heading
-            if mark.end == len(pieces[mark.place].text) and heading.title:
+            if mark.end == len(pieces[mark.place].text) and heading.title and not heading.is_question:
                 titles.add(pieces[mark.place + 1].start)
+        if _stand_alone(run, pieces):
+            support = len(run)
         is_new = any(
             place not in heads or heading.is_question not in (None, heads[place])
             for place, heading in headings.items()
@@ -438,10 +468,42 @@ def _list_sections(
     return [sections for _, sections in found[:2]]
 
 
-def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
-    """Whether a box with a title stands below the first line of a question.
+_WORTH = re.compile(
+    r"\s*(?P<title>[^\W\d][^（(:：.。?？]{1,60}?)\s*[（(][^()（）]{0,20}?\d+\s*(?:分|(?i:points?|pts?|marks?))[^()（）]{0,20}[)）]\s*[:：.]?\s*"
+)
+_LINES_BELOW = 4
 
-    Between 1 and 2 where it stands tells nothing.
+
+def _find_titled(
+    pieces: Sequence[Piece], heads: Mapping[int, bool], marked: Collection[int]
+) -> dict[int, Heading]:
+    """Titles without a numeral that name what a section is worth, two at least.
+
+    Each stands above numbers that begin at 1.
+    """
+    found: dict[int, Heading] = {}
+    for place, piece in enumerate(pieces):
+        is_plain = len(piece.text) <= _LONGEST_TITLE and place not in marked
+        match = _WORTH.fullmatch(piece.text) if is_plain else None
+        below = (
+            [one.label for one in pieces[place + 1 : place + 1 + _LINES_BELOW]] if match is not None else []
+        )
+        first = next((one for one in below if one is not None), None)
+        if match is None or first is None or first.value != 1 or piece.label is not None:
+            continue
+        title = match["title"]
+        fine = find_type_in_title(title)
+        found[piece.start] = Heading(
+            None, title, fine, read_marks(piece.text), len(piece.text), is_question=False
+        )
+    is_new = any(start not in heads for start in found)
+    return found if len(found) > 1 and is_new else {}
+
+
+def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
+    """Whether a box with a title stands below the first line of a question, between 1 and 2.
+
+    Then where it stands tells nothing.
     """
     if not mark.place or "|" not in pieces[mark.place].text[: mark.end]:
         return False
@@ -451,6 +513,13 @@ def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
     below = (one.label for one in pieces[mark.place + 1 :])
     following = next((one for one in below if one is not None and one.style == above.style), None)
     return following is not None and following.value == 2
+
+
+def _stand_alone(run: Sequence[SeriesMark], pieces: Sequence[Piece]) -> bool:
+    """Whether every mark of a series is all that stands on its line, and has text below it."""
+    return all(mark.end == len(pieces[mark.place].text.rstrip()) for mark in run) and all(
+        right - left > 1 for left, right in pairwise([*(mark.place for mark in run), len(pieces)])
+    )
 
 
 def _names_type(text: str) -> bool:
@@ -500,7 +569,9 @@ def _make_heading(
         )
         lists = before is not None and counting[0].value == before.value + 1
     announced = read_announcement(title) is not None
-    is_list = lists or announced or (known is not None and known.fine is not None)
+    # the line below a numeral may name a type by chance: it is a title where numbers follow
+    is_titled = bool(piece.text[mark.end :].strip()) or bool(counting)
+    is_list = lists or announced or (is_titled and known is not None and known.fine is not None)
     fine = (
         known.fine
         if known is not None

@@ -124,10 +124,7 @@ def divide(pieces: Sequence[Piece], outline: Outline | None = None) -> list[Sect
 
 
 def _begins_below(section: Section) -> bool:
-    """Whether the first line of a section stands below its heading.
-
-    It is not the rest of the heading's own line.
-    """
+    """Whether the first line of a section is not the rest of its heading's own line."""
     return bool(section.pieces) and section.pieces[0].start >= section.start + len(section.heading)
 
 

@@ -105,10 +105,7 @@ _UNITS = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835}
 
 
 def stands_above(box: etree._Element) -> bool:
-    """Whether a text box is printed above the paragraph that anchors it.
-
-    A title beside a box for marks.
-    """
+    """Whether a text box is printed above the paragraph that anchors it."""
     for node in box.iterancestors():
         name = local_name(node)
         if name == "anchor":

@@ -106,10 +106,7 @@ def _read_docx(data: bytes, options: Options) -> Extraction:
 
 
 def _take_time(scans: int, options: Options) -> float:
-    """Ask for the time that scanned pages may take.
-
-    Returns how long reading them may last, in seconds.
-    """
+    """Ask for the time that scanned pages may take; returns the seconds that reading may last."""
     extra = min(scans * SECONDS_PER_SCAN, MAX_SCAN_SECONDS)
     ask_for_time = options.get("ask_for_time")
     if ask_for_time is not None:

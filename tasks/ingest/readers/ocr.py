@@ -21,7 +21,7 @@ from tasks.ingest.readers.figures import find_labels, find_margin
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
 from tasks.ingest.readers.page_boxes import PictureFrame
-from tasks.ingest.readers.page_margins import settle_margins
+from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
 from tasks.ingest.readers.pdf_columns import find_column_border, order_columns, order_score
 from tasks.ingest.readers.pdf_lines import OPTION, mark_furniture, mark_wraps, same_as_known, starts_anew
 from tasks.ingest.readers.pdf_pages import Page, Row, place_row
@@ -552,6 +552,7 @@ def _make_lines(read: list[tuple[int, Page]]) -> list[Line]:
     _mark_outer_rows(pages)
     for page in pages:
         settle_margins(page.rows)
+        settle_numbers(page.rows)
     mark_wraps(pages)
     lines: list[Line] = []
     for number, page in read:

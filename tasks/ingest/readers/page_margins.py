@@ -1,4 +1,4 @@
-"""Marks in the margin of a page, put where the text that they belong to ends.
+"""Marks and numbers in the margins of a page, put where their text ends or begins.
 
 `[7M]`, `6` or `L3/CO1   6` stand in a column of their own beside the first line of a question, and are written or seen between its
 lines.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from tasks.ingest.readers.pdf_lines import starts_anew
 from tasks.ingest.readers.pdf_pages import Row
@@ -116,9 +117,51 @@ def _find_last(rows: Sequence[Row], first: Row, held: Sequence[Row]) -> Row:
             or any(row is other for other in held)
             or last.bottom - row.top > LEAST_SPACE * last.size
             or row.top > last.top
+            or row.left < first.left - 2 * first.size
             or row.left > first.left + CENTRED * (first.right - first.left)
             or abs(row.size - last.size) > 0.3 * last.size
         ):
             break
         last = row
     return last
+
+
+# A number of a group of rows, and the mark of the first of them.
+_NUMBER = re.compile(r"\s*Q?\s*[.]?\s*(\d{1,2})\s*[.)]?\s*", re.IGNORECASE)
+_FIRST = re.compile(r"\s*[(\[]?(?:[aA]|i)[.)\]]?\s{2,}\S|\s*[(\[]?(?:[aA]|i)[.)\]]\s*\S")
+LEAST_NUMBERS = 3
+
+
+def settle_numbers(rows: list[Row]) -> None:
+    """Put numbers that stand in the middle of their rows before the first of these.
+
+    Tables centre them so. Nothing is moved where they do not run on, or each has not a first row of its own above it.
+    """
+    numbers = [
+        (row, int(match[1])) for row in rows if _is_open(row) and (match := _NUMBER.fullmatch(row.text))
+    ]
+    firsts = [row for row in rows if _is_open(row) and _FIRST.match(row.text)]
+    numbers = [(row, value) for row, value in numbers if any(row.right <= first.left + 2 for first in firsts)]
+    values = [value for _, value in numbers]
+    if len(values) < LEAST_NUMBERS or any(right != left + 1 for left, right in pairwise(values)):
+        return
+    pairs: list[tuple[Row, Row]] = []
+    for row, _ in numbers:
+        above = [first for first in firsts if first.baseline >= row.baseline - 0.5 * row.size]
+        nearest = min(above, key=lambda first: first.baseline, default=None)
+        if nearest is None or any(nearest is first for _, first in pairs):
+            return
+        pairs.append((row, nearest))
+    if not any(_lies_below(row, first) for row, first in pairs):
+        return
+    for row, first in pairs:
+        number = row.text.strip()
+        # its own cell closes it
+        first.text = f"{number}{'.' if number[-1].isdigit() else ''} {first.text.lstrip()}"
+        first.left = row.left
+        first.gaps = ()
+        rows.remove(row)
+
+
+def _lies_below(row: Row, first: Row) -> bool:
+    return first.baseline - row.baseline > 0.5 * row.size

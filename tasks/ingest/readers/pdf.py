@@ -14,7 +14,7 @@ from typing import Any
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import IMAGE, Extraction, Line, Look
 from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, measure_ink
-from tasks.ingest.readers.page_margins import settle_margins
+from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
 from tasks.ingest.readers.pdf_columns import repair_order
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
@@ -104,6 +104,7 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     for page_rows in pages:
         settle_pictures(page_rows.rows)
         settle_margins(page_rows.rows)
+        settle_numbers(page_rows.rows)
     mark_wraps(pages)
     unreadable: dict[int, bool] = {}
     garbled = find_garbled([page_rows.odd for page_rows in pages])

@@ -53,7 +53,7 @@ def asking() -> re.Pattern[str]:
         rf"[？?](?!\w)|_{{3,}}|[（(]\s*[)）]|[（(\[]\s*\d{{1,2}}\s*(?:分|marks?|points?|pts?|M)?\s*[)）\]]\s*$|"
         rf"{'|'.join(_read()['asking_words'])}|"
         rf"(?:^|[。；;，,：:）)\n])\s*(?:\d{{1,2}}\s*[.、)）]|[（(]\w{{1,3}}[)）])?\s*(?:{chinese})|"
-        rf"(?:^|[.;:,)?!\n])\s*(?:\(?\w{{1,3}}[.)]\s*)?(?:(?:also|then|now|please|briefly|and)\s+)?(?:{latin})\b",
+        rf"(?:^|[.;:,)?!\n])\s*(?:\(?\w{{1,3}}[.)]\s*|(?-i:[a-h]\s+(?=[A-Z])))?(?:(?:also|then|now|please|briefly|and)\s+)?(?:{latin})\b",
         re.IGNORECASE | re.MULTILINE,
     )
 

@@ -19,7 +19,7 @@ from tasks.statistics.scores.intervals import find_reach
 
 ERROR_RATE = 0.05
 
-# Draws of the largest statistic: with as many, a p-value of 5% is right within a third of a percent.
+# Draws of the largest statistic: with as many, the standard error of a p-value of 5% is a third of a percent.
 _DRAWS = 4_999
 _AT_ONCE = 1_000_000
 _SEED = 20_050_101
@@ -118,14 +118,18 @@ def tell_together(
     statistic = _level(statistic, degrees)
     order = np.argsort(-statistic, kind="stable")
     at = known[order]
-    exceeded, largest = _draw_largest(
-        first[at], second[at], _Turning(sums, covariance), statistic[order], degrees[order]
-    )
-    stepped = np.maximum.accumulate((1.0 + exceeded) / (_DRAWS + 1.0))
-    adjusted[at] = np.maximum(stepped, differences.p_value[at])
-    # As many draws as this may exceed a statistic that is significant: the critical value is the next of them.
-    critical = np.sort(largest)[::-1][int(ERROR_RATE * (_DRAWS + 1)) - 1]
-    reach = np.maximum(_unlevel(critical, degrees), find_reach(degrees)) * np.where(se > 0, se, np.nan)
+    adjusted[at] = differences.p_value[at]
+    reach = find_reach(degrees)
+    # A pair that is alone has nothing to be told together with.
+    if len(known) > 1:
+        exceeded, largest = _draw_largest(
+            first[at], second[at], _Turning(sums, covariance), statistic[order], degrees[order]
+        )
+        adjusted[at] = np.maximum(np.maximum.accumulate(_bound_share(exceeded)), adjusted[at])
+        # As many draws as this may exceed a statistic that is significant: the critical value is the next of them.
+        allowed = int((_bound_share(np.arange(_DRAWS)) <= ERROR_RATE).sum()) - 1
+        reach = np.maximum(_unlevel(np.sort(largest)[::-1][allowed], degrees), reach)
+    reach = reach * np.where(se > 0, se, np.nan)
     # Where all questions differ by the same, the interval of the pair alone stands.
     lower = np.where(se > 0, np.maximum(value - reach, -FULL_SCORE), differences.low[known])
     upper = np.where(se > 0, np.minimum(value + reach, FULL_SCORE), differences.high[known])
@@ -221,6 +225,12 @@ def _draw_largest(
         exceeded += (rest >= bar).sum(axis=0)
         largest[start : start + count] = rest[:, 0]
     return exceeded, largest
+
+
+def _bound_share(exceeded: Codes) -> Floats:
+    """The p-value of so many draws that exceed, two standard errors of drawing on the safe side."""
+    share = (1.0 + exceeded) / (_DRAWS + 1.0)
+    return np.asarray(np.minimum(share + 2.0 * np.sqrt(share * (1.0 - share) / _DRAWS), 1.0))
 
 
 def _level(statistic: Floats, degrees: Floats) -> Floats:

@@ -131,6 +131,49 @@ def test_a_score_table_with_spare_columns_promises_nothing_where_the_marks_are_c
     assert "score_table" in list_contracts(split(paper.replace("60分", "20分")).checked)
 
 
+def count_breaches(texts: list[str], step: int) -> list[tuple[str, int]]:
+    """The contracts that are broken where a question begins at every `step`th line."""
+    lines = [Line(text) for text in texts]
+    raw, starts, _ = join_lines(lines)
+    begins = starts[::step]
+    drafts = [
+        Draft(stem="which", start=start, end=end, marks=1)
+        for start, end in zip(begins, [*begins[1:], len(raw)], strict=True)
+    ]
+    checked, _ = check_reading(Reading(drafts, make_pieces(lines, starts)))
+    return [(one.contract, one.size) for one in checked.breaches if one.contract in ("closed", "asked")]
+
+
+def test_lines_that_end_with_an_answer_in_one_form_are_as_many_as_the_questions() -> None:
+    texts = [text for key in "ABABBA" for text in ("One of these floats.", f"Richtig ist: {key}")]
+    assert count_breaches(texts, 2) == []
+    assert count_breaches(texts, 4) == [("closed", 3)]
+    assert count_breaches(["One of these floats.", "Ahorn B"] * 4, 4) == []  # too few to be a form
+
+
+def test_lines_that_ask_and_alternate_with_others_are_as_many_as_the_questions() -> None:
+    texts = [text for number in range(12) for text in (f"木材{'甲乙丙丁'[number % 4]}产于( )", "南方")]
+    assert count_breaches(texts, 2) == []
+    assert count_breaches(texts, 6) == [("asked", 8)]
+
+
+def test_an_announced_count_ends_where_a_further_paper_begins() -> None:
+    heading = "一、填空题（共2题）"
+    lines = [Line(text) for text in (heading, *(f"{number}. 桥由____组成。" for number in (1, 2, 1, 2, 3)))]
+    raw, starts, _ = join_lines(lines)
+    stretch = Stretch(1, 0, 1, "cn", heading=heading)
+
+    def list_broken(values: list[int]) -> list[str]:
+        drafts = [
+            Draft(stem="桥由____组成。", value=value, section=1, start=start, end=end)
+            for value, start, end in zip(values, starts[1:], [*starts[2:], len(raw)], strict=False)
+        ]
+        return list_contracts(check_reading(Reading(drafts, make_pieces(lines, starts), [stretch]))[0])
+
+    assert "announced_count" not in list_broken([1, 2, 1, 2, 3])
+    assert "announced_count" in list_broken([1, 2, 3, 4, 5])
+
+
 def test_lists_below_lines_that_ask_nothing_are_no_options(tmp_path: Path) -> None:
     recipe = "\n".join(
         f"{drink}: 两包茶叶+{minutes}分钟:\n- 中杯: 20g糖+冰\n- 大杯: 30g糖+冰"

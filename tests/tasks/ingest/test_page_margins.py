@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tasks.ingest.readers.page_margins import settle_margins
+from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
 from tasks.ingest.readers.pdf import read_pdf
 from tasks.ingest.readers.pdf_pages import Row
 from tests.tasks.ingest.builders import make_pdf
@@ -91,3 +91,33 @@ def test_a_margin_of_a_page_is_found_whatever_the_file_writes_first() -> None:
             "say where each of them is fixed. 06",
         )
     ]
+
+
+def test_numbers_in_the_middle_of_their_rows_stand_before_the_first_of_them() -> None:
+    rows: list[Row] = []
+    for place in range(3):
+        height = 700 - 40.0 * place
+        rows += [
+            row("a     Explain the use of a fender.", 80, height),
+            row(str(place + 1), 50, height - 12),
+            row("b     Name two kinds of knot.", 80, height - 12),
+            row("c     Say what a cleat is for.", 80, height - 24),
+        ]
+    settle_numbers(rows)
+    assert [" ".join(one.text.split()) for one in rows] == [
+        text
+        for place in range(3)
+        for text in (
+            f"{place + 1}. a Explain the use of a fender.",
+            "b Name two kinds of knot.",
+            "c Say what a cleat is for.",
+        )
+    ]
+
+
+def test_numbers_of_a_figure_stay_where_they_are() -> None:
+    rows = [row("a) Add the weights of the figure.", 80, 700)]
+    rows += [row(text, 60, 680 - 12.0 * place) for place, text in enumerate(("4", "1", "2"))]
+    before = [one.text for one in rows]
+    settle_numbers(rows)
+    assert [one.text for one in rows] == before

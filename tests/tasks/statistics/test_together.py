@@ -29,27 +29,32 @@ def tell(stars: np.ndarray, cluster_size: int = 1) -> Pairs:
 def test_for_independent_equals_the_critical_value_is_tukeys(
     candidates: int, studentised_range: float
 ) -> None:
-    # Upper 5% points of the studentised range with endless degrees (Pearson and Hartley 1966, table 29), over the root of 2.
+    # Upper 5% points of the studentised range with endless degrees (Pearson and Hartley 1966, table 29), over the root of 2; ours
+    # is two standard errors of its draws on the safe side.
     stars = np.random.default_rng(4).integers(0, 4, (candidates, 2_000))
 
     pairs = tell(stars)
 
     together, alone = pairs.together, pairs.differences
     reach = (together.high - together.low) / 2 / alone.se
-    assert np.median(reach) == pytest.approx(studentised_range / np.sqrt(2), rel=0.02)
+    assert np.median(reach) == pytest.approx(studentised_range / np.sqrt(2), rel=0.035)
 
 
 def test_a_single_pair_told_together_is_that_pair() -> None:
     pairs = tell(np.random.default_rng(2).random((2, 60)) * 3)
 
-    assert pairs.together.p_value == pytest.approx(pairs.differences.p_value, abs=0.02)
-    assert pairs.together.low == pytest.approx(pairs.differences.low, rel=0.05)
+    assert pairs.together.p_value.tolist() == pairs.differences.p_value.tolist()
+    assert pairs.together.low == pytest.approx(pairs.differences.low)
 
 
 def test_a_constant_difference_has_the_p_value_of_the_sign_test() -> None:
-    stars = np.array([[0, 1, 2, 0, 1, 2, 0, 1], [1, 2, 3, 1, 2, 3, 1, 2]])
+    # The third answers as the first, so that there is one more thing to be wrong about, and its statistics are the same.
+    stars = np.array([[0, 1, 2, 0, 1, 2, 0, 1], [1, 2, 3, 1, 2, 3, 1, 2], [0, 1, 2, 0, 1, 2, 0, 1]])
 
-    assert tell(stars).together.p_value[0] == pytest.approx(2 / 2**8, abs=0.004)
+    together = tell(stars).together
+
+    assert together.p_value == pytest.approx([2 / 2**8, 1.0, 2 / 2**8], abs=0.006)
+    assert (together.high[0], together.low[2]) == (0.0, 0.0)
 
 
 def test_what_moves_with_the_others_needs_less_than_holm_asks() -> None:
