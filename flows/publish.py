@@ -12,7 +12,11 @@ from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 @flow(name="publish", flow_run_name=name_run, **RECORDED)
 def publish(
-    run_id: str, is_revision: bool = False, reason: str = "", overridden: list[str] | None = None
+    run_id: str,
+    is_revision: bool = False,
+    reason: str = "",
+    overridden: list[str] | None = None,
+    is_recalibrated: bool = False,
 ) -> dict[str, object]:
     """Publish a judged run as an edition, once; a revision corrects one and needs its reason.
 
@@ -21,9 +25,12 @@ def publish(
         is_revision: correct what is published.
         reason: why it is corrected or a gate overridden.
         overridden: gates to publish in spite of.
+        is_recalibrated: fit all editions so far from nothing, on a new scale.
     """
     reconcile_stores()
-    result = {"run_id": run_id} | publish_edition(run_id, is_revision, reason, overridden)
+    result = {"run_id": run_id} | publish_edition(
+        run_id, is_revision, reason, overridden, is_recalibrated=is_recalibrated
+    )
     result |= correct_scores(run_id)
     publish_summary(result)
     return result

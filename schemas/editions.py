@@ -290,7 +290,10 @@ EDITION_SCORES = Table(
             low=-200,
             high=100,
         ),
-        _score("equated_score", "Expected S on the first season's bank, by the graded response model."),
+        _score(
+            "equated_score",
+            "Expected S on the questions of the scale's first edition, by the graded response model.",
+        ),
         _score("equated_se", "Its standard error."),
         _score("equated_low", "Lower end of its 95% interval."),
         _score("equated_high", "Upper end of it."),
@@ -371,7 +374,7 @@ EDITION_PAIRS = Table(
 
 EDITION_ITEMS = Table(
     name="edition_items",
-    grain="One row per edition and question of the graded response model as it was fitted for the edition.",
+    grain="One row per edition and question that its graded response model estimated: what was new, or had moved, or all of them.",
     key=("edition_id", "question_uuid"),
     unit="an edition",
     stage="publish",
@@ -396,6 +399,25 @@ EDITION_ITEMS = Table(
             "Whether the fit is so bad that the question should be looked at.",
             required=True,
         ),
+        Column(
+            "format",
+            "text",
+            "What there is to guess among: `choice-4` with one key of four, `choices-4` with several, `true_false`, `open`, `unknown`; "
+            "null before guessing was part of the model.",
+        ),
+        Column(
+            "passage", "text", "What questions about the same material have in common; null for one without."
+        ),
+        Column(
+            "is_on_form",
+            "bool",
+            "Whether scores of the scale are expected on it: it was put in the scale's first edition.",
+        ),
+        Column(
+            "is_moved",
+            "bool",
+            "Whether it was published before, but its answers no longer agree with that, so that it links no more.",
+        ),
         IS_SIMULATED,
     ),
 )
@@ -403,7 +425,7 @@ EDITION_ITEMS = Table(
 
 EDITION_FITS = Table(
     name="edition_fits",
-    grain="One row per edition and discipline: the graded response model as it was fitted over all editions so far.",
+    grain="One row per edition and discipline: its graded response model, linked to the scale by what was published before.",
     key=("edition_id", "discipline"),
     unit="an edition",
     stage="publish",
@@ -427,19 +449,41 @@ EDITION_FITS = Table(
         Column("difficulty_sd", "float", "Standard deviation of difficulties about their season.", low=0),
         Column("discrimination_mean", "float", "Mean of log discrimination."),
         Column("discrimination_sd", "float", "Its standard deviation.", low=0),
-        _count("round_count", "Rounds of EM."),
+        _count("round_count", "Rounds of the fit."),
         Column(
             "is_converged",
             "bool",
-            "Whether the fit ended within its tolerance; else nothing is equated.",
+            "Whether the fit came to one result; else nothing is equated.",
             required=True,
+        ),
+        Column(
+            "method",
+            "text",
+            "How it was fitted: `em` over all editions by maximum likelihood, `chain` by draws of all that is open; null is `em`.",
+            allowed=("em", "chain"),
+        ),
+        Column("scale_edition_id", "text", "The edition that set its scale; null where it is on none."),
+        Column(
+            "asymptotes",
+            "text",
+            "By format, how often chance alone earns one star, two and three, as a JSON object.",
+        ),
+        Column("passage_sd", "float", "How far abilities differ from passage to passage, logits.", low=0),
+        Column("anchor_count", "int", "Questions published before that link it.", low=0),
+        Column(
+            "moved_count", "int", "Questions published before that no longer link, since they moved.", low=0
+        ),
+        Column(
+            "link_covariances",
+            "text",
+            "What the error of its link shares with each earlier edition of the scale, and its own variance, as a JSON object.",
         ),
         Column(
             "withheld",
             "text",
-            "Why nothing of the edition is equated: `anchors`: no question of a discipline was published before; `questions`, "
-            "`answers`: a discipline has too few; `draws`: the fit came to no one result; `errors`: they are wider than the scale. "
-            "Null where it is.",
+            "Why nothing of the edition is equated: `anchors`: too few answers to questions that were published before; `questions`, "
+            "`answers`: a discipline has too few of them; `draws`: the fit came to no one result; `errors`, by the earlier method: they "
+            "were wider than the scale. Null where it is.",
             allowed=("anchors", "questions", "answers", "draws", "errors"),
         ),
         IS_SIMULATED,

@@ -15,22 +15,28 @@ import numpy as np
 import pytest
 
 from tasks.editions import equating
-from tasks.statistics.items import GradedFit, GradedRows, Parameters, fit_graded_response
+from tasks.statistics.items import GradedFit, GradedRows, KnownQuestions, Scale, fit_graded_response
 
 _FITS: dict[str, GradedFit] = {}
 
 
 @contextmanager
 def remembering_fits() -> Iterator[None]:
-    """An edition's fit of the same answers from the same start is what it was the first time.
+    """An edition's fit of the same answers and known questions is what it was the first time.
 
     For pages, gates and landings. Not for tests that ask whether a number comes out again.
     """
 
-    def fit(rows: GradedRows, *, start: Parameters | None = None) -> GradedFit:
-        key = f"{_digest(rows)} {_digest(start)}"
+    def fit(
+        rows: GradedRows,
+        *,
+        known: KnownQuestions | None = None,
+        scale: Scale | None = None,
+        draws: int = 100,
+    ) -> GradedFit:
+        key = f"{_digest(rows)} {_digest(known)} {_digest(scale)} {draws}"
         if key not in _FITS:
-            _FITS[key] = fit_graded_response(rows, start=start)
+            _FITS[key] = fit_graded_response(rows, known=known, scale=scale, draws=draws)
         return copy.deepcopy(_FITS[key])
 
     with pytest.MonkeyPatch.context() as patch:
@@ -38,7 +44,7 @@ def remembering_fits() -> Iterator[None]:
         yield
 
 
-def _digest(given: GradedRows | Parameters | None) -> str:
+def _digest(given: GradedRows | KnownQuestions | Scale | None) -> str:
     """Of every number in every field."""
     digest = hashlib.sha256()
     for field in fields(given) if given is not None else ():

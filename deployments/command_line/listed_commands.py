@@ -82,6 +82,11 @@ COMMANDS: Final = (
     Listed("judge", "judge.scoring", "Judge every landed response that has no judgement yet."),
     Listed("publish", "judge.scoring", "Freeze what a judged run came to and publish it."),
     Listed("report", "judge.scoring", "Render the report over the whole lake."),
+    Listed(
+        "recalibrate",
+        "judge.recalibration",
+        "Say what a fit of all editions from nothing would move; writes nothing.",
+    ),
     Listed("stability", "judge.stability", "Draw other samples from the questions of a published edition."),
     Listed("agreement", "analyse.agreement", "Percent agreement, Cohen's kappa and Krippendorff's alpha."),
     Listed("gscore", "gscore.score", "Score generated text against references."),

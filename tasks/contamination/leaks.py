@@ -90,6 +90,7 @@ def _expect(of_model: pl.DataFrame) -> pl.DataFrame:
         of_model["discrimination"].to_numpy(),
         of_model["difficulty"].to_numpy(),
         of_model.select("threshold_1", "threshold_2", "threshold_3").to_numpy(),
+        of_model.select("asymptote_1", "asymptote_2", "asymptote_3").to_numpy(),
     )
     return of_model.select("model", "question_uuid").with_columns(expected=pl.Series(expected))
 

@@ -1,3 +1,6 @@
+# All editions up to the last of a run fitted from nothing, beside what was published.
+from .recalibration import compute_recalibration as compute_recalibration
+
 # What is drawn.
 from .stability import StabilityRequest as StabilityRequest
 
@@ -12,6 +15,7 @@ from .verify import find_changed_editions as find_changed_editions
 
 __all__ = [
     "StabilityRequest",
+    "compute_recalibration",
     "find_changed_editions",
     "publish_edition",
     "write_stability",

@@ -1,14 +1,16 @@
-"""Put an edition on the scale of all before it: a graded response model for each discipline.
+"""Put an edition on the scale of those before it, by a graded response model.
 
-Stands beside S, never instead of it. Questions that were asked in several editions, and the reference's sittings, link the
-months; the fit starts from the last edition's. What is published here is frozen: the next edition's fit makes new rows.
+Stands beside S, never instead of it. Questions that earlier editions of the scale published link the months, and enter with
+their published numbers and errors; only what is new is estimated and written, so that an edition costs the same however many came
+before. What is published here is frozen. Where no scale is yet, all editions so far are fitted together and set one.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +18,14 @@ from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis, QueryReader
 from tasks.editions.estimates import StyleAnswers, count_stars
 from tasks.editions.standings import MAIN_STYLE
+from tasks.statistics import Floats
 from tasks.statistics.items import (
-    EquatedDiscipline,
+    EquatedScores,
     GradedFit,
     GradedRows,
-    Parameters,
-    combine_disciplines,
-    compute_bounds,
+    KnownQuestions,
+    Scale,
+    ScaleForm,
     compute_equated,
     compute_question_fit,
     fit_graded_response,
@@ -31,21 +34,25 @@ from tasks.statistics.items import (
 if TYPE_CHECKING:
     import polars as pl
 
-_STARS = tuple(f"stars_{stars}_count" for stars in range(4))
-# Fewer questions of a discipline say nothing of their difficulties, and the fit would not find its maximum.
-# (Said in words by `about_equated` of tasks/report/labels.py.)
+METHOD = "chain"
+# Fewer questions of a discipline, or answers to a question, say too little of how hard they are.
 LEAST_QUESTIONS = 8
-# As wide as the scale of a discipline, which ends at 10; a published error is ten times it and ends at 100.
-WIDEST_SE = 10.0
+LEAST_ANSWERS = 4.0
+# Fewer answers to a discipline's anchors, on average over disciplines, link a month worse than S compares it: simulated, seven
+# candidates on 90 questions have 13 and err by 5.3 points (S: 4.1); twenty on 500 have 200.
+LEAST_LINK = 40.0
+_MORE_DRAWS = 400
+_STARS = tuple(f"stars_{stars}_count" for stars in range(4))
+_UNKNOWN, _OPEN, _TRUE_FALSE = "unknown", "open", "true_false"
 
 
 @dataclass(frozen=True)
 class Equating:
-    """What the fits of an edition give; frames without rows where nothing could be equated.
+    """What the fit of an edition gives; frames without rows where nothing could be equated.
 
     Attributes:
         scores: equated columns of `edition_scores` by model, prompt_style and discipline.
-        persons: sat_edition_id, model, equated_score, equated_low, equated_high of everybody's latest sitting.
+        persons: sat_edition_id, model, equated_score, equated_low, equated_high of everybody who is on the scale.
         items: rows of `edition_items` without the edition.
         fits: rows of `edition_fits` without the edition.
     """
@@ -57,101 +64,108 @@ class Equating:
 
 
 @dataclass(frozen=True)
-class _History:
-    """One discipline over all editions so far, with what its codes stand for."""
+class Answers:
+    """The answers to fit, with what their codes stand for.
+
+    Attributes:
+        rows: as the model takes them.
+        questions: question_uuid, lineage_uuid, discipline, first_month, format and passage by code.
+        entries: model, sat_in_run_id and edition_id by code.
+        formats: by code.
+    """
 
     rows: GradedRows
     questions: pl.DataFrame
     entries: pl.DataFrame
+    formats: Sequence[str]
+
+
+@dataclass(frozen=True)
+class PublishedScale:
+    """A scale as its editions published it.
+
+    Attributes:
+        edition_ids: its editions, the one that set it first.
+        shared: covariance of the errors of their links, disciplines × editions × editions.
+        thresholds: by discipline.
+        asymptotes: format → what chance earns, where an edition met it.
+        passage_sd: see `Scale`.
+    """
+
+    edition_ids: Sequence[str]
+    shared: Floats
+    thresholds: Floats
+    asymptotes: Mapping[str, Sequence[float]]
+    passage_sd: float
 
 
 def equate_edition(
-    read: QueryReader, basis: Basis, edition_id: str, styles: Sequence[StyleAnswers]
+    read: QueryReader,
+    basis: Basis,
+    edition_id: str,
+    styles: Sequence[StyleAnswers],
+    *,
+    is_from_nothing: bool = False,
 ) -> Equating:
-    """Fit every discipline over the editions so far, and equate whoever stands in the standings.
+    """Fit an edition on the scale of those before it, and equate its candidates.
 
-    Nothing is equated where a discipline has fewer than `LEAST_QUESTIONS` questions so far, its fit does not converge, or its
-    answers do not fix the scale: a scale with a hole is none.
+    With `is_from_nothing`, or where there is no scale yet, all editions so far are fitted and set a new one. Nothing is equated
+    where the answers cannot carry it: the rows of `edition_fits` then say why.
     """
     import polars as pl
 
     answers = next((one for one in styles if one.style == MAIN_STYLE), None)
-    nothing = equate_nothing()
     if answers is None or answers.frame["discipline"].n_unique() < len(answers.disciplines):
-        return nothing
-    when = {
-        "month": basis.run["month"],
-        "planned_at": basis.run["planned_at"],
-        "is_simulated": basis.run["is_simulated"],
-    }
-    own = count_stars(answers).with_columns(
-        edition_id=pl.lit(edition_id),
-        month=pl.lit(basis.run["month"]),
-        bank_version=pl.lit(basis.run["bank_version"], dtype=pl.Int64),
+        return equate_nothing()
+    when = {name: basis.run[name] for name in ("month", "planned_at", "is_simulated")}
+    own = count_stars(answers).with_columns(edition_id=pl.lit(edition_id), month=pl.lit(basis.run["month"]))
+    scale = None if is_from_nothing else read_scale(read("scale_fits", when), answers.disciplines)
+    stars = [own]
+    if scale is None:
+        stars.insert(0, read("equating_stars", {**when, "disciplines": list(answers.disciplines)}))
+    arranged = arrange_answers(read, stars, answers.disciplines)
+    known = None if scale is None else _read_known(read, scale, arranged)
+    withheld = _find_reason(arranged.rows, known)
+    if withheld is not None:
+        return _withhold(answers.disciplines, arranged, scale, withheld)
+    form = None if scale is None else _read_form(read, scale, arranged.formats, answers.disciplines)
+    fit, equated = fit_until_settled(
+        arranged.rows, answers.weights, known, _choose_formats(scale, arranged.formats), form
     )
-    last = {str(row["discipline"]): row for row in read("last_fit", when).iter_rows(named=True)}
-    people = _list_people(read, basis, edition_id, answers)
-    equated: list[EquatedDiscipline] = []
-    items: list[pl.DataFrame] = []
-    fits: list[dict[str, object]] = []
-    histories = {
-        discipline: _arrange(
-            read("equating_stars", {**when, "discipline": discipline}),
-            own.filter(pl.col("discipline") == discipline),
-        )
-        for discipline in answers.disciplines
-    }
-    if min(history.rows.question_count for history in histories.values()) < LEAST_QUESTIONS:
-        return replace(nothing, fits=_withhold(histories, "questions"))
-    for discipline, history in histories.items():
-        before = last.get(discipline)
-        fit = fit_graded_response(
-            history.rows, start=None if before is None else _read_start(read, before, history)
-        )
-        fits.append(_describe_fit(discipline, history, fit))
-        items.append(_list_items(discipline, history, fit))
-        if fit.is_converged:
-            equated.append(_equate(history, fit, people))
-    found = Equating(
-        scores=pl.DataFrame(),
-        persons=nothing.persons,
-        items=pl.concat(items),
-        fits=pl.DataFrame(fits),
+    if not equated.is_settled:
+        return _withhold(answers.disciplines, arranged, scale, "draws")
+    everybody = _list_equated(arranged.entries, equated, answers.disciplines)
+    persons = everybody.filter(pl.col("discipline") == ALL_DISCIPLINES).rename(
+        {"edition_id": "sat_edition_id"}
     )
-    if len(equated) < len(fits) or any(map(_is_unfixed, equated)):
-        reason = "draws" if len(equated) < len(fits) else "errors"
-        return replace(found, fits=pl.DataFrame(fits).with_columns(withheld=pl.lit(reason)))
-    whole = combine_disciplines(equated, answers.weights)
-    columns = {
-        "equated_score": whole.score,
-        "equated_se": whole.se,
-        "equated_low": whole.low,
-        "equated_high": whole.high,
-    }
-    everybody = people.with_columns(
-        **{name: pl.Series(values).fill_nan(None) for name, values in columns.items()},
-        is_equated_apart=pl.Series(whole.is_disagreeing),
-    )
-    is_own = pl.col("sat_edition_id") == edition_id
+    names = ["sat_edition_id", "model", "equated_score", "equated_low", "equated_high"]
+    if scale is not None:
+        earlier = read("equated_before", {"edition_ids": list(scale.edition_ids)})
+        persons = pl.concat([persons.select(names), earlier.select(names)])
     return Equating(
-        scores=pl.concat(
-            [
-                everybody.filter(is_own & pl.col("equated_score").is_not_null()).with_columns(
-                    discipline=pl.lit(ALL_DISCIPLINES)
-                ),
-                *(
-                    _score_discipline(people, name, one).filter(is_own)
-                    for name, one in zip(answers.disciplines, equated, strict=True)
-                ),
-            ],
-            how="diagonal_relaxed",
-        )
-        .drop("sat_edition_id", "sat_in_run_id")
+        scores=everybody.filter(pl.col("edition_id") == edition_id)
+        .drop("edition_id")
         .with_columns(prompt_style=pl.lit(MAIN_STYLE)),
-        persons=everybody.select(nothing.persons.columns),
-        items=found.items,
-        fits=found.fits,
+        persons=persons.select(names).unique(["sat_edition_id", "model"], keep="first", maintain_order=True),
+        items=_list_items(arranged, fit, has_scale=scale is not None),
+        fits=_describe_fit(answers.disciplines, arranged, fit, scale, edition_id),
     )
+
+
+def fit_until_settled(
+    rows: GradedRows,
+    weights: Floats,
+    known: KnownQuestions | None = None,
+    scale: Scale | None = None,
+    form: ScaleForm | None = None,
+) -> tuple[GradedFit, EquatedScores]:
+    """A fit and its scores; few answers settle slowly, and are drawn from for longer."""
+    fit = fit_graded_response(rows, known=known, scale=scale)
+    equated = compute_equated(rows, fit, weights, form=form)
+    if not equated.is_settled:
+        fit = fit_graded_response(rows, known=known, scale=scale, draws=_MORE_DRAWS)
+        equated = compute_equated(rows, fit, weights, form=form)
+    return fit, equated
 
 
 def equate_nothing() -> Equating:
@@ -174,229 +188,361 @@ def equate_nothing() -> Equating:
     )
 
 
-def _withhold(histories: Mapping[str, _History], reason: str) -> pl.DataFrame:
-    """Rows of `edition_fits` where no model was fitted, and why."""
-    import polars as pl
-
-    return pl.DataFrame(
-        [
-            {
-                "discipline": discipline,
-                "entry_count": history.rows.entry_count,
-                "question_count": history.rows.question_count,
-                "answer_count": round(float(history.rows.weight.sum())),
-                "round_count": 0,
-                "is_converged": False,
-                "withheld": reason,
-            }
-            for discipline, history in histories.items()
-        ]
+def read_scale(fits: pl.DataFrame, disciplines: Sequence[str]) -> PublishedScale | None:
+    """The scale of rows of `scale_fits`; null without any, or where a discipline has none."""
+    first = fits.head(0) if fits.is_empty() else fits.filter(edition_id=fits["scale_edition_id"][0])
+    by_name = {str(row["discipline"]): row for row in first.iter_rows(named=True)}
+    if any(name not in by_name for name in disciplines):
+        return None
+    edition_ids = fits["edition_id"].unique(maintain_order=True).to_list()
+    place = {name: number for number, name in enumerate(edition_ids)}
+    shared = np.zeros((len(disciplines), len(edition_ids), len(edition_ids)))
+    asymptotes: dict[str, Sequence[float]] = {}
+    for row in fits.iter_rows(named=True):
+        asymptotes = {**json.loads(row["asymptotes"]), **asymptotes}
+        if row["discipline"] not in disciplines:
+            continue
+        code = list(disciplines).index(row["discipline"])
+        own = place[row["edition_id"]]
+        for other, covariance in json.loads(row["link_covariances"]).items():
+            shared[code, own, place[other]] = shared[code, place[other], own] = covariance
+    thresholds = [[by_name[name][f"threshold_{star}"] for star in range(1, 4)] for name in disciplines]
+    return PublishedScale(
+        edition_ids=edition_ids,
+        shared=np.array([_make_possible(one) for one in shared]),
+        thresholds=np.array(thresholds, dtype=float),
+        asymptotes=asymptotes,
+        passage_sd=float(first["passage_sd"][0]),
     )
 
 
-def _list_people(read: QueryReader, basis: Basis, edition_id: str, answers: StyleAnswers) -> pl.DataFrame:
-    """Whose score is equated: this edition's candidates, and the others by their latest edition."""
-    import polars as pl
-
-    own = (
-        answers.frame.group_by("model")
-        .agg(sat_in_run_id=pl.col("sat_in_run_id").first())
-        .with_columns(sat_edition_id=pl.lit(edition_id))
-        .sort("model")
-    )
-    earlier = (
-        read("earlier_standings", {"month": basis.run["month"], "is_simulated": basis.run["is_simulated"]})
-        .filter(~pl.col("model").is_in(own["model"].implode()))
-        .select("model", "sat_edition_id", sat_in_run_id=pl.lit(None, dtype=pl.String))
-    )
-    return pl.concat([own, earlier], how="diagonal_relaxed").select(
-        "model", "sat_edition_id", "sat_in_run_id"
-    )
-
-
-def _arrange(before: pl.DataFrame, own: pl.DataFrame) -> _History:
-    """Codes for one discipline; a sitting of several editions is one entry, of the first."""
+def arrange_answers(read: QueryReader, parts: Sequence[pl.DataFrame], disciplines: Sequence[str]) -> Answers:
+    """The stars of some editions by codes; a sitting of several is one entry, of the first."""
     import polars as pl
 
     names = [
         "edition_id",
         "month",
-        "bank_version",
         "sat_in_run_id",
         "model",
         "question_uuid",
         "lineage_uuid",
-        *_STARS,
+        "passage",
+        "discipline",
     ]
     stars = (
-        pl.concat([before.select(names), own.select(names)], how="vertical_relaxed")
-        .with_row_index("at")
-        .with_columns(edition=pl.col("edition_id").rank("dense"))
+        pl.concat([part.select(*names, *_STARS) for part in parts], how="vertical_relaxed")
         .unique(["sat_in_run_id", "model", "question_uuid"], keep="first", maintain_order=True)
+        # What nobody could judge says nothing of how hard a question is.
+        .with_columns(answered=pl.sum_horizontal(_STARS))
+        .filter(pl.col("answered") > 0)
     )
-    # Editions by their place in time, not by their names.
-    order = stars.group_by("edition_id").agg(pl.col("at").min()).sort("at")["edition_id"]
-    editions = {name: code for code, name in enumerate(order)}
+    editions = {name: code for code, name in enumerate(stars["edition_id"].unique(maintain_order=True))}
     entries = (
         stars.group_by("sat_in_run_id", "model", maintain_order=True)
         .agg(edition_id=pl.col("edition_id").first())
         .with_row_index("entry")
     )
-    questions = (
-        stars.group_by("question_uuid", maintain_order=True)
-        .agg(
-            pl.col("lineage_uuid").first(),
-            first_month=pl.col("month").first(),
-            bank_version=pl.col("bank_version").first(),
-        )
-        .with_row_index("question")
-        .with_columns(
-            season=pl.col("bank_version").rank("dense").cast(pl.Int64) - 1,
-            lineage=pl.col("lineage_uuid").rank("dense").cast(pl.Int64) - 1,
-        )
+    found = stars.group_by("question_uuid", maintain_order=True).agg(
+        pl.col("lineage_uuid").first(),
+        pl.col("discipline").first(),
+        pl.col("passage").drop_nulls().first(),
+        first_month=pl.col("month").first(),
+        home=pl.col("edition_id").first(),
     )
+    questions = (
+        found.join(
+            name_formats(read("question_traits", {"question_uuids": found["question_uuid"].to_list()})),
+            on="question_uuid",
+            how="left",
+            maintain_order="left",
+        )
+        .with_columns(pl.col("format").fill_null(_UNKNOWN))
+        .with_row_index("question")
+    )
+    formats = questions["format"].unique().sort().to_list()
     long = (
         stars.join(entries.select("sat_in_run_id", "model", "entry"), on=["sat_in_run_id", "model"])
         .join(questions.select("question_uuid", "question"), on="question_uuid")
-        .sort("at")
-        .with_columns(answered=pl.sum_horizontal(_STARS))
         .unpivot(on=_STARS, index=["entry", "question", "answered"], variable_name="star", value_name="count")
         .filter(pl.col("count") > 0)
+        .sort("entry", "question", "star")
     )
-    return _History(
+
+    def code(values: pl.Series, codes: Mapping[str, int]) -> np.ndarray:
+        return values.replace_strict(codes, return_dtype=pl.Int64).to_numpy()
+
+    return Answers(
         rows=GradedRows(
             entry=long["entry"].to_numpy().astype(np.int64),
             question=long["question"].to_numpy().astype(np.int64),
-            stars=long["star"]
-            .replace_strict({name: stars for stars, name in enumerate(_STARS)}, return_dtype=pl.Int64)
-            .to_numpy(),
+            stars=code(long["star"], {name: star for star, name in enumerate(_STARS)}),
             weight=(long["count"] / long["answered"]).to_numpy(),
-            entry_edition=entries["edition_id"].replace_strict(editions, return_dtype=pl.Int64).to_numpy(),
-            question_season=questions["season"].to_numpy(),
-            question_lineage=questions["lineage"].to_numpy(),
+            entry_edition=code(entries["edition_id"], editions),
+            question_discipline=code(
+                questions["discipline"], {name: one for one, name in enumerate(disciplines)}
+            ),
+            question_home=code(questions["home"], editions),
+            question_cluster=_code_clusters(questions),
+            question_format=code(questions["format"], {name: one for one, name in enumerate(formats)}),
+            format_chance=np.array([expect_chance(name) for name in formats]),
         ),
         questions=questions,
         entries=entries,
+        formats=formats,
     )
 
 
-def _read_start(read: QueryReader, before: dict[str, object], history: _History) -> Parameters:
-    """The last edition's parameters; NaN for what it did not have."""
+def name_formats(traits: pl.DataFrame) -> pl.DataFrame:
+    """question_uuid and format of rows of `question_traits`."""
     import polars as pl
 
-    known = history.questions.join(
-        read(
-            "last_items",
-            {name: before[name] for name in ("edition_id", "month", "discipline")},
-        ),
-        on="question_uuid",
-        how="left",
-        maintain_order="left",
+    is_choice = (pl.col("question_type") == "multiple_choice") & (pl.col("option_count") > 1)
+    several = pl.when(pl.col("key_count") > 1).then(pl.lit("choices-")).otherwise(pl.lit("choice-"))
+    return traits.select(
+        "question_uuid",
+        format=pl.when(is_choice)
+        .then(several + pl.col("option_count").cast(pl.String))
+        .when(pl.col("question_type") == "true_false")
+        .then(pl.lit(_TRUE_FALSE))
+        .otherwise(pl.lit(_OPEN)),
     )
 
-    def number(name: str) -> float:
-        return float(str(before[name]))
 
-    return Parameters(
-        difficulty=known["difficulty"].fill_null(float("nan")).to_numpy(),
-        log_discrimination=known.select(pl.col("discrimination").log())["discrimination"]
-        .fill_null(float("nan"))
+def expect_chance(question_format: str) -> float:
+    """What one guess gives: 0 where there is nothing to guess, NaN where that is unknown."""
+    if question_format in (_UNKNOWN, _OPEN, _TRUE_FALSE):
+        return {_UNKNOWN: float("nan"), _OPEN: 0.0, _TRUE_FALSE: 0.5}[question_format]
+    kind, _, count = question_format.partition("-")
+    return 1.0 / int(count) if kind == "choice" else 1.0 / (2.0 ** int(count) - 1.0)
+
+
+def _code_clusters(questions: pl.DataFrame) -> np.ndarray:
+    """What was drawn together: a passage, else a lineage."""
+    import polars as pl
+
+    found = questions.select(pl.coalesce("passage", "lineage_uuid").rank("dense") - 1)
+    return found.to_series().to_numpy().astype(np.int64)
+
+
+def _read_known(read: QueryReader, scale: PublishedScale, arranged: Answers) -> KnownQuestions:
+    import polars as pl
+
+    asked = arranged.questions.select("question_uuid")
+    published = read(
+        "known_items",
+        {"question_uuids": asked["question_uuid"].to_list(), "edition_ids": list(scale.edition_ids)},
+    ).filter(pl.col("difficulty_se").is_not_null() & pl.col("discrimination_se").is_not_null())
+    found = asked.join(published, on="question_uuid", how="left", maintain_order="left")
+    edition = found["edition_id"].fill_null(scale.edition_ids[0])
+    discrimination = found["discrimination"].fill_null(1.0).to_numpy()
+    return KnownQuestions(
+        is_known=found["difficulty"].is_not_null().to_numpy(),
+        difficulty=found["difficulty"].fill_null(0.0).to_numpy(),
+        difficulty_se=found["difficulty_se"].fill_null(1.0).to_numpy(),
+        log_discrimination=np.log(discrimination),
+        log_discrimination_se=found["discrimination_se"].fill_null(1.0).to_numpy() / discrimination,
+        edition=edition.replace_strict(
+            {name: code for code, name in enumerate(scale.edition_ids)}, return_dtype=pl.Int64
+        ).to_numpy(),
+        shared=scale.shared,
+    )
+
+
+def _read_form(
+    read: QueryReader, scale: PublishedScale, formats: Sequence[str], disciplines: Sequence[str]
+) -> ScaleForm:
+    import polars as pl
+
+    found = read("form_items", {"edition_id": scale.edition_ids[0]}).filter(
+        pl.col("discipline").is_in(list(disciplines))
+    )
+    codes = {name: code for code, name in enumerate(_join_formats(scale, formats))}
+    return ScaleForm(
+        discipline=found["discipline"]
+        .replace_strict({name: code for code, name in enumerate(disciplines)}, return_dtype=pl.Int64)
         .to_numpy(),
-        thresholds=np.array([number(f"threshold_{stars}") for stars in range(1, 4)]),
-        edition_mean=np.full(int(history.rows.entry_edition.max()) + 1, np.nan),
-        season_mean=np.full(int(history.rows.question_season.max()) + 1, np.nan),
-        ability_sd=number("ability_sd"),
-        difficulty_sd=number("difficulty_sd"),
-        discrimination_mean=number("discrimination_mean"),
-        discrimination_sd=number("discrimination_sd"),
+        format=found["format"].replace_strict(codes, return_dtype=pl.Int64).to_numpy(),
+        cluster=_code_clusters(found),
+        difficulty=found["difficulty"].to_numpy(),
+        difficulty_se=found["difficulty_se"].to_numpy(),
+        discrimination=found["discrimination"].to_numpy(),
     )
 
 
-def _equate(history: _History, fit: GradedFit, people: pl.DataFrame) -> EquatedDiscipline:
-    """Equated scores of the people in their order; NaN without answers in the discipline."""
+def _join_formats(scale: PublishedScale, formats: Sequence[str]) -> list[str]:
+    """The formats of an edition by code, then those that only the scale has met."""
+    return [*formats, *sorted(set(scale.asymptotes) - set(formats))]
+
+
+def _choose_formats(scale: PublishedScale | None, formats: Sequence[str]) -> Scale | None:
+    """The scale with asymptotes by the codes of `_join_formats`; NaN for a new format."""
+    if scale is None:
+        return None
+    nothing = [float("nan")] * scale.thresholds.shape[1]
+    asymptotes = [scale.asymptotes.get(name, nothing) for name in _join_formats(scale, formats)]
+    return Scale(scale.thresholds, np.array(asymptotes, dtype=float), scale.passage_sd)
+
+
+def _make_possible(covariance: Floats) -> Floats:
+    """The nearest covariance: what editions share was published edition by edition."""
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors * np.maximum(values, 0.0) @ vectors.T)
+
+
+def _find_reason(rows: GradedRows, known: KnownQuestions | None) -> str | None:
+    """Why these answers cannot be equated; null where they can."""
+    disciplines = rows.discipline_count
+    answers = np.bincount(rows.question, weights=rows.weight, minlength=rows.question_count)
+    questions = np.bincount(rows.question_discipline, minlength=disciplines)
+    if questions.min() < LEAST_QUESTIONS:
+        return "questions"
+    if known is not None:
+        linked = np.bincount(
+            rows.question_discipline, weights=answers * known.is_known, minlength=disciplines
+        )
+        if linked.min() == 0 or linked.mean() < LEAST_LINK:
+            return "anchors"
+    mean = np.bincount(rows.question_discipline, weights=answers, minlength=disciplines) / questions
+    return "answers" if mean.min() < LEAST_ANSWERS else None
+
+
+def _list_equated(entries: pl.DataFrame, equated: EquatedScores, disciplines: Sequence[str]) -> pl.DataFrame:
+    """Equated columns by edition, model and discipline; of several sittings the first."""
     import polars as pl
 
-    by_edition = history.entries.select("model", "entry", sat_edition_id="edition_id").unique(
-        ["model", "sat_edition_id"], keep="first", maintain_order=True
+    first = entries.with_columns(
+        discipline=pl.lit(ALL_DISCIPLINES),
+        equated_score=equated.score,
+        equated_se=equated.se,
+        equated_low=equated.low,
+        equated_high=equated.high,
+        is_equated_apart=equated.is_disagreeing,
     )
-    by_run = history.entries.select("model", "sat_in_run_id", run_entry="entry")
-    found = (
-        people.join(by_run, on=["model", "sat_in_run_id"], how="left", maintain_order="left")
-        .join(by_edition, on=["model", "sat_edition_id"], how="left", maintain_order="left")
-        .select(entry=pl.coalesce("run_entry", "entry"))["entry"]
-    )
-    entries = found.fill_null(0).to_numpy().astype(np.int64)
-    equated = compute_equated(history.rows, fit, entries)
-    is_known = found.is_not_null().to_numpy()
-
-    def blank(values: np.ndarray) -> np.ndarray:
-        return np.where(is_known, values, np.nan)
-
-    return EquatedDiscipline(
-        # One order of people in every discipline, whatever their entries are called there.
-        entry=np.arange(len(entries)),
-        ability=blank(equated.ability),
-        ability_se=blank(equated.ability_se),
-        score=blank(equated.score),
-        score_se=blank(equated.score_se),
-        own_score=blank(equated.own_score),
-        own_se=blank(equated.own_se),
-        covariance=blank(equated.covariance),
-        lineage_count=np.where(is_known, equated.lineage_count, 0),
+    parts = [first]
+    for code, discipline in enumerate(disciplines):
+        parts.append(
+            entries.with_columns(
+                discipline=pl.lit(discipline),
+                equated_score=equated.discipline_score[:, code],
+                equated_se=equated.discipline_se[:, code],
+                equated_low=equated.discipline_low[:, code],
+                equated_high=equated.discipline_high[:, code],
+            )
+        )
+    return (
+        pl.concat(parts, how="diagonal_relaxed")
+        .with_columns(pl.selectors.float().fill_nan(None))
+        .filter(pl.col("equated_score").is_not_null())
+        # Who sat in this run stands before what was borrowed from another.
+        .unique(["edition_id", "model", "discipline"], keep="first", maintain_order=True)
+        .drop("entry", "sat_in_run_id")
     )
 
 
-def _is_unfixed(equated: EquatedDiscipline) -> bool:
-    """Whether an error is wider than the scale: a likelihood so flat has no maximum to go by."""
-    errors = equated.score_se[~np.isnan(equated.score)]
-    return bool((~np.isfinite(errors) | (errors > WIDEST_SE)).any())
-
-
-def _score_discipline(people: pl.DataFrame, discipline: str, equated: EquatedDiscipline) -> pl.DataFrame:
+def _list_items(arranged: Answers, fit: GradedFit, *, has_scale: bool) -> pl.DataFrame:
+    """What was estimated: what is known keeps what was published of it, where it was published."""
     import polars as pl
 
-    score, se = equated.score * 10, equated.score_se * 10
-    low, high = compute_bounds(score, se, equated.lineage_count - 1.0, most=100.0)
-    return people.with_columns(
-        discipline=pl.lit(discipline),
-        equated_score=pl.Series(score).fill_nan(None),
-        equated_se=pl.Series(se).fill_nan(None),
-        equated_low=pl.Series(low).fill_nan(None),
-        equated_high=pl.Series(high).fill_nan(None),
-    )
-
-
-def _describe_fit(discipline: str, history: _History, fit: GradedFit) -> dict[str, object]:
-    found = fit.parameters
-    return {
-        "discipline": discipline,
-        "entry_count": history.rows.entry_count,
-        "question_count": history.rows.question_count,
-        "answer_count": round(float(history.rows.weight.sum())),
-        **{f"threshold_{stars}": float(value) for stars, value in enumerate(found.thresholds, start=1)},
-        "ability_sd": found.ability_sd,
-        "difficulty_sd": found.difficulty_sd,
-        "discrimination_mean": found.discrimination_mean,
-        "discrimination_sd": found.discrimination_sd,
-        "round_count": fit.round_count,
-        "is_converged": fit.is_converged,
-    }
-
-
-def _list_items(discipline: str, history: _History, fit: GradedFit) -> pl.DataFrame:
-    import polars as pl
-
-    fitted = compute_question_fit(history.rows, fit)
-    return history.questions.select(
+    rows = arranged.rows
+    fitted = compute_question_fit(rows, fit)
+    return arranged.questions.select(
         "question_uuid",
         "lineage_uuid",
         "first_month",
-        discipline=pl.lit(discipline),
+        "discipline",
+        "format",
+        "passage",
         answer_count=pl.Series(np.round(fit.answer_weight).astype(np.int64)),
         discrimination=pl.Series(fit.discrimination),
-        discrimination_se=pl.Series(fit.discrimination_se).fill_nan(None),
-        difficulty=pl.Series(fit.parameters.difficulty),
-        difficulty_se=pl.Series(fit.difficulty_se).fill_nan(None),
+        discrimination_se=pl.Series(fit.discrimination_se),
+        difficulty=pl.Series(fit.difficulty),
+        difficulty_se=pl.Series(fit.difficulty_se),
         fit=pl.Series(fitted.infit).fill_nan(None),
         is_misfit=pl.Series(fitted.needs_review),
-    )
+        is_on_form=pl.Series((rows.question_home == 0) & (not has_scale)),
+        is_moved=pl.Series(fit.is_moved),
+    ).filter(pl.Series(~fit.is_known))
+
+
+def _describe_fit(
+    disciplines: Sequence[str],
+    arranged: Answers,
+    fit: GradedFit,
+    scale: PublishedScale | None,
+    edition_id: str,
+) -> pl.DataFrame:
+    import polars as pl
+
+    rows, draws = arranged.rows, fit.draws
+    earlier = [] if scale is None else list(scale.edition_ids)
+    asymptotes = {
+        name: [round(float(value), 6) for value in fit.scale.asymptotes[code]]
+        for code, name in enumerate(arranged.formats)
+    }
+    found = []
+    for code, discipline in enumerate(disciplines):
+        mine = rows.question_discipline == code
+        new = np.log(fit.discrimination[mine & ~fit.is_known])
+        found.append(
+            {
+                **_count_answers(arranged, code),
+                "discipline": discipline,
+                **{
+                    f"threshold_{star}": float(value)
+                    for star, value in enumerate(fit.scale.thresholds[code], start=1)
+                },
+                "ability_sd": draws.ability_sd,
+                "difficulty_sd": float(draws.difficulty_sd[code]),
+                "discrimination_mean": float(new.mean()) if len(new) else None,
+                "discrimination_sd": draws.discrimination_sd,
+                "round_count": fit.round_count,
+                "is_converged": True,
+                "method": METHOD,
+                "scale_edition_id": earlier[0] if earlier else edition_id,
+                "asymptotes": json.dumps(asymptotes),
+                "passage_sd": fit.scale.passage_sd,
+                "anchor_count": int((mine & fit.is_known).sum()),
+                "moved_count": int((mine & fit.is_moved).sum()),
+                "link_covariances": json.dumps(
+                    dict(zip([*earlier, edition_id], map(float, fit.shared[code]), strict=True))
+                ),
+            }
+        )
+    return pl.DataFrame(found)
+
+
+def _withhold(
+    disciplines: Sequence[str],
+    arranged: Answers,
+    scale: PublishedScale | None,
+    reason: str,
+) -> Equating:
+    """No score, and the reason in the rows of `edition_fits`."""
+    import polars as pl
+
+    fits = [
+        {
+            **_count_answers(arranged, code),
+            "discipline": discipline,
+            "round_count": 0,
+            "is_converged": False,
+            "method": METHOD,
+            "scale_edition_id": None if scale is None else scale.edition_ids[0],
+            "withheld": reason,
+        }
+        for code, discipline in enumerate(disciplines)
+    ]
+    nothing = equate_nothing()
+    return Equating(scores=nothing.scores, persons=nothing.persons, items=None, fits=pl.DataFrame(fits))
+
+
+def _count_answers(arranged: Answers, discipline: int) -> dict[str, Any]:
+    rows = arranged.rows
+    mine = rows.question_discipline == discipline
+    of_rows = mine[rows.question]
+    return {
+        "entry_count": len(np.unique(rows.entry[of_rows])),
+        "question_count": int(mine.sum()),
+        "answer_count": round(float(rows.weight[of_rows].sum())),
+    }

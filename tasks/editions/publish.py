@@ -53,11 +53,13 @@ class Revision:
         is_wanted: publish again what was published, as a correction.
         reason: why a correction is made, or why gates are overridden.
         overridden: gates to pass although they are shut.
+        is_recalibrated: fit all editions so far from nothing, on a scale of its own, instead of linking to what they published.
     """
 
     is_wanted: bool = False
     reason: str | None = None
     overridden: Sequence[str] = ()
+    is_recalibrated: bool = False
 
 
 @dataclass(frozen=True)
@@ -199,6 +201,7 @@ def _prepare(
         ),
         now=datetime.now(UTC),
         step=hooks.step,
+        is_recalibrated=asked.is_recalibrated,
     )
 
 
@@ -209,6 +212,7 @@ def freeze_edition(
     *,
     now: datetime,
     step: Step = lambda _: None,
+    is_recalibrated: bool = False,
 ) -> Edition:
     """Every row of an edition, from its basis and from the editions before it; writes nothing."""
     import polars as pl
@@ -235,7 +239,7 @@ def freeze_edition(
         table: pl.concat(found, how="diagonal_relaxed") if found else None for table, found in parts.items()
     }
     step("linking it to earlier months")
-    equating = equate_edition(read, basis, edition_id, styles)
+    equating = equate_edition(read, basis, edition_id, styles, is_from_nothing=is_recalibrated)
     frames["edition_scores"] = _add_equated(frames["edition_scores"], equating)
     frames["edition_items"], frames["edition_fits"] = equating.items, equating.fits
     frames["edition_sessions"] = sessions
@@ -382,7 +386,7 @@ def _check_revision(last: Mapping[str, Any], asked: Revision, *, has_changed: bo
         raise UsageError(
             f"{last['edition_id']} was published and stays. A correction needs its reason: add --reason TEXT."
         )
-    if not has_changed:
+    if not has_changed and not asked.is_recalibrated:
         raise UsageError(
             f"Nothing that {last['edition_id']} rests on has changed since it was published: a correction would say the same."
         )

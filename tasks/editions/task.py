@@ -25,6 +25,7 @@ def publish_edition(
     reason: str = "",
     overridden: list[str] | None = None,
     is_gate_reported: bool = False,
+    is_recalibrated: bool = False,
 ) -> dict[str, object]:
     """Publish a run once; an empty id means that there is none.
 
@@ -34,7 +35,7 @@ def publish_edition(
     if not run_id:
         return {"edition_id": "", "is_published_now": False}
     settings = load_settings()
-    revision = Revision(is_wanted=is_revision, reason=reason or None, overridden=tuple(overridden or ()))
+    revision = Revision(is_revision, reason or None, tuple(overridden or ()), is_recalibrated)
     with (
         open_ledger(settings.ledger_address) as ledger,
         open_lake(settings) as lake,

@@ -37,6 +37,7 @@ ALL = (
     "validity_edges",
     "backup_speed",
     "history_cost",
+    "publication_cost",
     "validity_equating",
     "validity_judges",
     "validity_leaks",

@@ -27,7 +27,7 @@ from typing import Any
 
 from deployments.home import backup_home, restore_home, verify_backup
 from schemas.settings import Settings
-from tests.benchmarks.history_cost import _History
+from tests.benchmarks.history_cost import History
 from tests.benchmarks.history_rows import land_month
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -45,7 +45,7 @@ def main(candidates: int = 60, questions: int = 300) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         settings = Settings(home=folder / "home")
-        history = _History(candidates, questions)
+        history = History(candidates, questions)
         for number in range(MONTHS - 1):
             _add_month(settings, history, number)
         check_stores(settings)
@@ -80,7 +80,7 @@ def _run_restic(repository: Path, *arguments: str) -> dict[str, Any]:
     return {"byte_count": sum(path.stat().st_size for path in repository.rglob("*") if path.is_file())}
 
 
-def _add_month(settings: Settings, history: _History, number: int) -> None:
+def _add_month(settings: Settings, history: History, number: int) -> None:
     month = f"2026-{number + 1:02d}"
     frames = history.list_frames(number, month)
     with open_lake(settings) as lake:

@@ -58,7 +58,7 @@ def main(months: int = 27, candidates: int = 60, questions: int = 1000, keep: st
 
 def _build(settings: Settings, months: int, candidates: int, questions: int) -> None:
     """Land every month, and publish it when it has landed, as a flow would."""
-    history = _History(candidates, questions)
+    history = History(candidates, questions)
     with open_lake(settings) as lake:
         for number in range(months):
             month = f"{2024 + number // 12}-{number % 12 + 1:02d}"
@@ -80,7 +80,7 @@ def _publish(lake: Lake, settings: Settings, month: str, *, is_whole: bool) -> N
     )
 
 
-class _History:
+class History:
     """Answers of candidates of growing ability on sets of growing difficulty.
 
     A fifth of each set was asked before.

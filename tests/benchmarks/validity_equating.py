@@ -1,373 +1,173 @@
-"""How near equated scores come to the truth while the bank gets harder.
+"""How near equated scores come to the truth, and how often intervals hold it.
 
-They stand beside raw S, in simulated seasons.
+Exams are drawn by `guessed_seasons`, whose answers are none of the fitted model, and equated season by season as editions are: what
+is published of a question is known to the next season, with its error. Truth is the expected S on the whole bank of the first season.
 
-    python -m tests.benchmarks.validity_equating [--exams 200] [--candidates 60] [--seasons 6] [--questions 1000]
-                                                 [--anchors 0.2] [--harder 0.15] [--first-sets 1] [--workers 1]
-                                                 [--cache .bench] [--refits 100] [--editions 36]
-
-Every exam is fitted discipline by discipline through the estimators of an edition. Truth is the expected score on the whole
-bank of the first season; some lines take the questions drawn from it instead, as the score is defined. What the error is made
-of stands below: the draw of the first season's questions from their bank, which nothing can take back; a candidate's own
-answers, were all questions' parameters known; and the calibration with its links. --first-sets draws more questions in the
-first season: each candidate sits one of its sets, the reference all.
-
-Finished exams are kept in the cache under a name that changes with the code and the options, so that a run that was stopped
-continues where it was. Also: the jackknife's errors beside those of a bootstrap over lineages (refits), and the CPU seconds of
-one discipline at full size, from nothing and warm (--editions).
+    python -m tests.benchmarks.validity_equating [--exams 20] [--candidates 20] [--seasons 4] [--questions 1000]
+                                                 [--harder 0.15] [--guess 0.25] [--passage 1] [--together 0] [--moved 0]
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import importlib
-import json
-import sys
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.statistics import compute_spearman
 from tasks.statistics.items import (
+    EquatedScores,
     GradedFit,
     GradedRows,
-    combine_disciplines,
+    KnownQuestions,
+    ScaleForm,
     compute_equated,
     fit_graded_response,
 )
-from tasks.statistics.items.equating import EquatedScores, compute_abilities
-from tests.tasks.statistics.simulated import THRESHOLDS, Season, draw_chances, draw_seasons
-
-DISCIPLINES = 10
-# Exams whose errors are taken apart: that takes a sixth of the time again.
-TAKEN_APART = 24
-_REST_ON = (
-    "tasks.statistics.items.equating",
-    "tasks.statistics.items.graded_model",
-    "tasks.statistics.items.graded_response",
-    "tasks.statistics.items.graded_start",
-    "tasks.statistics.items.graded_steps",
-    "tasks.statistics.scores.intervals",
-    "tests.tasks.statistics.simulated",
-    "tests.benchmarks.validity_equating",
-)
+from tests.benchmarks.guessed_seasons import Answers, Rules, draw_answers
 
 
 @dataclass(frozen=True)
-class Seasons:
-    """One simulated exam: the equated scores of all entries, and the truth (0 to 100).
+class Scales:
+    """What all seasons of an exam gave, candidates × seasons (× disciplines); 0 to 100."""
 
-    The reference's entries are left out.
-
-    `truth` is the expected score on the whole bank of the first season, `form` on the questions that were drawn from it;
-    `with_known_questions` is what would be found on those, were the parameters of all questions known (None: not asked for).
-    `discipline_z` (disciplines × entries) is the error of a discipline's score in its own standard errors: disciplines are
-    drawn independently, so they say ten times as much about the errors as the exams do.
-    """
-
-    found: EquatedScores
-    truth: NDArray[np.float64]
-    form: NDArray[np.float64]
-    own_bank: NDArray[np.float64]
-    season: NDArray[np.int64]
-    discipline_z: NDArray[np.float64]
-    with_known_questions: NDArray[np.float64] | None
+    score: NDArray[np.float64]
+    se: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    own_score: NDArray[np.float64]
+    is_disagreeing: NDArray[np.bool_]
+    discipline_score: NDArray[np.float64]
+    discipline_low: NDArray[np.float64]
+    discipline_high: NDArray[np.float64]
+    moved_count: int
+    is_settled: bool
 
 
-def draw_abilities(generator: np.random.Generator, candidates: int, seasons: int) -> NDArray[np.float64]:
-    """General abilities, candidates × seasons.
+class _Published:
+    """What editions published of an exam's questions."""
 
-    Each candidate improves at its own pace; the last one is the reference.
-    """
-    first = generator.normal(1.4, 0.9, candidates)
-    pace = np.abs(generator.normal(0.06, 0.06, candidates))
-    ability = first[:, None] + pace[:, None] * np.arange(seasons)
-    ability[-1] = first.max()
-    return ability
+    def __init__(self, questions: int, disciplines: int) -> None:
+        self.edition = np.full(questions, -1)
+        self.numbers = {name: np.ones(questions) for name in ("b", "b_se", "a", "a_se")}
+        self.shared = np.zeros((disciplines, 0, 0))
 
-
-def measure_seasons(
-    seed: int,
-    *,
-    candidates: int = 60,
-    seasons: int = 6,
-    questions: int = 1000,
-    anchor_share: float = 0.2,
-    harder: float = 0.15,
-    disciplines: int = DISCIPLINES,
-    first_sets: int = 1,
-    is_taken_apart: bool = False,
-) -> Seasons:
-    """Draw, fit and equate one exam of all disciplines."""
-    generator = np.random.default_rng(seed)
-    general = draw_abilities(generator, candidates + 1, seasons)
-    wanted = np.arange(candidates * seasons)
-    equated, z = [], []
-    truth, form, own_bank, known = (np.zeros(len(wanted)) for _ in range(4))
-    for _ in range(disciplines):
-        ability = general + generator.normal(0, 0.4, (candidates + 1, 1))
-        drawn = draw_seasons(
-            generator,
-            ability,
-            questions=questions // disciplines,
-            anchor_share=anchor_share,
-            harder=harder,
-            first_sets=first_sets,
+    def know(self, questions: NDArray[np.int64]) -> KnownQuestions:
+        found = {name: values[questions] for name, values in self.numbers.items()}
+        return KnownQuestions(
+            is_known=self.edition[questions] >= 0,
+            difficulty=found["b"],
+            difficulty_se=found["b_se"],
+            log_discrimination=np.log(found["a"]),
+            log_discrimination_se=found["a_se"] / found["a"],
+            edition=np.maximum(self.edition[questions], 0),
+            shared=self.shared,
         )
-        fit = fit_graded_response(drawn.rows)
-        assert fit.is_converged
-        equated.append(compute_equated(drawn.rows, fit, wanted))
-        z.append((equated[-1].score - drawn.score[wanted]) / equated[-1].score_se)
-        truth += drawn.score[wanted] / disciplines * 10
-        form += drawn.form_score[wanted] / disciplines * 10
-        own_bank += drawn.own_bank[wanted] / disciplines * 10
-        if is_taken_apart:
-            known += _score_by_known_questions(drawn, fit)[wanted] / disciplines * 10
-    found = combine_disciplines(equated, np.full(disciplines, 1 / disciplines))
-    return Seasons(
-        found, truth, form, own_bank, wanted % seasons, np.array(z), known if is_taken_apart else None
+
+    def publish(self, questions: NDArray[np.int64], fit: GradedFit) -> None:
+        new = ~fit.is_known
+        self.edition[questions[new]] = self.shared.shape[1]
+        found = (fit.difficulty, fit.difficulty_se, fit.discrimination, fit.discrimination_se)
+        for values, one in zip(self.numbers.values(), found, strict=True):
+            values[questions[new]] = one[new]
+        count = self.shared.shape[1]
+        shared = np.zeros((len(self.shared), count + 1, count + 1))
+        shared[:, :count, :count] = self.shared
+        shared[:, count, :] = shared[:, :, count] = fit.shared
+        self.shared = shared
+
+
+def arrange_season(drawn: Answers, rules: Rules, season: int) -> tuple[GradedRows, NDArray[np.int64]]:
+    """The answers of a season as the model takes them, and which questions its codes are."""
+    mine = drawn.season == season
+    questions, code = np.unique(drawn.question[mine], return_inverse=True)
+    rows = GradedRows(
+        entry=drawn.candidate[mine],
+        question=code,
+        stars=drawn.stars[mine],
+        weight=np.ones(int(mine.sum())),
+        entry_edition=np.zeros(rules.candidates, dtype=np.int64),
+        question_discipline=drawn.discipline[questions],
+        question_home=np.zeros(len(questions), dtype=np.int64),
+        question_cluster=drawn.passage[questions],
+        question_format=np.zeros(len(questions), dtype=np.int64),
+        format_chance=np.array([rules.guess]),
+    )
+    return rows, questions
+
+
+def equate_seasons(drawn: Answers, rules: Rules) -> Scales:
+    """Every season, each linked by what those before it published."""
+    published = _Published(len(drawn.discipline), rules.disciplines)
+    weights = np.full(rules.disciplines, 1.0 / rules.disciplines)
+    form, scale, found, moved = None, None, [], 0
+    for season in range(rules.seasons):
+        rows, questions = arrange_season(drawn, rules, season)
+        fit = fit_graded_response(rows, known=published.know(questions) if season else None, scale=scale)
+        published.publish(questions, fit)
+        found.append(compute_equated(rows, fit, weights, form=form))
+        moved += int(fit.is_moved.sum())
+        if season == 0:
+            scale = fit.scale
+            form = ScaleForm(
+                discipline=rows.question_discipline,
+                format=rows.question_format,
+                cluster=rows.question_cluster,
+                difficulty=fit.difficulty,
+                difficulty_se=fit.difficulty_se,
+                discrimination=fit.discrimination,
+            )
+    names = {field.name for field in fields(EquatedScores)} & {field.name for field in fields(Scales)}
+    return Scales(
+        **{name: np.stack([getattr(one, name) for one in found], axis=1) for name in names - {"is_settled"}},
+        moved_count=moved,
+        is_settled=all(one.is_settled for one in found),
     )
 
 
-def _score_by_known_questions(drawn: Season, fit: GradedFit) -> NDArray[np.float64]:
-    """Every entry's score (0 to 10) on the first season's questions.
-
-    It rests on the entry's own answers and the true parameters.
-    """
-    true = replace(fit.parameters, difficulty=drawn.difficulty, thresholds=THRESHOLDS)
-    ability = compute_abilities(
-        drawn.rows, replace(fit, parameters=true, discrimination=drawn.discrimination)
-    )
-    is_first = drawn.rows.question_season == 0
-    chances = draw_chances(np.nan_to_num(ability), drawn.discrimination[is_first], drawn.difficulty[is_first])
-    return np.asarray(chances.mean(axis=1) @ np.arange(4.0) / 3 * 10)
-
-
-def summarise_exam(exam: int, options: dict[str, int | float]) -> dict[str, list[float]]:
-    """Name → value of one exam (coverage by season has one for each season)."""
-    drawn = measure_seasons(exam, is_taken_apart=exam < TAKEN_APART, **options)  # type: ignore[arg-type]
-    found, truth = drawn.found, drawn.truth
-    held = (found.low <= truth) & (truth <= found.high)
-    own_low, own_high = found.own_score - 1.96 * found.own_se, found.own_score + 1.96 * found.own_se
-
-    def miss(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-        return float(np.sqrt(np.mean((one - other) ** 2)))
-
-    by_season = np.bincount(drawn.season, weights=held) / np.bincount(drawn.season)
-    columns = {
-        "raw S: RMSE": miss(found.own_score, truth),
-        "raw S: bias": np.mean(found.own_score - truth),
-        "raw S: rank correlation": compute_spearman(found.own_score, truth).rho,
-        "raw S: coverage on its own season's bank": np.mean(
-            (own_low <= drawn.own_bank) & (drawn.own_bank <= own_high)
-        ),
-        "equated: RMSE": miss(found.score, truth),
-        "equated: RMSE on the first season's own questions": miss(found.score, drawn.form),
-        "equated: bias": np.mean(found.score - truth),
-        "equated: rank correlation": compute_spearman(found.score, truth).rho,
-        "equated: coverage of the 95% interval": np.mean(held),
-        "a discipline: coverage of ± 1.98 standard errors": np.mean(np.abs(drawn.discipline_z) < 1.98),
-        "a discipline: mean square error in standard errors": np.mean(drawn.discipline_z**2),
-        "equated: mean standard error": np.mean(found.se),
-        "disagree, first season": np.mean(found.is_disagreeing[drawn.season == 0]),
-        "disagree, last season": np.mean(found.is_disagreeing[drawn.season == drawn.season.max()]),
-        "of the error: the draw of the first season's questions": miss(drawn.form, truth),
-    }
-    if drawn.with_known_questions is not None:
-        columns["of the error: own answers, all questions known"] = miss(
-            drawn.with_known_questions, drawn.form
-        )
-        columns["of the error: calibration and links"] = miss(found.score, drawn.with_known_questions)
-    return {
-        **{name: [float(np.nan if value is None else value)] for name, value in columns.items()},
-        "coverage by season": [float(value) for value in by_season],
-    }
-
-
-def measure_exams(
-    exams: int, folder: Path, workers: int, **options: int | float
-) -> list[dict[str, list[float]]]:
-    """The summaries of so many exams.
-
-    Finished ones are read from a file of the folder, and each new one is added to it.
-    """
-    code = b"".join(Path(str(importlib.import_module(name).__file__)).read_bytes() for name in _REST_ON)
-    key = hashlib.sha256(code + json.dumps(options, sort_keys=True).encode()).hexdigest()[:16]
-    path = folder / f"validity_equating-{key}.jsonl"
-    folder.mkdir(parents=True, exist_ok=True)
-    done: dict[int, dict[str, list[float]]] = {}
-    for line in path.read_text().splitlines() if path.exists() else []:
-        number, summary = json.loads(line)
-        done[number] = summary
-    missing = [exam for exam in range(exams) if exam not in done]
-    if len(missing) < exams:
-        print(f"{exams - len(missing)} exams are read from {path}", file=sys.stderr, flush=True)
-    begun = time.perf_counter()
-    with path.open("a") as file:
-        for count, (exam, summary) in enumerate(_run_exams(missing, workers, options), start=1):
-            done[exam] = summary
-            file.write(json.dumps([exam, summary]) + "\n")
-            file.flush()
-            if count % 10 == 0 or count == len(missing):
-                left = (time.perf_counter() - begun) / count * (len(missing) - count)
-                print(f"{count} of {len(missing)} exams, {left:.0f} s left", file=sys.stderr, flush=True)
-    return [done[exam] for exam in range(exams)]
-
-
-def _run_exams(
-    exams: Sequence[int], workers: int, options: dict[str, int | float]
-) -> Iterator[tuple[int, dict[str, list[float]]]]:
-    summarise = partial(summarise_exam, options=options)
-    if workers <= 1:
-        yield from ((exam, summarise(exam)) for exam in exams)
-        return
-    with ProcessPoolExecutor(workers) as pool:
-        waiting = {pool.submit(summarise, exam): exam for exam in exams}
-        for finished in as_completed(waiting):
-            yield waiting[finished], finished.result()
-
-
-def resample_lineages(rows: GradedRows, generator: np.random.Generator) -> GradedRows:
-    """The rows of as many lineages, drawn with replacement.
-
-    A lineage that is drawn twice becomes two questions with two lineages.
-    """
-    of_row = np.argsort(rows.question, kind="stable")
-    counts = np.bincount(rows.question, minlength=rows.question_count)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    drawn = generator.integers(0, rows.question_count, rows.question_count)
-    kept = np.concatenate([of_row[starts[one] : starts[one + 1]] for one in drawn])
-    question = np.repeat(np.arange(len(drawn)), counts[drawn])
-    return replace(
-        rows,
-        entry=rows.entry[kept],
-        question=question,
-        stars=rows.stars[kept],
-        weight=rows.weight[kept],
-        question_season=rows.question_season[drawn],
-        question_lineage=np.arange(len(drawn)),
-    )
-
-
-def measure_bootstrap(
-    refits: int, *, candidates: int = 60, seasons: int = 6, questions: int = 100
-) -> tuple[float, float]:
-    """Mean standard error of a discipline's equated score (0 to 10), by two methods.
-
-    They are the jackknife and a bootstrap over lineages.
-    """
-    generator = np.random.default_rng(5)
-    ability = draw_abilities(generator, candidates + 1, seasons)
-    drawn = draw_seasons(generator, ability, questions=questions)
-    fit = fit_graded_response(drawn.rows)
-    wanted = np.arange(candidates * seasons)
-    jackknife = compute_equated(drawn.rows, fit, wanted).score_se
-    scores = []
-    for _ in range(refits):
-        again = resample_lineages(drawn.rows, generator)
-        scores.append(compute_equated(again, fit_graded_response(again), wanted).score)
-    return float(jackknife.mean()), float(np.std(scores, axis=0, ddof=1).mean())
-
-
-def measure_full_size(editions: int) -> None:
-    """CPU seconds of one discipline: all editions from nothing, and with one more edition, warm."""
-    generator = np.random.default_rng(3)
-    ability = draw_abilities(generator, 61, editions + 1)
-    ability += 0.3 - 0.06 * np.arange(editions + 1)
-    drawn = draw_seasons(generator, ability, harder=0.03)
-    rows = drawn.rows
-    is_old = rows.entry_edition[rows.entry] < editions
-    is_old &= rows.question_season[rows.question] < editions
-    old = replace(
-        rows, **{name: getattr(rows, name)[is_old] for name in ("entry", "question", "stars", "weight")}
-    )
-    begun = time.process_time()
-    first = fit_graded_response(old)
-    fitted = time.process_time()
-    newest = np.flatnonzero(rows.entry_edition == editions - 1)
-    compute_equated(old, first, newest[newest < 60 * (editions + 1)])
-    equated = time.process_time()
-    compute_equated(old, first)
-    every = time.process_time()
-    answered = first.answer_weight > 0
-    start = replace(
-        first.parameters,
-        difficulty=np.where(answered, first.parameters.difficulty, np.nan),
-        log_discrimination=np.where(answered, first.parameters.log_discrimination, np.nan),
-        edition_mean=np.append(first.parameters.edition_mean[:-1], np.nan),
-        season_mean=np.append(first.parameters.season_mean[:-1], np.nan),
-    )
-    again = time.process_time()
-    warm = fit_graded_response(rows, start=start)
-    done = time.process_time()
-    cold = fit_graded_response(rows)
-    apart = np.abs(warm.parameters.difficulty - cold.parameters.difficulty).max()
-    print(
-        f"{len(old.stars):,} rows, {60 * editions:,} entries, {int(answered.sum()):,} questions: "
-        f"fit from nothing {fitted - begun:.1f} CPU s ({first.round_count} rounds), errors of the newest edition "
-        f"{equated - fitted:.1f}, of all entries {every - equated:.1f}; one more edition, warm: {done - again:.1f} "
-        f"({warm.round_count} rounds; from nothing {time.process_time() - done:.1f}, {cold.round_count} rounds; "
-        f"largest difference of a difficulty {apart:.4f} logits)"
-    )
-
-
-def main(arguments: Sequence[str] = ()) -> None:
-    """Print the tables."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print one table: a row for each season."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--exams", type=int, default=200)
-    parser.add_argument("--candidates", type=int, default=60)
-    parser.add_argument("--seasons", type=int, default=6)
-    parser.add_argument("--questions", type=int, default=1000)
-    parser.add_argument("--anchors", type=float, default=0.2)
-    parser.add_argument("--harder", type=float, default=0.15)
-    parser.add_argument("--first-sets", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--cache", default=".bench")
-    parser.add_argument("--refits", type=int, default=100)
-    parser.add_argument("--editions", type=int, default=36)
-    chosen = parser.parse_args(arguments)
+    parser.add_argument("--exams", type=int, default=20)
+    for name, kind in (
+        ("candidates", int), ("seasons", int), ("questions", int), ("disciplines", int), ("passage", int),
+        ("harder", float), ("guess", float), ("together", float), ("moved", float), ("anchors", float),
+    ):  # fmt: skip
+        parser.add_argument(f"--{name}", type=kind, default=getattr(Rules(), name))
+    chosen = vars(parser.parse_args(arguments))
+    exams, rules = chosen.pop("exams"), Rules(**chosen)
+    errors, raw, held, disciplines, moved, settled = [], [], [], [], 0, 0
+    cpu = 0.0
+    for exam in range(exams):
+        drawn = draw_answers(exam, rules)
+        begun = time.process_time()
+        found = equate_seasons(drawn, rules)
+        cpu += time.process_time() - begun
+        errors.append(found.score - drawn.score)
+        raw.append(found.own_score - drawn.score)
+        held.append((found.low <= drawn.score) & (drawn.score <= found.high))
+        truth = drawn.by_discipline
+        disciplines.append((found.discipline_low <= truth) & (truth <= found.discipline_high))
+        moved, settled = moved + found.moved_count, settled + found.is_settled
     print(
-        f"\n## Equating: {chosen.exams} exams of {chosen.seasons} seasons, {chosen.candidates} candidates and the "
-        f"reference, {chosen.questions} questions a season ({chosen.first_sets} sets in the first), {chosen.anchors:.0%} "
-        f"anchors, harder by {chosen.harder} logits a season\n"
+        f"{rules}: {exams} exams, {cpu / exams:.1f} CPU s each, {settled} settled, {moved / exams:.1f} anchors dropped"
     )
-    summaries = measure_exams(
-        chosen.exams,
-        Path(chosen.cache),
-        chosen.workers,
-        candidates=chosen.candidates,
-        seasons=chosen.seasons,
-        questions=chosen.questions,
-        anchor_share=chosen.anchors,
-        harder=chosen.harder,
-        first_sets=chosen.first_sets,
+    print(
+        f"{'season':<10}{'RMSE':>8}{'bias':>8}{'coverage':>10}{'S: RMSE':>10}{'a discipline: coverage':>26}"
     )
-    for name in summaries[0] if summaries else ():
-        values = np.array([one[name] for one in summaries if name in one])
-        if values.shape[1] == 1:
-            error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
-            print(f"{name:<56}{np.mean(values):>9.4f} ± {error:.4f}")
-        else:
-            print(f"{name}: " + " ".join(f"{value:.3f}" for value in values.mean(axis=0)), flush=True)
-    if chosen.refits:
-        jackknife, bootstrap = measure_bootstrap(chosen.refits)
+    away, of_raw, covered = np.array(errors), np.array(raw), np.array(held)
+    of_disciplines = np.array(disciplines)
+    for season in [*range(rules.seasons), None]:
+        part = slice(None) if season is None else [season]
         print(
-            f"\nStandard error of a discipline (0 to 10): jackknife {jackknife:.4f}, bootstrap of {chosen.refits} refits "
-            f"{bootstrap:.4f}, ratio {jackknife / bootstrap:.3f}",
-            flush=True,
+            f"{'all' if season is None else season + 1:<10}{np.sqrt((away[:, :, part] ** 2).mean()):>8.2f}{away[:, :, part].mean():>8.2f}"
+            f"{covered[:, :, part].mean():>10.3f}{np.sqrt((of_raw[:, :, part] ** 2).mean()):>10.2f}{of_disciplines[:, :, part].mean():>26.3f}"
         )
-    if chosen.editions:
-        measure_full_size(chosen.editions)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -82,6 +82,9 @@ def hash_contents(table: Table, frames: Sequence[pl.DataFrame], ignore: Sequence
     return _hash_lines(frames, names, start)
 
 
+_LINES_AT_ONCE = 20_000  # rows whose text is held twice while they are hashed
+
+
 def hash_rows(frame: pl.DataFrame) -> str:
     """`hash_rows_of` one frame."""
     return hash_rows_of([frame])[0]
@@ -119,17 +122,19 @@ def _hash_lines(frames: Sequence[pl.DataFrame], names: Sequence[str], start: has
     """
     lines: list[bytes] = []
     if names and frames:
-        buffer = io.BytesIO()
-        pl.concat([frame.select(names) for frame in frames]).write_ndjson(buffer)
-        lines = buffer.getvalue().splitlines()
+        for part in pl.concat([frame.select(names) for frame in frames]).iter_slices(_LINES_AT_ONCE):
+            buffer = io.BytesIO()
+            part.write_ndjson(buffer)
+            lines += buffer.getvalue().splitlines()
     hashes: list[str] = []
     first = 0
     for frame in frames:
         digest = start.copy()
         last = first + (frame.height if names else 0)
-        if own := sorted(lines[first:last]):
-            # At once: a call for each line costs more than the hashing.
-            digest.update(b"\n".join(own))
+        own = sorted(lines[first:last])
+        # Many at once: a call for each line costs more than the hashing.
+        for place in range(0, len(own), _LINES_AT_ONCE):
+            digest.update(b"\n".join(own[place : place + _LINES_AT_ONCE]))
             digest.update(b"\n")
         first = last
         hashes.append(digest.hexdigest())

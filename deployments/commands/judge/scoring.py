@@ -95,6 +95,13 @@ def publish(
             "--override", help="Publish although this gate is shut; may be repeated. Needs --reason."
         ),
     ] = None,
+    recalibrate: Annotated[
+        bool,
+        typer.Option(
+            "--recalibrate",
+            help="Fit the questions of all editions again, on a new scale; `proctor recalibrate` says what that moves.",
+        ),
+    ] = False,
     reason: Annotated[str, typer.Option("--reason", help="Why; the leaderboard shows it.")] = "",
     no_server: NoServer = False,
     as_json: AsJson = False,
@@ -111,8 +118,10 @@ def publish(
     Example: proctor publish 2026-11 --revise --reason "judged again after a fault of the judge"
     """
     check_run(run_id)
-    if not run_id and (revise or override or reason):
-        raise UsageError("Name the run that is to be corrected or published in spite of a gate.")
+    if not run_id and (revise or override or reason or recalibrate):
+        raise UsageError(
+            "Name the run that is to be corrected, recalibrated or published in spite of a gate."
+        )
     done: list[dict[str, Any]] = []
     refused: list[str] = []
     for name in [run_id] if run_id else list_unpublished():
@@ -124,6 +133,7 @@ def publish(
                 is_revision=revise,
                 reason=reason,
                 overridden=override or [],
+                is_recalibrated=recalibrate,
             )
             if waits_for := result.get("waits_for"):
                 raise GateError(str(waits_for))

@@ -1,14 +1,11 @@
-# Equated scores from 0 to 100 over disciplines with their fixed weights, in the same order.
-from .equating import combine_disciplines as combine_disciplines
-
-# 95% interval of scores from 0 to `most`, by their log odds; NaN where score or error is.
-from .equating import compute_bounds as compute_bounds
-
-# Equated scores of one discipline for some `entries` (by default all; few cost less).
+# Equated scores of all entries; without a form on the questions of the fit's first edition.
 from .equating import compute_equated as compute_equated
 
-# One discipline of some entries, shape (entries,); NaN for an entry without answers in it.
-from .equating import EquatedDiscipline as EquatedDiscipline
+# Equated scores beside S; NaN where a discipline with weight is missing.
+from .equating import EquatedScores as EquatedScores
+
+# The questions on which scores of a scale are expected: those of its first edition.
+from .graded_model import ScaleForm as ScaleForm
 
 # Answers that should link a discipline to other months.
 from .expected_error import LEAST_LINK as LEAST_LINK
@@ -16,29 +13,36 @@ from .expected_error import LEAST_LINK as LEAST_LINK
 # Standard error of an equated score to be expected of a set, in points of 100; null where nothing links it to others.
 from .expected_error import expect_equated_se as expect_equated_se
 
-# Stars of one discipline over many editions, a row for each answer (or repeat), with codes.
+# Stars of one or more editions, a row for each answer (or repeat), with codes from 0.
 from .graded_model import GradedRows as GradedRows
 
-# The model of one discipline; the same rows and start give the same numbers.
+# Questions as earlier editions of a scale published them; their errors enter, too.
+from .graded_model import KnownQuestions as KnownQuestions
+
+# What a scale has once and for all.
+from .graded_model import Scale as Scale
+
+# The model of all disciplines; the same rows and seed give the same numbers.
 from .graded_response import fit_graded_response as fit_graded_response
 
-# A fitted discipline.
+# What was found, on the scale.
 from .graded_response import GradedFit as GradedFit
 
-# All that the model learns; also where a later fit may start.
-from .graded_start import Parameters as Parameters
-
-# Infit and outfit of every question at the entries' posterior means; repeats weigh as one.
+# How well each question fits the model, and which people should look at.
 from .question_fit import compute_question_fit as compute_question_fit
 
 __all__ = [
+<<<<<<< HEAD
     "LEAST_LINK",
     "EquatedDiscipline",
+=======
+    "EquatedScores",
+>>>>>>> itemmodel
     "GradedFit",
     "GradedRows",
-    "Parameters",
-    "combine_disciplines",
-    "compute_bounds",
+    "KnownQuestions",
+    "Scale",
+    "ScaleForm",
     "compute_equated",
     "compute_question_fit",
     "expect_equated_se",

@@ -1,227 +1,168 @@
-"""Scores that compare across months and years: what one would have got on the first bank.
+"""Scores that compare across months: those to be expected on the first edition's questions.
 
-The ability of an entry is estimated from its own answers alone (weighted likelihood, Warm 1989), so that nobody is drawn
-towards a mean. Its error follows the drawing of lineages through everything that rests on them: the ability, the questions'
-difficulties, the links between editions and the first season's questions themselves (infinitesimal jackknife; the whole
-likelihood is linearised at its maximum, so no refits are needed).
+An equated score is S plus what the model says those questions are easier or harder for the candidate than its own, so that it
+leans on the model for the difference only: what an ability does not explain of a candidate's answers (who explains well what it
+knows) stays in its score. Its error is that of the answers about the model, by passage; that of the difference, over the draws of
+abilities, questions and links, with what the model itself is off by; and that of the first edition's questions, which were drawn from a bank as well.
+
+A discipline's equated score is what the candidate's ability in it gives, which leans on its other disciplines where there are few
+questions, plus what the model leaves of S over all of them. With their weights, disciplines add up to the whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from schemas.errors import ContractError, UsageError
-from tasks.statistics.cells import Codes, Floats, check_weights, sum_by
+from schemas.errors import UsageError
+from tasks.statistics.cells import Floats, check_weights, sum_by
 from tasks.statistics.items.graded_model import (
-    Curves,
     GradedRows,
-    compute_bend,
-    compute_curves,
-    compute_expected,
-    compute_information,
+    Scale,
+    ScaleForm,
+    compute_at_least,
+    flatten,
 )
 from tasks.statistics.items.graded_response import GradedFit
-from tasks.statistics.score import FULL_DISCIPLINE, FULL_SCORE
+from tasks.statistics.score import FULL_SCORE, compute_score
 from tasks.statistics.scores import CONFIDENCE
 
-_MOST_STEPS = 60
-_LARGEST_STEP = 0.7
-_BOUND = 2.0  # abilities end this far beyond the grid of the fit
-_STEP = 1e-4  # of log a, for a derivative
-_AT_ONCE = 256  # entries whose influence is held in memory together
-
-
-@dataclass(frozen=True)
-class EquatedDiscipline:
-    """One discipline of some entries, shape (entries,); NaN for an entry without answers in it.
-
-    Attributes:
-        entry: codes of the entries.
-        ability: θ by weighted likelihood, logits; 0 is the mean difficulty of the first season.
-        ability_se: its standard error, links included.
-        score: expected score on the first season's questions, 0 to 10.
-        score_se: its standard error over the drawing of lineages.
-        own_score: what the entry got on its own questions, 0 to 10: the discipline's part of S.
-        own_se: its standard error.
-        covariance: of the two.
-        lineage_count: lineages that the entry answered.
-    """
-
-    entry: Codes
-    ability: Floats
-    ability_se: Floats
-    score: Floats
-    score_se: Floats
-    own_score: Floats
-    own_se: Floats
-    covariance: Floats
-    lineage_count: Codes
+_MOST_APART = 0.5  # errors by which the halves of the draws may lie apart
+# By how much a model's difference is off where answers are none of that model: as simulated (tests.benchmarks.validity_equating),
+# a fifth, from one candidate to another.
+_MODEL_ERROR = 0.2
+_EDGE = 0.01  # how near to its ends the equated score may come, so that it has an interval
+_STEP = 0.05  # logits, for a derivative
 
 
 @dataclass(frozen=True)
 class EquatedScores:
-    """Equated scores beside S, shape (entries,); NaN where a discipline with weight is missing.
+    """Equated scores beside S; NaN where a discipline with weight is missing.
 
     Attributes:
-        entry: codes of the entries.
-        score, se, low, high: equated score from 0 to 100, standard error, 95% interval.
-        own_score, own_se: S from the same answers.
-        difference, difference_se: equated score minus S; its error takes their covariance off.
+        score, se, low, high: equated score from 0 to 100, standard error, 95% interval, shape (entries,).
+        own_score: S from the same answers.
+        difference, difference_se: equated score minus S, and its error over the drawing of both sets of questions.
         is_disagreeing: the difference is larger than 1.96 of its errors: the questions were harder or easier than those of
-            the first season, or the model does not fit. False where the difference is NaN.
+            the first edition. False where it is NaN.
+        is_settled: both halves of the draws give the same scores, within a share of their errors.
+        discipline_score, discipline_se, discipline_low, discipline_high: the same by discipline, 0 to 100, entries ×
+            disciplines.
     """
 
-    entry: Codes
     score: Floats
     se: Floats
     low: Floats
     high: Floats
     own_score: Floats
-    own_se: Floats
     difference: Floats
     difference_se: Floats
     is_disagreeing: NDArray[np.bool_]
+    is_settled: bool
+    discipline_score: Floats
+    discipline_se: Floats
+    discipline_low: Floats
+    discipline_high: Floats
 
 
 @dataclass(frozen=True)
-class _System:
-    """The linearised likelihood, the questions' own parameters eliminated.
+class _OnForm:
+    """Scores of a discipline's persons: draws × persons, and the error from drawing the form."""
 
-    Attributes:
-        factor: Cholesky factor of the information of abilities, edition means and season means.
-        coupling: information between those and the questions' (difficulties, log discriminations), sparse.
-        inverse: 2 × 2 inverse of each question's information, as (bb, ba, aa).
-        residuals: derivative of the log likelihood by abilities and means, for each lineage, sparse.
+    draws: Floats
+    variance: Floats
+    cluster_count: int
+
+
+@dataclass(frozen=True)
+class _OnOwn:
+    """Scores expected of a discipline's persons on their own questions: draws × persons.
+
+    `spread` is the variance from the drawing of those questions, `variance` that of the mean of what they earned beyond what was
+    expected, with its degrees of `freedom`.
     """
 
-    factor: Any
-    coupling: Any
-    inverse: tuple[Floats, Floats, Floats]
-    residuals: Any
+    draws: Floats
+    spread: Floats
+    variance: Floats
+    freedom: Floats
 
 
-def compute_equated(rows: GradedRows, fit: GradedFit, entries: Codes | None = None) -> EquatedDiscipline:
-    """Equated scores of one discipline for some `entries` (by default all; few cost less).
+def compute_equated(
+    rows: GradedRows, fit: GradedFit, weights: ArrayLike, *, form: ScaleForm | None = None
+) -> EquatedScores:
+    """Equated scores of all entries; without a form on the questions of the fit's first edition.
 
-    Raises UsageError when no question of the first season has an answer, or an entry is unknown.
-    """
-    wanted = np.arange(rows.entry_count) if entries is None else np.asarray(entries, dtype=np.int64)
-    if len(wanted) and not 0 <= int(wanted.min()) <= int(wanted.max()) < rows.entry_count:
-        raise UsageError(f"Entries must be codes from 0 to {rows.entry_count - 1}.")
-    is_first = (rows.question_season == rows.question_season.min(initial=0)) & (fit.answer_weight > 0)
-    form = np.flatnonzero(is_first)
-    if not len(form):
-        raise UsageError(
-            "No question of the first season has an answer, so there is no scale to put scores on."
-        )
-    ability = compute_abilities(rows, fit, compute_own_part(rows, fit))
-    system = _arrange_system(rows, fit)
-    lineage = np.unique(rows.question_lineage, return_inverse=True)[1].astype(np.int64)
-    columns: list[tuple[Floats, ...]] = [
-        _equate_some(rows, fit, system, ability, form, lineage, wanted[start : start + _AT_ONCE])
-        for start in range(0, len(wanted), _AT_ONCE)
-    ]
-    names = ("ability", "ability_se", "score", "score_se", "own_score", "own_se", "covariance")
-    found = {
-        name: np.concatenate([np.zeros(0), *(part[place] for part in columns)])
-        for place, name in enumerate((*names, "lineage_count"))
-    }
-    counts = found.pop("lineage_count").astype(np.int64)
-    return EquatedDiscipline(entry=wanted, lineage_count=counts, **found)
-
-
-def compute_abilities(rows: GradedRows, fit: GradedFit, own_part: Floats | None = None) -> Floats:
-    """Weighted-likelihood abilities, finite for all or no stars, too; NaN for no answers.
-
-    `own_part`, shape (entries,), is what `compute_own_part` gives; none where the questions' parameters are known.
-    """
-    a, b = fit.discrimination[rows.question], fit.parameters.difficulty[rows.question]
-    has_rows = np.bincount(rows.entry, minlength=rows.entry_count) > 0
-    ability = fit.ability.copy()
-    least, most = float(ability.min()) - _BOUND - 3.0, float(ability.max()) + _BOUND + 3.0
-    at = np.arange(len(rows.stars))
-    for _ in range(_MOST_STEPS):
-        curves = compute_curves(ability[rows.entry], a, b, fit.parameters.thresholds)
-        score = sum_by(rows.entry, rows.weight * curves.slope[at, rows.stars], rows.entry_count)
-        if own_part is not None:
-            score -= own_part
-        information = sum_by(rows.entry, rows.weight * compute_information(curves)[0], rows.entry_count)
-        bias = sum_by(
-            rows.entry, rows.weight * (compute_bend(curves, a) * curves.slope).sum(axis=1), rows.entry_count
-        )
-        information = np.maximum(information, 1e-12)
-        move = np.clip((score + 0.5 * bias / information) / information, -_LARGEST_STEP, _LARGEST_STEP)
-        ability = np.clip(np.where(has_rows, ability + move, ability), least, most)
-        if float(np.abs(move[has_rows]).max(initial=0.0)) < 1e-8:
-            break
-    return np.where(has_rows, ability, np.nan)
-
-
-def compute_own_part(rows: GradedRows, fit: GradedFit) -> Floats:
-    """How far an entry's answers draw its score function through its questions, (entries,).
-
-    A question's discrimination is estimated from the same answers: it comes out larger where a strong entry did well by
-    chance, so that the questions on which chance was kind weigh more, and abilities spread outwards. To first order an answer
-    x moves the parameters ξ of its question by I⁻¹ ∂ log P(x)/∂ξ, and the entry's score function by ∂² log P(x)/∂θ∂ξ times that.
-    """
-    a, b = fit.discrimination[rows.question], fit.parameters.difficulty[rows.question]
-    ability, thresholds = fit.ability[rows.entry], fit.parameters.thresholds
-    curves = compute_curves(ability, a, b, thresholds)
-    bb, ba, aa = (part[rows.question, None] for part in _invert_questions(rows, fit, curves)[0])
-    by_b = curves.slope**2 * curves.chance - compute_bend(curves, a)  # P(x) · ∂ slope / ∂b
-    wider, narrower = (compute_curves(ability, a * np.exp(step), b, thresholds) for step in (_STEP, -_STEP))
-    by_a = curves.chance * (wider.slope - narrower.slope) / (2 * _STEP)
-    moved_b = -bb * curves.slope + ba * curves.stretch
-    moved_a = -ba * curves.slope + aa * curves.stretch
-    drawn = (by_b * moved_b + by_a * moved_a).sum(axis=1)
-    return sum_by(rows.entry, rows.weight**2 * drawn, rows.entry_count)
-
-
-def combine_disciplines(disciplines: Sequence[EquatedDiscipline], weights: ArrayLike) -> EquatedScores:
-    """Equated scores from 0 to 100 over disciplines with their fixed weights, in the same order.
-
-    Disciplines have no lineage in common, so their variances add. Raises UsageError for weights that do not fit,
-    ContractError for disciplines of different entries.
+    Raises UsageError for weights that do not fit, or a discipline of which the form has no question.
     """
     shares = check_weights(weights)
-    if len(shares) != len(disciplines):
+    if len(shares) != rows.discipline_count:
         raise UsageError(
-            f"There are {len(disciplines)} disciplines and {len(shares)} weights. Give one for each."
+            f"There are {rows.discipline_count} disciplines and {len(shares)} weights. Give one for each."
         )
-    if any(not np.array_equal(one.entry, disciplines[0].entry) for one in disciplines):
-        raise ContractError("All disciplines must be equated for the same entries in the same order.")
-    counted = [(one, share) for one, share in zip(disciplines, shares, strict=True) if share > 0]
-    to_hundred = FULL_SCORE / FULL_DISCIPLINE
-    score = sum(one.score * share for one, share in counted) * to_hundred
-    own_score = sum(one.own_score * share for one, share in counted) * to_hundred
-    parts = np.array([(one.score_se * share * to_hundred) ** 2 for one, share in counted])
-    own_parts = np.array([(one.own_se * share * to_hundred) ** 2 for one, share in counted])
-    shared = np.array([one.covariance * (share * to_hundred) ** 2 for one, share in counted])
-    degrees = np.array([np.maximum(one.lineage_count - 1.0, 0.0) for one, _ in counted])
-    variance = parts.sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = variance**2 / (parts**2 / degrees).sum(axis=0)
-    se = np.sqrt(variance)
-    low, high = compute_bounds(score, se, freedom, most=FULL_SCORE)
-    difference = score - own_score
-    spread = variance + (own_parts - 2.0 * shared).sum(axis=0)
-    difference_se = np.sqrt(np.maximum(spread, 0.0))
+    found, shape = fit.draws, (rows.entry_count, rows.discipline_count)
+    scores = np.full((len(found.ability), *shape), np.nan)
+    own = np.full_like(scores, np.nan)
+    form_variance, own_variance, rest_variance, freedom = (np.full(shape, np.nan) for _ in range(4))
+    form_freedom = np.ones(rows.discipline_count)
+    for discipline in range(rows.discipline_count):
+        persons = np.flatnonzero(found.person_discipline == discipline)
+        entries = found.person_entry[persons]
+        if form is None:
+            part = _score_on_own_form(rows, fit, discipline, persons)
+        else:
+            part = _score_on_form(fit, form, discipline, persons)
+        scores[:, entries, discipline] = part.draws
+        form_variance[entries, discipline] = part.variance
+        form_freedom[discipline] = max(part.cluster_count - 1, 1)
+        on_own = _compare_own(rows, fit, discipline, persons)
+        own[:, entries, discipline] = on_own.draws
+        own_variance[entries, discipline] = on_own.spread
+        rest_variance[entries, discipline], freedom[entries, discipline] = on_own.variance, on_own.freedom
+    squares = (shares * FULL_SCORE) ** 2
+
+    def add(variance: Floats) -> Floats:
+        return np.asarray(np.where(shares > 0, variance * squares, 0.0).sum(axis=1))
+
+    own_score = compute_score(_average_stars(rows) / rows.most_stars, shares, scale=FULL_SCORE)
+    apart = compute_score(scores, shares, scale=FULL_SCORE) - compute_score(own, shares, scale=FULL_SCORE)
+    rest = own_score - compute_score(own, shares, scale=FULL_SCORE).mean(axis=0)
+    difference = apart.mean(axis=0)
+    score = np.clip(own_score + difference, _EDGE, FULL_SCORE - _EDGE)
+    of_draws, of_form, of_rest = apart.var(axis=0, ddof=1), add(form_variance), add(rest_variance)
+    of_model = (_MODEL_ERROR * difference) ** 2
+    variance = of_draws + of_form + of_rest + of_model
+    parts = add(form_variance**2 * squares / form_freedom) + add(rest_variance**2 * squares / freedom)
+    low, high = compute_bounds(score, np.sqrt(variance), _count_freedom(variance, parts), most=FULL_SCORE)
+    difference_se = np.sqrt(of_draws + of_form + add(own_variance))
+    by_discipline = np.clip(scores.mean(axis=0) * FULL_SCORE + rest[:, None], _EDGE, FULL_SCORE - _EDGE)
+    of_discipline = (scores.var(axis=0, ddof=1) + form_variance) * FULL_SCORE**2 + of_rest[:, None]
+    discipline_parts = (form_variance * FULL_SCORE**2) ** 2 / form_freedom
+    discipline_low, discipline_high = compute_bounds(
+        by_discipline,
+        np.sqrt(of_discipline),
+        _count_freedom(of_discipline, discipline_parts),
+        most=FULL_SCORE,
+    )
+    with np.errstate(invalid="ignore"):
+        is_disagreeing = np.abs(difference) > 1.96 * difference_se
     return EquatedScores(
-        entry=disciplines[0].entry,
         score=score,
-        se=se,
+        se=np.sqrt(variance),
         low=low,
         high=high,
         own_score=own_score,
-        own_se=np.sqrt(own_parts.sum(axis=0)),
         difference=difference,
         difference_se=difference_se,
-        is_disagreeing=np.abs(difference) > 1.96 * difference_se,
+        is_disagreeing=is_disagreeing,
+        is_settled=_is_settled(apart, np.sqrt(variance)),
+        discipline_score=by_discipline,
+        discipline_se=np.sqrt(of_discipline),
+        discipline_low=discipline_low,
+        discipline_high=discipline_high,
     )
 
 
@@ -238,174 +179,187 @@ def compute_bounds(score: Floats, se: Floats, degrees: ArrayLike, *, most: float
         found = np.asarray(degrees, dtype=float)
         reach = stdtrit(np.where(found > 0, found, np.nan), (1.0 + CONFIDENCE) / 2.0) * se / most
         at, wide = logit(share), reach / (share * (1.0 - share))
-    return most * expit(at - wide), most * expit(at + wide)
+    return np.asarray(most * expit(at - wide)), np.asarray(most * expit(at + wide))
 
 
-def _read_priors(fit: GradedFit) -> tuple[float, float]:
-    """Information that the priors give of a difficulty and of a log discrimination."""
-    found = fit.parameters
-    return (found.difficulty_sd**-2, found.discrimination_sd**-2) if fit.has_priors else (1e-6, 1e-6)
+def expect_share(place: Any, a: Any, thresholds: Any, asymptotes: Any, ceilings: Any = 1.0) -> Floats:
+    """Expected share of all stars, shape of `place`; see `compute_at_least`."""
+    return np.asarray(compute_at_least(place, a, thresholds, asymptotes, ceilings).mean(axis=-1))
 
 
-def _invert_questions(
-    rows: GradedRows, fit: GradedFit, curves: Curves
-) -> tuple[tuple[Floats, Floats, Floats], tuple[Floats, Floats]]:
-    """Each question's inverse information (bb, ba, aa); each row's, of θ and of θ with log a."""
-    questions = rows.question_count
-    prior_b, prior_a = _read_priors(fit)
-    pp, pa, aa = (rows.weight * part for part in compute_information(curves))
-    own_b = sum_by(rows.question, pp, questions) + prior_b
-    own_ba = -sum_by(rows.question, pa, questions)
-    own_a = sum_by(rows.question, aa, questions) + prior_a
-    determinant = own_b * own_a - own_ba**2
-    return (own_a / determinant, -own_ba / determinant, own_b / determinant), (pp, pa)
+def _score_on_own_form(
+    rows: GradedRows, fit: GradedFit, discipline: int, persons: NDArray[np.int64]
+) -> _OnForm:
+    """By each draw's own numbers: whoever is able on hard questions is able on the same draw."""
+    found = fit.draws
+    is_form = (rows.question_discipline == discipline) & (rows.question_home == 0) & (fit.answer_weight > 0)
+    form = np.flatnonzero(is_form)
+    if not len(form):
+        raise UsageError(
+            "A discipline has no answer in the first edition, so there is no scale to put scores on."
+        )
+    formats = rows.question_format[form]
+    total = np.zeros((len(persons), len(form)))
+    draws = np.empty((len(found.ability), len(persons)))
+    for number in range(len(found.ability)):
+        place = (found.ability[number, persons][:, None] - found.difficulty[number, form]).astype(np.float32)
+        a = flatten(np.exp(found.log_discrimination[number, form]), fit.scale.passage_sd**2).astype(
+            np.float32
+        )
+        ceilings = found.ceilings[number, found.person_entry[persons]]
+        share = _expect_fast(
+            place, a, found.thresholds[number, discipline], found.asymptotes[number][formats], ceilings
+        )
+        draws[number] = share.mean(axis=1)
+        total += share
+    mean = total / len(found.ability)
+    variance, clusters = _compute_variance(mean, rows.question_cluster[form])
+    return _OnForm(draws, variance, clusters)
 
 
-def _arrange_system(rows: GradedRows, fit: GradedFit) -> _System:
-    """Information and residuals at the maximum, for entries, editions and seasons but the first."""
-    from scipy.linalg import cho_factor
-    from scipy.sparse import csr_array, diags_array, hstack
-
-    found = fit.parameters
-    entries, questions = rows.entry_count, rows.question_count
-    editions, seasons = len(found.edition_mean), len(found.season_mean) - 1
-    size = entries + editions + seasons
-    prior_p = found.ability_sd**-2
-    prior_b, _ = _read_priors(fit)
-    curves = compute_curves(
-        fit.ability[rows.entry],
-        fit.discrimination[rows.question],
-        found.difficulty[rows.question],
-        found.thresholds,
-    )
-    inverse, (pp, pa) = _invert_questions(rows, fit, curves)
-    later = np.flatnonzero(rows.question_season > 0)
-    at_season = entries + editions + rows.question_season[later] - 1
-    to_b = csr_array(
-        (
-            np.concatenate([-pp, np.full(len(later), -prior_b)]),
-            (np.concatenate([rows.entry, at_season]), np.concatenate([rows.question, later])),
-        ),
-        (size, questions),
-    )
-    to_a = csr_array((pa, (rows.entry, rows.question)), (size, questions))
-    through_b = diags_array(inverse[0]) @ to_b.T + diags_array(inverse[1]) @ to_a.T
-    through_a = diags_array(inverse[1]) @ to_b.T + diags_array(inverse[2]) @ to_a.T
-    whole = -(to_b @ through_b + to_a @ through_a).toarray()
-    own = np.concatenate(
-        [
-            sum_by(rows.entry, pp, entries) + prior_p,
-            np.bincount(rows.entry_edition, minlength=editions) * prior_p + 1e-9,
-            np.bincount(rows.question_season, minlength=seasons + 1)[1:] * prior_b + 1e-9,
-        ]
-    )
-    whole[np.arange(size), np.arange(size)] += own
-    at_edition = entries + rows.entry_edition
-    whole[np.arange(entries), at_edition] -= prior_p
-    whole[at_edition, np.arange(entries)] -= prior_p
-    lineage = np.unique(rows.question_lineage, return_inverse=True)[1]
-    slope = rows.weight * curves.slope[np.arange(len(rows.stars)), rows.stars]
-    drawn = (found.difficulty - found.season_mean[rows.question_season])[later] * prior_b
-    residuals = csr_array(
-        (
-            np.concatenate([slope, drawn]),
-            (
-                np.concatenate([rows.entry, at_season]),
-                np.concatenate([lineage[rows.question], lineage[later]]),
-            ),
-        ),
-        (size, int(lineage.max(initial=-1)) + 1),
-    )
-    return _System(cho_factor(whole, overwrite_a=True), hstack([to_b, to_a]).tocsr(), inverse, residuals)
+def _score_on_form(fit: GradedFit, form: ScaleForm, discipline: int, persons: NDArray[np.int64]) -> _OnForm:
+    """On published questions: their errors flatten their curves, and are part of the score's."""
+    mine = np.flatnonzero(form.discipline == discipline)
+    if not len(mine):
+        raise UsageError("A discipline has no question in the form of the scale. Fit all editions together.")
+    scale, ability = fit.scale, fit.draws.ability[:, persons]
+    entries = fit.draws.person_entry[persons]
+    least, most = float(ability.min()) - _STEP, float(ability.max()) + _STEP
+    grid = np.linspace(least, most, max(int((most - least) / _STEP) + 1, 2))
+    draws = np.zeros(ability.shape)
+    for star, curve in enumerate(_list_curves(scale, form, mine, discipline, grid)):
+        floor = scale.asymptotes[form.format[mine], star]
+        by_chance = np.interp(ability, grid, ((1.0 - curve) * floor).mean(axis=1))
+        known_well = np.interp(ability, grid, curve.mean(axis=1))
+        draws += by_chance + fit.draws.ceilings[:, entries, star] * known_well
+    draws /= scale.thresholds.shape[1]
+    mean = ability.mean(axis=0)
+    at = _expect_form(scale, form, mine, discipline, mean, fit.ceilings[entries])
+    moved = _expect_form(scale, form, mine, discipline, mean + _STEP, fit.ceilings[entries])
+    variance, clusters = _compute_variance(at, form.cluster[mine])
+    variance += 2.0 * (((moved - at) / _STEP * form.difficulty_se[mine]) ** 2).sum(axis=1) / len(mine) ** 2
+    return _OnForm(draws, variance, clusters)
 
 
-def _equate_some(
-    rows: GradedRows,
-    fit: GradedFit,
-    system: _System,
+def _list_curves(
+    scale: Scale, form: ScaleForm, mine: NDArray[np.int64], discipline: int, ability: Floats
+) -> list[Floats]:
+    """σ of each star for each question of a form at some abilities, abilities × questions."""
+    a = flatten(form.discrimination[mine], scale.passage_sd**2 + form.difficulty_se[mine] ** 2)
+    z = 0.5 * a * (ability[:, None] - form.difficulty[mine])
+    return [0.5 + 0.5 * np.tanh(z - 0.5 * a * place) for place in scale.thresholds[discipline]]
+
+
+def _expect_form(
+    scale: Scale,
+    form: ScaleForm,
+    mine: NDArray[np.int64],
+    discipline: int,
     ability: Floats,
-    form: Codes,
-    lineage: Codes,
-    wanted: Codes,
-) -> tuple[Floats, ...]:
-    """The columns of `EquatedDiscipline` after `entry`, for some entries."""
-    from scipy.linalg import cho_solve
+    ceilings: Floats,
+) -> Floats:
+    """Expected share of each question of a form at some persons' abilities, persons × questions."""
+    total = np.zeros((len(ability), len(mine)))
+    for star, curve in enumerate(_list_curves(scale, form, mine, discipline, ability)):
+        floor = scale.asymptotes[form.format[mine], star]
+        total += floor + (ceilings[:, [star]] - floor) * curve
+    return np.asarray(total / scale.thresholds.shape[1], dtype=float)
 
-    found = fit.parameters
-    lineages = system.residuals.shape[1]
-    number, count = rows.most_stars, len(wanted)
+
+def _expect_fast(place: Any, a: Any, thresholds: Floats, asymptotes: Floats, ceilings: Floats) -> Any:
+    """`expect_share` for persons × questions, without an array for each star."""
+    z, half = place * a, place.dtype.type(0.5)
+    total = np.zeros_like(z)
+    for star in range(len(thresholds)):
+        floor, top = asymptotes[:, star].astype(z.dtype), ceilings[:, [star]].astype(z.dtype)
+        total += floor + (top - floor) * half * (1 + np.tanh(half * (z - a * z.dtype.type(thresholds[star]))))
+    return total / len(thresholds)
+
+
+def _compute_variance(share: Floats, cluster: NDArray[np.int64]) -> tuple[Floats, int]:
+    """Variance of the mean over questions that were drawn in clusters, and how many those are."""
+    codes, inverse = np.unique(cluster, return_inverse=True)
+    count = len(codes)
+    if count < 2:
+        return np.full(len(share), np.nan), count
+    away = share - share.mean(axis=1, keepdims=True)
+    sums = np.zeros((count, len(share)))
+    np.add.at(sums, inverse, away.T)
+    return (sums**2).sum(axis=0) / share.shape[1] ** 2 * count / (count - 1.0), count
+
+
+def _compare_own(rows: GradedRows, fit: GradedFit, discipline: int, persons: NDArray[np.int64]) -> _OnOwn:
+    """What persons were to get on their own questions, and how far they were from that."""
+    found = fit.draws
+    of_rows = np.flatnonzero(rows.question_discipline[rows.question] == discipline)
     place = np.full(rows.entry_count, -1)
-    place[wanted] = np.arange(count)
-    own = np.flatnonzero(place[rows.entry] >= 0)
-    who, what, weight = place[rows.entry[own]], rows.question[own], rows.weight[own]
-    stars = rows.stars[own]
-    curves = compute_curves(
-        ability[rows.entry[own]], fit.discrimination[what], found.difficulty[what], found.thresholds
+    place[found.person_entry[persons]] = np.arange(len(persons))
+    # One answer for each person and question, whatever its repeats.
+    key, code = np.unique(
+        place[rows.entry[of_rows]] * rows.question_count + rows.question[of_rows], return_inverse=True
     )
-    pp, pa, _ = (weight * part for part in compute_information(curves))
-    information = np.maximum(sum_by(who, pp, count), 1e-12)
-    # The first season's questions, as each wanted entry would answer them; one without answers is blanked at the end.
-    is_known = ~np.isnan(ability[wanted])
-    at = np.where(is_known, ability[wanted], 0.0)
-    on_form = compute_curves(at[:, None], fit.discrimination[form], found.difficulty[form], found.thresholds)
-    expected, by_ability, by_a = compute_expected(on_form)
-    score = expected.mean(axis=1)
-    gain = by_ability.mean(axis=1)
-    # How score and ability follow the questions' parameters: through the form, and through the entry's own answers.
-    questions = rows.question_count
-    cell = who * questions + what
-    size = count * questions
-    ability_b = np.bincount(cell, weights=pp, minlength=size).reshape(count, questions) / information[:, None]
-    ability_a = (
-        -np.bincount(cell, weights=pa, minlength=size).reshape(count, questions) / information[:, None]
+    person, question = np.divmod(key, rows.question_count)
+    weight = rows.weight[of_rows]
+    earned = (
+        sum_by(code, weight * rows.stars[of_rows], len(key))
+        / sum_by(code, weight, len(key))
+        / rows.most_stars
     )
-    score_b, score_a = ability_b * gain[:, None], ability_a * gain[:, None]
-    score_b[:, form] -= by_ability / len(form)
-    score_a[:, form] += by_a / len(form)
-    direct = (
-        np.bincount(
-            who * lineages + lineage[what],
-            weights=weight * curves.slope[np.arange(len(own)), stars],
-            minlength=count * lineages,
-        ).reshape(count, lineages)
-        / information[:, None]
-    )
-    bb, ba, aa = system.inverse
+    count = np.bincount(person, minlength=len(persons))
+    formats = rows.question_format[question]
+    draws = np.empty((len(found.ability), len(persons)))
+    total = np.zeros(len(key))
+    for number in range(len(draws)):
+        a = flatten(np.exp(found.log_discrimination[number, question]), fit.scale.passage_sd**2)
+        at = found.ability[number, persons][person] - found.difficulty[number, question]
+        ceilings = found.ceilings[number, found.person_entry[persons]][person].astype(np.float32)
+        share = expect_share(
+            at.astype(np.float32),
+            a.astype(np.float32),
+            found.thresholds[number, discipline].astype(np.float32),
+            found.asymptotes[number].astype(np.float32)[formats],
+            ceilings,
+        )
+        total += share
+        draws[number] = np.bincount(person, weights=share, minlength=len(persons)) / count
+    share = total / len(draws)
+    mean = np.bincount(person, weights=share, minlength=len(persons)) / count
+    spread = np.bincount(person, weights=(share - mean[person]) ** 2, minlength=len(persons))
+    variance, freedom = _sum_rest(person, rows.question_cluster[question], earned - share, count)
+    return _OnOwn(draws, spread / np.maximum(count - 1, 1) / count, variance, freedom)
 
-    def follow(by_b: Floats, by_a: Floats) -> Floats:
-        """Influence of each lineage through the questions' parameters."""
-        pulled = np.concatenate([by_b * bb + by_a * ba, by_b * ba + by_a * aa], axis=1)
-        through = cho_solve(system.factor, -(system.coupling @ pulled.T))
-        return np.asarray((system.residuals.T @ through).T)
 
-    of_ability = direct + follow(ability_b, ability_a)
-    of_form = np.zeros((count, lineages))
-    np.add.at(of_form.T, lineage[form], ((expected - score[:, None]) / len(form)).T)
-    of_score = direct * gain[:, None] + follow(score_b, score_a) + of_form
-    answered = sum_by(who, weight, count)
+def _sum_rest(
+    person: NDArray[np.int64], cluster: NDArray[np.int64], rest: Floats, count: NDArray[np.int64]
+) -> tuple[Floats, Floats]:
+    """Variance of each person's mean rest, by cluster, and its degrees of freedom."""
+    persons = len(count)
+    mean = np.bincount(person, weights=rest, minlength=persons) / count
+    width = int(cluster.max()) + 1
+    cells, inverse = np.unique(person * width + cluster, return_inverse=True)
+    sums = np.bincount(inverse, weights=rest - mean[person], minlength=len(cells))
+    clusters = np.bincount(cells // width, minlength=persons)
+    squares = np.bincount(cells // width, weights=sums**2, minlength=persons)
     with np.errstate(divide="ignore", invalid="ignore"):
-        own_score = sum_by(who, weight * stars, count) / answered
-    of_own = (
-        np.bincount(
-            who * lineages + lineage[what],
-            weights=weight * (stars - own_score[who]),
-            minlength=count * lineages,
-        ).reshape(count, lineages)
-        / np.maximum(answered, 1e-12)[:, None]
-    )
-    met = np.unique(who * lineages + lineage[what]) // lineages
-    lineage_count = np.bincount(met, minlength=count)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.where(lineage_count >= 2, lineage_count / (lineage_count - 1.0), np.nan)
-    to_ten = FULL_DISCIPLINE / number
-    score = np.where(is_known, score, np.nan)
-    return (
-        ability[wanted],
-        np.sqrt(factor * (of_ability**2).sum(axis=1)),
-        score * to_ten,
-        np.sqrt(factor * (of_score**2).sum(axis=1)) * to_ten,
-        own_score * to_ten,
-        np.sqrt(factor * (of_own**2).sum(axis=1)) * to_ten,
-        factor * (of_score * of_own).sum(axis=1) * to_ten**2,
-        lineage_count.astype(float),
-    )
+        variance = squares / count**2 * clusters / (clusters - 1.0)
+    return np.where(clusters > 1, variance, np.nan), np.maximum(clusters - 1.0, 1.0)
+
+
+def _average_stars(rows: GradedRows) -> Floats:
+    """Mean stars, entries × disciplines; NaN without answers."""
+    cell = rows.entry * rows.discipline_count + rows.question_discipline[rows.question]
+    size = rows.entry_count * rows.discipline_count
+    with np.errstate(invalid="ignore"):
+        mean = sum_by(cell, rows.weight * rows.stars, size) / sum_by(cell, rows.weight, size)
+    return np.asarray(mean.reshape(rows.entry_count, rows.discipline_count))
+
+
+def _count_freedom(variance: Floats, parts: Floats) -> Floats:
+    """Degrees of freedom of a variance with parts that were estimated (Satterthwaite)."""
+    return np.asarray(variance**2 / np.maximum(parts, 1e-30))
+
+
+def _is_settled(draws: Floats, se: Floats) -> bool:
+    half = len(draws) // 2
+    apart = np.abs(draws[:half].mean(axis=0) - draws[half:].mean(axis=0)) / se
+    return bool(np.nanmean(apart) <= _MOST_APART) if np.isfinite(apart).any() else False

@@ -1,8 +1,10 @@
-"""The graded response model for stars: P(x ≥ k) = σ(a · (θ - b - c_k)) (Samejima 1969).
+"""The graded response model for stars (Samejima 1969) between a floor and a ceiling.
 
-θ is the ability of an entry, b the difficulty and a the discrimination of a question, c_k the place of the k-th star,
-which a discipline's questions share. All functions are elementwise over arrays that fit together; the last axis of what
-they return holds the stars or thresholds.
+P(x ≥ k) = g_k + (u_k - g_k) · σ(a · (θ - b - c_k)). θ is the ability of an entry, b the difficulty and a the discrimination of a
+question, c_k the place of the k-th star, which a discipline's questions share. g_k is how often chance alone earns k stars, which
+the questions of a format share: about one among the options for the first star (Birnbaum 1968), less for each further one, and
+nothing where there is nothing to guess. u_k is how often the candidate earns k stars on what it knows well (Barton and Lord
+1981): 1 for the first, and for further ones how well it explains, which is no matter of how hard a question is.
 """
 
 from __future__ import annotations
@@ -10,27 +12,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schemas.errors import ContractError
 from tasks.statistics.cells import Codes, Floats
 from tasks.statistics.score import MOST_STARS
 
+# An answer's variance is about that of the logistic distribution: an error of θ - b of deviation s flattens a by this much.
+_FLATTENING = (16.0 * np.sqrt(3.0) / (15.0 * np.pi)) ** 2
+
 
 @dataclass(frozen=True)
 class GradedRows:
-    """Stars of one discipline over many editions, a row for each answer (or repeat), with codes.
+    """Stars of one or more editions, a row for each answer (or repeat), with codes from 0.
 
     An entry is one candidate in one edition; a reference whose answers serve in several editions is one entry. A question
     that several editions put is an anchor without further ado.
 
     Attributes:
-        entry, question: codes from 0, shape (rows,).
+        entry, question: codes, shape (rows,).
         stars: whole numbers from 0 to `most_stars`, shape (rows,). A mean of judges between two stars is two rows that
             share the weight.
         weight: of the row: 1 for a single answer, 1/n for each of n repeats, shape (rows,).
         entry_edition: code of each entry's edition, shape (entries,).
-        question_season: season in which each question was first put, 0 is the first, shape (questions,).
-        question_lineage: lineage of each question, shape (questions,).
+        question_discipline, question_home: discipline, and edition that put it first, shape (questions,).
+        question_cluster: what questions were drawn together: their passage, or their lineage, shape (questions,).
+        question_format: code of the format, by how many options there are to guess among, shape (questions,).
+        format_chance: what one guess among its options gives, 0 where there is nothing to guess, NaN where that is not known,
+            shape (formats,).
         most_stars: 3, or 1 for right and wrong.
     """
 
@@ -39,19 +48,27 @@ class GradedRows:
     stars: Codes
     weight: Floats
     entry_edition: Codes
-    question_season: Codes
-    question_lineage: Codes
+    question_discipline: Codes
+    question_home: Codes
+    question_cluster: Codes
+    question_format: Codes
+    format_chance: Floats
     most_stars: int = MOST_STARS
 
     def __post_init__(self) -> None:
         """Check lengths, codes, stars and weights; raises ContractError."""
         count = len(self.stars)
-        for name, most in (("entry", len(self.entry_edition)), ("question", len(self.question_season))):
+        for name, most in (("entry", self.entry_count), ("question", self.question_count)):
             codes = getattr(self, name)
             if len(codes) != count or (count and not 0 <= int(codes.min()) <= int(codes.max()) < most):
                 raise ContractError(f"The rows must name one {name} each, with a code from 0 to {most - 1}.")
-        if len(self.question_lineage) != len(self.question_season):
-            raise ContractError("Every question must have one season and one lineage.")
+        for name in ("question_discipline", "question_cluster", "question_format"):
+            if len(getattr(self, name)) != self.question_count:
+                raise ContractError(
+                    f"Every question must have one {name.removeprefix('question_')}, as it has one home."
+                )
+        if self.question_count and int(self.question_format.max()) >= len(self.format_chance):
+            raise ContractError("Every format of a question must have its chance of a right guess.")
         stars = np.asarray(self.stars)
         if not np.issubdtype(stars.dtype, np.integer) or bool(
             ((stars < 0) | (stars > self.most_stars)).any()
@@ -64,107 +81,105 @@ class GradedRows:
 
     @property
     def entry_count(self) -> int:
-        """Entries, also those without a row in this discipline."""
+        """Entries, also those without a row."""
         return len(self.entry_edition)
 
     @property
     def question_count(self) -> int:
         """Questions, also those without a row."""
-        return len(self.question_season)
+        return len(self.question_home)
+
+    @property
+    def discipline_count(self) -> int:
+        """Disciplines."""
+        return int(self.question_discipline.max(initial=-1)) + 1
 
 
 @dataclass(frozen=True)
-class Curves:
-    """What the model gives at some abilities; K thresholds, K + 1 stars on the last axis.
+class Scale:
+    """What a scale has once and for all.
 
     Attributes:
-        chance: P(x) of each star.
-        slope: ∂ log P(x) / ∂θ; -∂/∂b is the same.
-        stretch: ∂ log P(x) / ∂ log a.
+        thresholds: c_k by discipline, shape (disciplines, stars).
+        asymptotes: g_k by format, shape (formats, stars); NaN for a format that the scale has not met.
+        passage_sd: how far a candidate's ability differs from passage to passage, logits.
     """
 
-    chance: Floats
-    slope: Floats
-    stretch: Floats
+    thresholds: Floats
+    asymptotes: Floats
+    passage_sd: float
 
 
-def compute_log_chances(ability: Floats, a: Floats, b: Floats, thresholds: Floats) -> Floats:
-    """Log P(x) of each star: finite however far ability and difficulty lie apart."""
-    z = _compute_places(ability, a, b, thresholds)
-    low = np.log1p(np.exp(-np.abs(z))) + np.maximum(-z, 0.0)  # -log P(x ≥ k)
-    high = low + z  # -log P(x < k)
-    found = np.empty((len(thresholds) + 1, *z.shape[1:]))
-    np.negative(high[0], out=found[0])
-    np.negative(low[-1], out=found[-1])
-    if len(thresholds) > 1:
-        gap = np.log(-np.expm1(-_compute_steps(a, thresholds, low.ndim - 1)))
-        np.subtract(gap, low[:-1], out=found[1:-1])
-        found[1:-1] -= high[1:]
-    return np.moveaxis(found, 0, -1)
+@dataclass(frozen=True)
+class KnownQuestions:
+    """Questions as earlier editions of a scale published them; their errors enter, too.
+
+    The published numbers of an edition share an error: that with which it was linked to those before it.
+
+    Attributes:
+        is_known: whether a question was published, shape (questions,). All else counts for those only.
+        difficulty, difficulty_se: b and its error on the edition's own scale.
+        log_discrimination, log_discrimination_se: log a.
+        edition: code of the edition that published it.
+        shared: covariance of the editions' shared errors, shape (disciplines, editions, editions).
+    """
+
+    is_known: NDArray[np.bool_]
+    difficulty: Floats
+    difficulty_se: Floats
+    log_discrimination: Floats
+    log_discrimination_se: Floats
+    edition: Codes
+    shared: Floats
 
 
-def compute_curves(ability: Floats, a: Floats, b: Floats, thresholds: Floats) -> Curves:
-    """Chances of the stars and their derivatives, exact also where a chance is all but 0."""
-    z = _compute_places(ability, a, b, thresholds)
-    far = np.exp(-np.abs(z))
-    near = 1.0 / (1.0 + far)
-    far *= near
-    is_above = z >= 0
-    above, below = np.where(is_above, near, far), np.where(is_above, far, near)  # P(x ≥ k), P(x < k)
-    steps = _compute_steps(a, thresholds, z.ndim - 1)
-    chance, slope, stretch = (np.empty((len(thresholds) + 1, *z.shape[1:])) for _ in range(3))
-    # P(x) = P(≥ x) · P(< x + 1) · (1 - exp(-a (c_{x+1} - c_x))): a product, so nothing cancels.
-    chance[0], chance[-1] = below[0], above[-1]
-    np.multiply(above[:-1], below[1:], out=chance[1:-1])
-    chance[1:-1] *= -np.expm1(-steps)
-    np.negative(above[0], out=slope[0])
-    slope[-1] = below[-1]
-    np.subtract(below[:-1], above[1:], out=slope[1:-1])
-    slope *= a
-    above *= z
-    below *= z
-    np.negative(above[0], out=stretch[0])
-    stretch[-1] = below[-1]
-    np.subtract(below[:-1], above[1:], out=stretch[1:-1])
-    with np.errstate(over="ignore"):
-        stretch[1:-1] += steps / np.expm1(steps)
-    return Curves(*(np.moveaxis(part, 0, -1) for part in (chance, slope, stretch)))
+@dataclass(frozen=True)
+class ScaleForm:
+    """The questions on which scores of a scale are expected: those of its first edition.
+
+    All have shape (questions,), `discipline` and `format` are codes.
+    """
+
+    discipline: Codes
+    format: Codes
+    cluster: Codes
+    difficulty: Floats
+    difficulty_se: Floats
+    discrimination: Floats
 
 
-def _compute_places(ability: Floats, a: Floats, b: Floats, thresholds: Floats) -> Floats:
-    """Where answers lie, a · (θ - b - c_k); thresholds first: memory runs along abilities."""
-    lag = np.asarray(ability - b)
-    return np.asarray(a * (lag - thresholds.reshape(-1, *(1,) * lag.ndim)))
+def compute_at_least(
+    place: Floats, a: Floats, thresholds: Floats, asymptotes: Floats, ceilings: Floats | float = 1.0
+) -> Floats:
+    """P(x ≥ k) for k from 1, on a new last axis.
+
+    `place` is θ - b; `thresholds`, `asymptotes` and `ceilings` have the stars on their last axis and fit to it before that.
+    """
+    z = a[..., None] * (place[..., None] - thresholds)
+    return np.asarray(asymptotes + (ceilings - asymptotes) * (0.5 + 0.5 * np.tanh(0.5 * z)))
 
 
-def _compute_steps(a: Floats, thresholds: Floats, axes: int) -> Floats:
-    """The distances a · (c_{k+1} - c_k), thresholds first, for results of so many axes."""
-    return np.asarray(a * np.diff(thresholds).reshape(-1, *(1,) * axes))
+def compute_chances(
+    place: Floats, a: Floats, thresholds: Floats, asymptotes: Floats, ceilings: Floats | float = 1.0
+) -> Floats:
+    """P(x) of each star, from 0, on a new last axis; see `compute_at_least`."""
+    at_least = compute_at_least(place, a, thresholds, asymptotes, ceilings)
+    edge = np.ones((*at_least.shape[:-1], 1))
+    return np.asarray(-np.diff(np.concatenate([edge, at_least, 0.0 * edge], axis=-1), axis=-1))
 
 
-def compute_bend(curves: Curves, a: Floats) -> Floats:
-    """∂² P(x) / ∂θ² of each star."""
-    above = np.cumsum(curves.chance[..., :0:-1], axis=-1)[..., ::-1]
-    part = above * (1.0 - above) * (1.0 - 2.0 * above)
-    zero = np.zeros((*part.shape[:-1], 1))
-    return np.asarray(a[..., None] ** 2 * -np.diff(np.concatenate([zero, part, zero], axis=-1), axis=-1))
+def flatten(a: Floats, variance: Floats | float) -> Floats:
+    """The discrimination that is left when θ - b has an error of that variance."""
+    return np.asarray(a / np.sqrt(1.0 + _FLATTENING * a**2 * variance))
 
 
-def compute_expected(curves: Curves) -> tuple[Floats, Floats, Floats]:
-    """Expected stars, their derivative by θ, and by log a."""
-    stars = np.arange(curves.chance.shape[-1], dtype=float)
-    return (
-        curves.chance @ stars,
-        (curves.chance * curves.slope) @ stars,
-        (curves.chance * curves.stretch) @ stars,
-    )
+def to_steps(chances: Floats) -> Floats:
+    """Log odds of the first of falling chances, then of each further one given the one before."""
+    before = np.concatenate([np.ones((len(chances), 1)), chances[:, :-1]], axis=1)
+    share = np.clip(chances / np.maximum(before, 1e-12), 1e-6, 1.0 - 1e-6)
+    return np.asarray(np.log(share / (1.0 - share)))
 
 
-def compute_information(curves: Curves) -> tuple[Floats, Floats, Floats]:
-    """Fisher information of one answer: of θ, of θ with log a, and of log a."""
-    weighted = curves.chance * curves.slope
-    return (
-        (weighted * curves.slope).sum(axis=-1),
-        (weighted * curves.stretch).sum(axis=-1),
-        (curves.chance * curves.stretch**2).sum(axis=-1),
-    )
+def from_steps(odds: Floats) -> Floats:
+    """Falling chances from the log odds of `to_steps`."""
+    return np.asarray(np.cumprod(1.0 / (1.0 + np.exp(-odds)), axis=1))

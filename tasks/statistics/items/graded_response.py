@@ -1,159 +1,166 @@
-"""Questions' difficulty and discrimination, by marginal likelihood over all editions.
+"""The graded response model of all disciplines, from the answers of one edition or of all.
 
-EM (Bock and Aitkin 1981) for the graded response model: abilities are integrated out on a grid, under a normal distribution
-for each edition, so that no edition is drawn to the level of another. Difficulties are N(mean of the season, σ²), log
-discriminations N(μ, s²), both learnt from the data. Questions that several editions put, and entries that sat several
-seasons, link the scale; its origin is the mean difficulty of the first season, its unit the mean discrimination there.
+Questions that earlier editions of a scale published enter with their published numbers and errors: they link the answers to the
+scale, and what a fit costs does not depend on how much came before. The first edition of a scale sets it: its origin is the mean
+difficulty of its questions in each discipline, its unit their mean discrimination.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from schemas.errors import UsageError
 from tasks.statistics.cells import Floats, sum_by
-from tasks.statistics.items.graded_model import GradedRows
-from tasks.statistics.items.graded_start import Parameters, fill_start, find_origin, guess_parameters
-from tasks.statistics.items.graded_steps import (
-    LEAST_GAP,
-    MaximisationStep,
-    Posterior,
-    compute_posterior,
-    make_grid,
-)
+from tasks.statistics.items.chain import Chain, Draws
+from tasks.statistics.items.graded_model import GradedRows, KnownQuestions, Scale
 
-MOST_ROUNDS = 500
-TOLERANCE = 2e-4  # logits; a score moves by less than a hundredth of a point
-_LARGEST_LEAP = 16.0
+WARM_UP, DRAWS, EVERY = 200, 100, 4
 
 
 @dataclass(frozen=True)
 class GradedFit:
-    """A fitted discipline.
+    """What was found, on the scale.
 
     Attributes:
-        parameters: see there.
-        discrimination: a, shape (questions,).
-        difficulty_se, discrimination_se: standard errors of b and a given the scale, shape (questions,).
-        answer_weight: answers that the question rests on, repeats of one as one, shape (questions,).
-        ability, ability_sd: mean and standard deviation of each entry's posterior, shape (entries,).
-        log_likelihood: marginal, of the answers.
-        round_count: rounds of EM.
-        last_change: largest move of an ability in the last round, logits.
-        is_converged: that move is within the tolerance.
-        has_priors: difficulties and discriminations were held by their distributions.
+        scale: thresholds and asymptotes; those of the scale where one was given.
+        difficulty, difficulty_se, discrimination, discrimination_se: of each question; the errors of difficulties are about
+            the edition's own mean. A question that is known keeps its published numbers.
+        is_known: questions that were published and link this fit, shape (questions,).
+        is_moved: questions that were published but are no longer what they were; they were estimated again.
+        shared: covariance of this edition's link with those of earlier ones and, last, its own variance, shape
+            (disciplines, earlier editions + 1).
+        answer_weight: answers that each question rests on, repeats of one as one.
+        ceilings: how often each entry earns the stars on what it knows well, entries × stars.
+        ability, ability_sd: mean and deviation of each entry's ability, entries × disciplines; NaN without answers.
+        round_count: sweeps of the chain.
+        draws: all of it, draw by draw.
     """
 
-    parameters: Parameters
-    discrimination: Floats
+    scale: Scale
+    difficulty: Floats
     difficulty_se: Floats
+    discrimination: Floats
     discrimination_se: Floats
+    is_known: NDArray[np.bool_]
+    is_moved: NDArray[np.bool_]
+    shared: Floats
     answer_weight: Floats
+    ceilings: Floats
     ability: Floats
     ability_sd: Floats
-    log_likelihood: float
     round_count: int
-    last_change: float
-    is_converged: bool
-    has_priors: bool
+    draws: Draws = field(repr=False)
 
 
 def fit_graded_response(
     rows: GradedRows,
     *,
-    start: Parameters | None = None,
-    has_priors: bool = True,
-    most_rounds: int = MOST_ROUNDS,
-    tolerance: float = TOLERANCE,
+    known: KnownQuestions | None = None,
+    scale: Scale | None = None,
+    seed: int = 1,
+    draws: int = DRAWS,
 ) -> GradedFit:
-    """The model of one discipline; the same rows and start give the same numbers.
+    """The model of all disciplines; the same rows and seed give the same numbers.
 
-    `start` warm-starts: NaN stands for a question, edition or season that has no earlier value. Without priors it is plain
-    maximum likelihood, as other programs do by default; a question that all answered alike then has no finite difficulty, so
-    that is for comparisons only. A fit that has not converged says so in `is_converged`. Raises UsageError for no rows.
+    `known` and `scale` come together, or neither: then the answers set a scale of their own. Raises UsageError for no rows, and
+    for a discipline in which no question that is known was put again.
     """
     if not len(rows.stars):
-        raise UsageError("There are no answers to fit. Give at least one judged answer of the discipline.")
-    counts_by_entry = _tabulate(rows)
-    by_question = counts_by_entry.T.tocsr()
-    answered = sum_by(rows.question, rows.weight, rows.question_count)
-    origin = find_origin(rows, answered)
-    first_guess, abilities = guess_parameters(rows, origin)
-    now = first_guess if start is None else fill_start(start, first_guess)
-    grid = make_grid(abilities, now)
-    maximisation = MaximisationStep(rows, grid, answered > 0, origin, has_priors=has_priors)
-    has_rows = np.bincount(rows.entry, minlength=rows.entry_count) > 0
-
-    def improve(parameters: Parameters) -> tuple[Parameters, Posterior]:
-        posterior = compute_posterior(rows, parameters, grid, counts_by_entry, by_question)
-        return maximisation.improve(parameters, posterior), posterior
-
-    ability = np.full(rows.entry_count, np.inf)
-    rounds, change, largest_residual = 0, np.inf, np.inf
-    while True:
-        once, posterior = improve(now)
-        change = float(np.abs(posterior.ability - ability)[has_rows].max())
-        ability = posterior.ability
-        rounds += 1
-        if change <= tolerance or rounds >= most_rounds:
-            break
-        if rounds < 4:
-            now = once
-            continue
-        # Squared extrapolation (Varadhan and Roland 2008): two rounds show where EM is heading.
-        twice, posterior = improve(once)
-        ability = posterior.ability
-        rounds += 1
-        now, largest_residual = _leap(now, once, twice, largest_residual)
-    posterior = compute_posterior(rows, now, grid, counts_by_entry, by_question)
-    errors = maximisation.compute_errors(now, posterior)
+        raise UsageError("There are no answers to fit. Give at least one judged answer of every discipline.")
+    if (known is None) != (scale is None):
+        raise UsageError("Known questions and the scale that they are on must be given together.")
+    if known is not None:
+        linked = np.bincount(
+            rows.question_discipline, weights=known.is_known, minlength=rows.discipline_count
+        )
+        if not linked.all():
+            raise UsageError(
+                f"{int((linked == 0).sum())} disciplines have no question that was published before, so that nothing links them. "
+                "Draw anchors, or fit all editions together."
+            )
+    found = Chain(rows, known, scale, seed=seed).run(WARM_UP, draws, EVERY)
+    if scale is None:
+        found = _put_on_scale(rows, found)
+        scale = Scale(found.thresholds.mean(axis=0), found.asymptotes.mean(axis=0), found.passage_sd)
+    else:
+        is_new = np.isnan(scale.asymptotes)
+        scale = replace(scale, asymptotes=np.where(is_new, found.asymptotes.mean(axis=0), scale.asymptotes))
+    is_known = (
+        np.zeros(rows.question_count, dtype=bool) if known is None else known.is_known & ~found.is_moved
+    )
+    difficulty_se, shared = _split_errors(rows, found, is_known, has_links=known is not None)
+    difficulty, log_a = found.difficulty.mean(axis=0), found.log_discrimination.mean(axis=0)
+    log_a_se = found.log_discrimination.std(axis=0, ddof=1)
+    if known is not None:
+        difficulty = np.where(is_known, known.difficulty, difficulty)
+        difficulty_se = np.where(is_known, known.difficulty_se, difficulty_se)
+        log_a = np.where(is_known, known.log_discrimination, log_a)
+        log_a_se = np.where(is_known, known.log_discrimination_se, log_a_se)
+    ability = np.full((2, rows.entry_count, rows.discipline_count), np.nan)
+    ability[:, found.person_entry, found.person_discipline] = (
+        found.ability.mean(axis=0),
+        found.ability.std(axis=0, ddof=1),
+    )
     return GradedFit(
-        parameters=now,
-        discrimination=np.exp(now.log_discrimination),
-        difficulty_se=np.sqrt(errors.bb),
-        discrimination_se=np.exp(now.log_discrimination) * np.sqrt(errors.aa),
-        answer_weight=answered,
-        ability=posterior.ability,
-        ability_sd=np.sqrt(posterior.variance),
-        log_likelihood=posterior.log_likelihood,
-        round_count=rounds,
-        last_change=change,
-        is_converged=change <= tolerance,
-        has_priors=has_priors,
+        scale=scale,
+        difficulty=difficulty,
+        difficulty_se=difficulty_se,
+        discrimination=np.exp(log_a),
+        discrimination_se=np.exp(log_a) * log_a_se,
+        is_known=is_known,
+        is_moved=found.is_moved,
+        shared=shared,
+        answer_weight=sum_by(rows.question, rows.weight, rows.question_count),
+        ceilings=found.ceilings.mean(axis=0),
+        ability=ability[0],
+        ability_sd=ability[1],
+        round_count=WARM_UP + draws * EVERY,
+        draws=found,
     )
 
 
-def _tabulate(rows: GradedRows) -> Any:
-    """Weights as a sparse matrix, entries × (questions · stars)."""
-    from scipy.sparse import csr_array
-
-    width = rows.most_stars + 1
-    shape = (rows.entry_count, rows.question_count * width)
-    return csr_array(
-        (np.asarray(rows.weight, dtype=float), (rows.entry, rows.question * width + rows.stars)), shape
+def _put_on_scale(rows: GradedRows, found: Draws) -> Draws:
+    """The same draws with difficulty and log discrimination 0 on average at home 0."""
+    ability, difficulty = found.ability.copy(), found.difficulty.copy()
+    log_a, thresholds = found.log_discrimination.copy(), found.thresholds.copy()
+    is_form = (rows.question_home == 0) & (sum_by(rows.question, rows.weight, rows.question_count) > 0)
+    for discipline in range(rows.discipline_count):
+        questions = rows.question_discipline == discipline
+        persons = found.person_discipline == discipline
+        on_form = questions & is_form
+        if not on_form.any():
+            raise UsageError(
+                "The first edition has no answer in one of the disciplines, so there is no scale."
+            )
+        origin = difficulty[:, on_form].mean(axis=1, keepdims=True)
+        log_unit = log_a[:, on_form].mean(axis=1, keepdims=True)
+        unit = np.exp(log_unit)
+        difficulty[:, questions] = (difficulty[:, questions] - origin) * unit
+        ability[:, persons] = (ability[:, persons] - origin) * unit
+        log_a[:, questions] -= log_unit
+        thresholds[:, discipline] *= unit
+    return replace(
+        found, ability=ability, difficulty=difficulty, log_discrimination=log_a, thresholds=thresholds
     )
 
 
-def _leap(now: Parameters, once: Parameters, twice: Parameters, largest: float) -> tuple[Parameters, float]:
-    """Where two rounds lead when followed on; the second itself where that looks worse."""
-    names = ("difficulty", "log_discrimination", "thresholds", "edition_mean", "season_mean")
-    start, first, second = (
-        np.concatenate([getattr(one, name) for name in names]) for one in (now, once, twice)
-    )
-    step = first - start
-    curve = second - first - step
-    residual = float(np.linalg.norm(second - first))
-    length = float(np.linalg.norm(step)) / max(float(np.linalg.norm(curve)), 1e-12)
-    if residual > 2.0 * largest or length <= 1.0:
-        return twice, residual
-    length = min(length, _LARGEST_LEAP)
-    leaped = start + 2.0 * length * step + length**2 * curve
-    parts = np.split(leaped, np.cumsum([len(getattr(now, name)) for name in names])[:-1])
-    values: dict[str, Any] = dict(zip(names, parts, strict=True))
-    found = replace(twice, **values)
-    if bool((np.diff(found.thresholds) < LEAST_GAP).any()):
-        return twice, residual
-    return found, residual
+def _split_errors(
+    rows: GradedRows, found: Draws, is_known: NDArray[np.bool_], *, has_links: bool
+) -> tuple[Floats, Floats]:
+    """Errors of difficulties about their mean, and what that shares with earlier editions."""
+    is_new = ~is_known & (has_links | (rows.question_home > 0))
+    earlier = found.shared.shape[1]
+    errors = found.difficulty.std(axis=0, ddof=1)
+    shared = np.zeros((rows.discipline_count, earlier + 1))
+    for discipline in range(rows.discipline_count):
+        mine = np.flatnonzero(is_new & (rows.question_discipline == discipline))
+        if not len(mine):
+            continue
+        level = found.difficulty[:, mine].mean(axis=1)
+        errors[mine] = (found.difficulty[:, mine] - level[:, None]).std(axis=0, ddof=1)
+        both = np.concatenate([found.shared[:, :, discipline], level[:, None]], axis=1)
+        shared[discipline] = np.atleast_2d(np.cov(both.T))[-1]
+    return np.maximum(errors, 1e-3), shared

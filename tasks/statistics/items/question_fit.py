@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.statistics.cells import Floats, sum_by
-from tasks.statistics.items.graded_model import GradedRows, compute_curves, compute_expected
+from tasks.statistics.items.graded_model import GradedRows, compute_chances
 from tasks.statistics.items.graded_response import GradedFit
 
 LEAST_ANSWERS = 20.0
 _SURE = 3.0  # standard errors
 _LARGE = 1.2  # mean square
 _FLAT = 0.0  # slope; 1 is usual
+_STEP = 1e-3  # logits, for a derivative
 
 
 @dataclass(frozen=True)
@@ -48,17 +49,12 @@ class QuestionFit:
 
 def compute_question_fit(rows: GradedRows, fit: GradedFit) -> QuestionFit:
     """Infit and outfit of every question at the entries' posterior means; repeats weigh as one."""
-    curves = compute_curves(
-        fit.ability[rows.entry],
-        fit.discrimination[rows.question],
-        fit.parameters.difficulty[rows.question],
-        fit.parameters.thresholds,
-    )
     stars = np.arange(rows.most_stars + 1.0)
-    expected = curves.chance @ stars
+    chance = _expect(rows, fit, fit.discrimination)
+    expected = chance @ stars
     away = stars - expected[:, None]
-    variance = np.maximum((curves.chance * away**2).sum(axis=1), 1e-9)
-    fourth = np.asarray((curves.chance * away**4).sum(axis=1), dtype=float)
+    variance = np.maximum((chance * away**2).sum(axis=1), 1e-9)
+    fourth = np.asarray((chance * away**4).sum(axis=1), dtype=float)
     residual = np.asarray((rows.stars - expected) ** 2, dtype=float)
     count = rows.question_count
 
@@ -77,18 +73,30 @@ def compute_question_fit(rows: GradedRows, fit: GradedFit) -> QuestionFit:
     return QuestionFit(outfit, infit, infit_z, slope, slope_se, is_flat, is_flat | is_noisy)
 
 
+def _expect(rows: GradedRows, fit: GradedFit, discrimination: Floats, by: float = 0.0) -> Floats:
+    """Chances of the stars of each row's answer, with abilities moved `by` so much."""
+    question, discipline = rows.question, rows.question_discipline[rows.question]
+    return compute_chances(
+        fit.ability[rows.entry, discipline] + by - fit.difficulty[question],
+        discrimination[question],
+        fit.scale.thresholds[discipline],
+        fit.scale.asymptotes[rows.question_format[question]],
+        fit.ceilings[rows.entry],
+    )
+
+
 def _compute_slope(rows: GradedRows, fit: GradedFit) -> tuple[Floats, Floats]:
     """A step of least squares from the usual discrimination towards the question's; of any sign."""
-    count = rows.question_count
-    ability = fit.ability[rows.entry]
-    usual = np.full(len(ability), np.exp(fit.parameters.discrimination_mean))
-    curves = compute_curves(
-        ability, usual, fit.parameters.difficulty[rows.question], fit.parameters.thresholds
-    )
-    expected, by_ability, _ = compute_expected(curves)
-    away = np.arange(rows.most_stars + 1.0) - expected[:, None]
-    weight = rows.weight / np.maximum((curves.chance * away**2).sum(axis=1), 1e-9)
+    count, stars = rows.question_count, np.arange(rows.most_stars + 1.0)
+    is_answered = fit.answer_weight > 0
+    usual = np.full(count, np.exp(np.log(fit.discrimination[is_answered]).mean()))
+    chance = _expect(rows, fit, usual)
+    expected = chance @ stars
+    by_ability = (_expect(rows, fit, usual, _STEP) @ stars - expected) / _STEP
+    away = stars - expected[:, None]
+    weight = rows.weight / np.maximum((chance * away**2).sum(axis=1), 1e-9)
     residual = rows.stars - expected
+    ability = fit.ability[rows.entry, rows.question_discipline[rows.question]]
     with np.errstate(divide="ignore", invalid="ignore"):
         # The difficulty is left free: abilities and residuals count from where the question's information lies.
         whole = sum_by(rows.question, weight * by_ability**2, count)

@@ -37,20 +37,28 @@ class Leak:
     met_count: int
 
 
-def expect_stars(stars: Floats, discrimination: Floats, difficulty: Floats, thresholds: Floats) -> Floats:
+def expect_stars(
+    stars: Floats,
+    discrimination: Floats,
+    difficulty: Floats,
+    thresholds: Floats,
+    asymptotes: Floats | None = None,
+) -> Floats:
     """Expected stars of a candidate on each question, at the ability that gives its mean stars.
 
-    `thresholds` has the three of each question's discipline, shape (questions, 3).
+    `thresholds` has the three of each question's discipline, `asymptotes` what chance alone earns on it, shape (questions, 3);
+    without them nothing is guessed.
     """
+    floor = np.zeros_like(thresholds) if asymptotes is None else asymptotes
     wanted = float(np.clip(stars.mean(), 0.02, 2.98))
     low, high = -_FAR, _FAR
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if _expect(middle, discrimination, difficulty, thresholds).mean() < wanted:
+        if _expect(middle, discrimination, difficulty, thresholds, floor).mean() < wanted:
             low = middle
         else:
             high = middle
-    return _expect((low + high) / 2, discrimination, difficulty, thresholds)
+    return _expect((low + high) / 2, discrimination, difficulty, thresholds, floor)
 
 
 def find_leak(
@@ -98,10 +106,13 @@ def find_leak(
     )
 
 
-def _expect(ability: float, discrimination: Floats, difficulty: Floats, thresholds: Floats) -> Floats:
+def _expect(
+    ability: float, discrimination: Floats, difficulty: Floats, thresholds: Floats, floor: Floats
+) -> Floats:
     total = np.zeros(len(difficulty))
     for place in range(thresholds.shape[1]):
-        total += 1.0 / (1.0 + np.exp(-discrimination * (ability - difficulty - thresholds[:, place])))
+        chance = 1.0 / (1.0 + np.exp(-discrimination * (ability - difficulty - thresholds[:, place])))
+        total += floor[:, place] + (1.0 - floor[:, place]) * chance
     return total
 
 

@@ -9,15 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from schemas.tables import get_table
 from tasks.editions.basis import Basis
-from tasks.editions.equating import _is_unfixed as is_unfixed
-from tasks.editions.equating import _score_discipline as score_discipline
 from tasks.editions.sessions import summarise_sessions
 from tasks.statistics import StarRows, compute_means, compute_session_score
-from tasks.statistics.items import EquatedDiscipline, combine_disciplines
+from tasks.statistics.items import GradedRows, compute_equated, fit_graded_response
 from tasks.statistics.ratings import arrange_stars, compute_rating_curves, draw_resamples
-from tasks.statistics.score import FULL_DISCIPLINE, MOST_STARS, compute_score
+from tasks.statistics.score import MOST_STARS, compute_score
 from tasks.statistics.scores import compute_changes, compute_pairs, compute_scores
 from tests.tasks.exam.kit import weigh
 from warehouse.lake import Lake
@@ -84,26 +81,22 @@ def test_all_that_compute_the_score_of_the_same_stars_have_the_same(seed: int, d
     common = arrange_stars(answers)
     each = np.array([weights[name] / QUESTIONS for name in common.disciplines.tolist()])
     curves = compute_rating_curves(common.matrix, each, [len(each)], samples=1)
-    nothing = np.zeros(CANDIDATES)
-    own = [
-        EquatedDiscipline(
-            np.arange(CANDIDATES), nothing, nothing, nothing, nothing,
-            of_one * FULL_DISCIPLINE / MOST_STARS, nothing, nothing, np.ones(CANDIDATES, dtype=int),
-        )
-        for of_one in means.T
-    ]  # fmt: skip
+    rows = GradedRows(
+        candidate, question, stars.ravel().astype(int), np.ones(stars.size), np.zeros(CANDIDATES, dtype=int),
+        np.repeat(np.arange(disciplines), QUESTIONS), np.zeros(disciplines * QUESTIONS, dtype=int),
+        np.arange(disciplines * QUESTIONS), np.zeros(disciplines * QUESTIONS, dtype=int), np.array([0.25]),
+    )  # fmt: skip
     cells = [
         zip((name for name in weights for _ in range(QUESTIONS)), of_one.ravel().tolist(), strict=True)
         for of_one in stars
     ]
     counted = {name: weight for name, weight in weights.items() if weight}
     changes = compute_changes(rows_of(0 * stars), rows_of(stars), shares, candidate_count=CANDIDATES)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        combined = combine_disciplines(own, shares).own_score
+    equated = compute_equated(rows, fit_graded_response(rows, draws=4), shares)
     found = {
         "candidates": compute_scores(rows_of(stars), shares, candidate_count=CANDIDATES).score.value,
         "changes from nothing": changes.differences.difference,
-        "equating": combined,
+        "equating": equated.own_score,
         "rating curves": curves[0].rating,
         "sessions": score_sessions(answers, weights).to_numpy(),
         "verifier": [(weigh(counted, cell) or 0) / 3 * 100 for cell in cells],
@@ -181,21 +174,3 @@ def test_the_views_of_sessions_and_of_gains_have_the_score_of_the_stars_beneath_
     assert score(of_both, "model") == pytest.approx(
         {row["model"]: row["variant_score"], row["base_model"]: row["base_score"]}
     )
-
-
-@pytest.mark.parametrize(
-    ("error", "is_published"), [(0.4, True), (9.9, True), (10.1, False), (np.inf, False), (np.nan, False)]
-)
-def test_an_error_wider_than_a_discipline_s_scale_equates_nobody(error: float, is_published: bool) -> None:
-    nothing = np.zeros(1)
-    found = EquatedDiscipline(
-        np.arange(1), nothing, nothing, np.array([6.0]), np.array([error]), nothing, nothing, nothing,
-        np.array([40]),
-    )  # fmt: skip
-    assert is_unfixed(found) is not is_published
-    if is_published:
-        row = score_discipline(pl.DataFrame({"model": ["m"]}), "Law", found).row(0, named=True)
-        assert row["equated_se"] == pytest.approx(10 * error)
-        columns = {column.name: column for column in get_table("edition_scores").columns}
-        for name in ("equated_score", "equated_se", "equated_low", "equated_high"):
-            assert columns[name].low <= row[name] <= columns[name].high, name

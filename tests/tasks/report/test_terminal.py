@@ -46,8 +46,8 @@ def test_what_has_no_equated_score_has_its_cause_below_the_table(season: NamedQu
         return " ".join(render_leaderboard_text(frame).split())
 
     assert (
-        "– No equated score: no question of a discipline was published before, so that nothing links this month to others; proctor "
-        "exam plan says what would." in render("anchors")
+        "– No equated score: too few answers to questions that were published before link this month to others"
+        in render("anchors")
     )
     assert "– No equated score: the model of the answers came to no one result" in render("draws")
     assert "– No equated score: this edition does not say why." in render(None)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.statistics.cells import StarRows
-from tasks.statistics.items.graded_model import GradedRows, compute_curves
+from tasks.statistics.items.graded_model import compute_chances
 
 THRESHOLDS = np.array([-0.9, 0.0, 0.9])
 _STARS = np.arange(4.0)
@@ -27,28 +27,11 @@ class Month:
     relative: NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Season:
-    """Several seasons of one discipline.
-
-    `score` is the expected score (0 to 10) on the first season's bank.
-
-    `form_score` is that on the first season's questions, `own_bank` on the bank of the entry's own season.
-    """
-
-    rows: GradedRows
-    score: NDArray[np.float64]
-    form_score: NDArray[np.float64]
-    own_bank: NDArray[np.float64]
-    discrimination: NDArray[np.float64]
-    difficulty: NDArray[np.float64]
-
-
 def draw_chances(
     ability: NDArray[np.float64], a: NDArray[np.float64], b: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Chances of 0 to 3 stars, ability × question."""
-    return compute_curves(ability[:, None], a[None, :], b[None, :], THRESHOLDS).chance
+    return compute_chances(ability[:, None] - b, a, THRESHOLDS, np.zeros(3))
 
 
 def draw_stars(generator: np.random.Generator, chance: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -117,77 +100,3 @@ def draw_month(
     rows = StarRows(candidates, codes, numbers, lineage_codes, stars.astype(float), turns)
     score = truth / 3 * 100
     return Month(rows, score, score / score[-1] * 100)
-
-
-def draw_seasons(
-    generator: np.random.Generator,
-    ability: NDArray[np.float64],
-    *,
-    questions: int = 100,
-    anchor_share: float = 0.2,
-    harder: float = 0.15,
-    spread: float = 1.8,
-    first_sets: int = 1,
-) -> Season:
-    """One discipline over the seasons of `ability`.
-
-    `ability` is candidates × seasons; the last candidate is the reference.
-
-    Each season has one set, the first one `first_sets` of which a candidate sits one: new questions and anchors from earlier
-    sets. The reference keeps its ability, answers every new question once, and is one entry; every other candidate is an
-    entry in each season.
-    """
-    candidates, seasons = ability.shape
-    centres = harder * np.arange(seasons)
-    a, b, season = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int64)
-    columns: list[list[NDArray[np.int64]]] = [[], [], []]
-    for number, own_set in [(0, one) for one in range(first_sets)] + [(one, -1) for one in range(1, seasons)]:
-        anchors = round(questions * anchor_share) if len(a) else 0
-        new = len(a) + np.arange(questions - anchors)
-        asked = np.concatenate([new, generator.choice(len(a), anchors, replace=False)]) if anchors else new
-        bank = draw_bank(generator, len(new), centres[number], spread)
-        a, b = (np.concatenate([before, more]) for before, more in zip((a, b), bank, strict=True))
-        season = np.concatenate([season, np.full(len(new), number)])
-        for candidate in range(candidates):
-            is_reference = candidate == candidates - 1
-            if not is_reference and own_set not in (-1, candidate % first_sets):
-                continue
-            those = new if is_reference else asked
-            chance = draw_chances(ability[[candidate], number], a[those], b[those])[0]
-            entry = candidate * seasons + (0 if is_reference else number)
-            columns[0].append(np.full(len(those), entry))
-            columns[1].append(those)
-            columns[2].append(draw_stars(generator, chance))
-    entry, question, stars = (np.concatenate(column) for column in columns)
-    is_first = season == 0
-    form_chances = draw_chances(ability.ravel(), a[is_first], b[is_first])
-    on_banks = [_expect_on_bank(ability, centre, spread) for centre in centres]
-    score = on_banks[0].ravel()
-    form_score = form_chances.mean(axis=1) @ _STARS / 3 * 10
-    own_bank = np.stack([on_banks[number][:, number] for number in range(seasons)], axis=1).ravel()
-    rows = GradedRows(
-        entry=entry,
-        question=question,
-        stars=stars,
-        weight=np.ones(len(entry)),
-        entry_edition=np.tile(np.arange(seasons), candidates),
-        question_season=season,
-        question_lineage=np.arange(len(season)),
-    )
-    return Season(rows, score, form_score, own_bank, a, b)
-
-
-def _expect_on_bank(ability: NDArray[np.float64], centre: float, spread: float) -> NDArray[np.float64]:
-    """Expected score (0 to 10) on the whole of what `draw_bank` draws from.
-
-    It is computed by quadrature over both parameters.
-    """
-    places, shares = np.polynomial.hermite_e.hermegauss(31)
-    steep, steep_shares = np.polynomial.hermite_e.hermegauss(5)
-    a, b = (
-        part.ravel() for part in np.meshgrid(np.exp(0.3 * steep), centre + spread * places, indexing="ij")
-    )
-    weights = np.outer(steep_shares, shares).ravel()
-    stars = draw_chances(ability.ravel(), a, b) @ _STARS
-    means: NDArray[np.float64] = (stars @ weights / weights.sum() / 3 * 10).reshape(ability.shape)
-    return means

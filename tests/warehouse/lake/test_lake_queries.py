@@ -95,6 +95,8 @@ GIVEN = {
     "lineage_uuids": ["l"],
     "question_uuid": "q",
     "question_uuids": ["q"],
+    "edition_ids": ["2026-01/1"],
+    "disciplines": ["Law"],
     "retirement_units": ["u"],
     "variant_units": ["u"],
     "salt": "s",

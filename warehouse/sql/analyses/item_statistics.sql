@@ -1,5 +1,5 @@
 -- Which questions are the hardest, and which tell candidates apart best?
--- One row per question that was put in a month or is in its fit, the hardest first; with $by discrimination the most discriminating
+-- One row per question that was put in a month or estimated up to it, the hardest first; with $by discrimination the most discriminating
 -- first. difficulty is in logits (0 is average), discrimination how sharply the question separates; a question with few answers has large
 -- errors of both, and neither where the model was not fitted. mean_stars is what the month's candidates earned on it, zero-shot; null where it was
 -- not put in the month. Questions that do not fit are marked (is_misfit).
@@ -27,12 +27,15 @@ WITH marks AS (
 items AS (
     SELECT i.*
     FROM edition_items AS i
-    SEMI JOIN current_editions AS e ON e.edition_id = i.edition_id AND e.month = i.month
-    WHERE i.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
+    JOIN current_editions AS e ON e.edition_id = i.edition_id AND e.month = i.month
+    WHERE i.month <= coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
+    QUALIFY row_number() OVER (
+        PARTITION BY i.question_uuid, i.is_simulated ORDER BY i.month DESC, e.planned_at DESC
+    ) = 1
 )
 
 SELECT
-    coalesce(i.month, m.month) AS month,
+    coalesce(m.month, i.month) AS month,
     coalesce(i.question_uuid, m.question_uuid) AS question_uuid,
     coalesce(i.lineage_uuid, m.lineage_uuid) AS lineage_uuid,
     coalesce(i.discipline, m.discipline) AS discipline,
@@ -45,9 +48,9 @@ SELECT
     i.answer_count,
     i.first_month,
     i.is_misfit,
-    coalesce(i.edition_id, m.edition_id) AS edition_id,
+    coalesce(m.edition_id, i.edition_id) AS edition_id,
     coalesce(i.is_simulated, m.is_simulated) AS is_simulated
 FROM items AS i
-FULL JOIN marks AS m ON m.edition_id = i.edition_id AND m.question_uuid = i.question_uuid
+FULL JOIN marks AS m ON m.question_uuid = i.question_uuid AND m.is_simulated = i.is_simulated
 WHERE coalesce(i.answer_count, 0) >= $least_answers::BIGINT
 ORDER BY if($by = 'discrimination', i.discrimination, i.difficulty) DESC NULLS LAST, m.mean_stars, question_uuid

@@ -1,19 +1,30 @@
 -- Which questions should an expert look at again, because their answers do not fit?
--- One row per question of the last published month's fit whose residuals are far from what the model of the scores expects.
+-- One row per question whose answers were far from what the model of the scores expects when it was last estimated, up to a month.
+-- month: the edition's that estimated it.
 -- Parameters: $month (default null)
+-- A null month is the latest that was published.
 -- Shown: question_uuid, discipline, difficulty, discrimination, fit, answer_count
+WITH items AS (
+    SELECT i.*
+    FROM edition_items AS i
+    JOIN current_editions AS e ON e.edition_id = i.edition_id AND e.month = i.month
+    WHERE i.month <= coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
+    QUALIFY row_number() OVER (
+        PARTITION BY i.question_uuid, i.is_simulated ORDER BY i.month DESC, e.planned_at DESC
+    ) = 1
+)
+
 SELECT
-    i.month,
-    i.question_uuid,
-    i.lineage_uuid,
-    i.discipline,
-    i.difficulty,
-    i.discrimination,
-    i.fit,
-    i.answer_count,
-    i.first_month,
-    i.is_simulated
-FROM edition_items AS i
-JOIN current_editions AS e ON e.edition_id = i.edition_id AND e.month = i.month
-WHERE i.is_misfit AND i.month = coalesce($month::VARCHAR, (SELECT max(month) FROM current_editions))
-ORDER BY i.fit DESC, i.question_uuid
+    month,
+    question_uuid,
+    lineage_uuid,
+    discipline,
+    difficulty,
+    discrimination,
+    fit,
+    answer_count,
+    first_month,
+    is_simulated
+FROM items
+WHERE is_misfit
+ORDER BY fit DESC, question_uuid

@@ -23,6 +23,19 @@ provider AS (
     SELECT organisation FROM owners SEMI JOIN edition ON edition.reference_model = owners.model
 ),
 
+-- A question keeps what was published of it: by the edition itself, or by the last one before it.
+items AS (
+    SELECT i.*
+    FROM edition_items AS i
+    JOIN editions AS e ON e.edition_id = i.edition_id
+    CROSS JOIN edition
+    WHERE i.is_simulated = edition.is_simulated
+        AND (i.edition_id = edition.edition_id OR (e.month, e.planned_at) < (edition.month, edition.planned_at))
+    QUALIFY row_number() OVER (
+        PARTITION BY i.question_uuid ORDER BY e.month DESC, e.planned_at DESC, e.revision DESC
+    ) = 1
+),
+
 met AS (
     SELECT DISTINCT s.organisation, a.lineage_uuid
     FROM allocations AS a
@@ -46,12 +59,15 @@ SELECT
     f.threshold_1,
     f.threshold_2,
     f.threshold_3,
+    coalesce((f.asymptotes::JSON -> i.format ->> 0)::DOUBLE, 0) AS asymptote_1,
+    coalesce((f.asymptotes::JSON -> i.format ->> 1)::DOUBLE, 0) AS asymptote_2,
+    coalesce((f.asymptotes::JSON -> i.format ->> 2)::DOUBLE, 0) AS asymptote_3,
     own.lineage_uuid IS NOT NULL OR theirs.lineage_uuid IS NOT NULL AS is_met
 FROM edition_stars AS e
 JOIN owners ON owners.model = e.model
-JOIN edition_items AS i
-    ON i.month = e.month AND i.edition_id = e.edition_id AND i.question_uuid = e.question_uuid
-JOIN edition_fits AS f ON f.edition_id = e.edition_id AND f.discipline = e.discipline
+JOIN items AS i ON i.question_uuid = e.question_uuid
+JOIN edition_fits AS f
+    ON f.edition_id = e.edition_id AND f.discipline = e.discipline AND f.threshold_1 IS NOT NULL
 LEFT JOIN met AS own ON own.organisation = owners.organisation AND own.lineage_uuid = e.lineage_uuid
 LEFT JOIN (
     SELECT DISTINCT met.lineage_uuid FROM met SEMI JOIN provider ON provider.organisation = met.organisation

@@ -1,15 +1,16 @@
--- What did every candidate get for every question of a discipline in the editions before one?
+-- What did every candidate get for every question in the editions before one?
 -- One row per edition, candidate and question, zero-shot, earliest edition first; the last revision of each run.
--- Parameters: $discipline, $month, $planned_at, $is_simulated
+-- Parameters: $disciplines, $month, $planned_at, $is_simulated
 SELECT
     s.edition_id,
     s.month,
-    e.bank_version,
     e.planned_at,
     s.sat_in_run_id,
     s.model,
     s.question_uuid,
     s.lineage_uuid,
+    s.passage,
+    s.discipline,
     s.stars_0_count,
     s.stars_1_count,
     s.stars_2_count,
@@ -17,7 +18,7 @@ SELECT
 FROM edition_stars AS s
 JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
 WHERE s.prompt_style = 'zero_shot'
-    AND s.discipline = $discipline
+    AND s.discipline IN (SELECT unnest($disciplines))
     AND s.month <= $month
     AND (e.month, e.planned_at) < ($month, $planned_at::TIMESTAMPTZ)
     AND s.is_simulated = $is_simulated
