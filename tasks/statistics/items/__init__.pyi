@@ -32,12 +32,8 @@ from .graded_response import GradedFit as GradedFit
 from .question_fit import compute_question_fit as compute_question_fit
 
 __all__ = [
-<<<<<<< HEAD
     "LEAST_LINK",
-    "EquatedDiscipline",
-=======
     "EquatedScores",
->>>>>>> itemmodel
     "GradedFit",
     "GradedRows",
     "KnownQuestions",
