@@ -175,7 +175,8 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             other = _read_outline(paper, outline)
             other.outline = outline
             tried.append(other)
-            if other.worth >= best.worth + _gain_needed(other, best, outline):
+            # each must be worth its place beside the first; among those that are, the worthiest is taken
+            if other.worth > best.worth and other.worth >= first.worth + _gain_needed(other, first, outline):
                 best = other
 
     if first.checked.agreement < _WELL_AGREED:
