@@ -176,7 +176,9 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             other.outline = outline
             tried.append(other)
             # each must be worth its place beside the first; among those that are, the worthiest is taken
-            if other.worth > best.worth and other.worth >= first.worth + _gain_needed(other, first, outline):
+            if not other.sound or other.worth < first.worth + _gain_needed(other, first, outline):
+                continue  # what doubts every question of a reading doubts the reading
+            if best is first or other.worth > best.worth:
                 best = other
 
     if first.checked.agreement < _WELL_AGREED:

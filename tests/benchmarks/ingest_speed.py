@@ -48,7 +48,7 @@ def measure_conversion() -> None:
     It stands beside that of the bare library on the same bytes.
     """
     from tasks.ingest.readers import READERS
-    from tasks.ingest.readers.formats import extract
+    from tests.benchmarks.ingest_lines import extract
 
     print(
         f"\n{'conversion (CPU ms per file)':<44}{'files':>6}{'KB':>7}{'ours':>9}{'bare':>9}{'ratio':>7}  bare is"
@@ -205,8 +205,7 @@ def read_within(path: Path) -> dict[str, Any]:
 
 def measure_splitting() -> None:
     """MB of UTF-8 text per CPU second, and how the time grows with the size."""
-    from tasks.ingest.readers.extraction import Line, join_lines
-    from tasks.ingest.splitting import split_lines
+    from tests.benchmarks.ingest_lines import Line, join_lines, split_lines
 
     print(f"\n{'splitting':<44}{'papers':>8}{'MB':>8}{'CPU s':>8}{'MB/CPU s':>10}{'ms/KB':>8}")
     # Patterns are compiled when they are first met: once in a process, which reads papers by the thousand.
@@ -227,7 +226,7 @@ def measure_splitting() -> None:
 
 def _extract_real() -> list[Any]:
     from tasks.ingest.readers import READERS
-    from tasks.ingest.readers.formats import extract
+    from tests.benchmarks.ingest_lines import extract
 
     return [
         extract(path.read_bytes(), READERS.find(path.suffix[1:]), _OPTIONS)
@@ -238,9 +237,8 @@ def _extract_real() -> list[Any]:
 
 def _print_split(name: str, papers: Sequence[list[str]]) -> None:
     from tasks.ingest.layout import headings, option_chains, options
-    from tasks.ingest.readers.extraction import Line, join_lines
-    from tasks.ingest.splitting import split_lines
     from tasks.ingest.words import labels
+    from tests.benchmarks.ingest_lines import Line, join_lines, split_lines
 
     size = sum(len("\n".join(paper).encode()) for paper in papers)
     seconds = 0.0

@@ -29,13 +29,11 @@ from unittest.mock import patch
 from schemas.errors import DocumentError
 from tasks.ingest.layout.outlines import read_series_mark
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.readers.extraction import Line, join_lines
-from tasks.ingest.readers.formats import extract, find_reader
-from tasks.ingest.readers.sniffing import sniff
-from tasks.ingest.splitting import prepare_pieces, split_lines
-from tasks.ingest.tagging import describe_lines, tagger
+from tasks.ingest.splitting import prepare_pieces
+from tasks.ingest.tagging import HEADING, INSIDE, OPTION, OUTSIDE, START, describe_lines, open_model
 from tests.benchmarks.ingest_accuracy import compare, read_landed, read_options, read_truths, render
 from tests.benchmarks.ingest_cache import use_cache
+from tests.benchmarks.ingest_lines import Line, extract_file, join_lines, split_lines
 
 SHARED = Path(os.environ.get("PROCTOR_SHARED_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 FOLDERS = ("exams", "exams_more", "exams_unseen")
@@ -110,8 +108,7 @@ def read_lessons(folder: Path) -> Iterator[Lesson]:
     paths = [folder / name for name in truths] or sorted(folder.rglob("*.*"))
     for path in paths:
         try:
-            data = path.read_bytes()
-            lines = extract(data, find_reader(sniff(data, path.name), path.name), read_options(path)).lines
+            lines = extract_file(path, read_options(path)).lines
         except (DocumentError, OSError):
             continue
         if lines:
@@ -130,13 +127,13 @@ def make_lesson(path: Path, lines: Sequence[Line], truth: dict[str, Any] | None)
 
     def tell(place: int) -> str:
         if place in begins:
-            return tagger.START
+            return START
         if place in split.headings:
-            return tagger.HEADING
+            return HEADING
         if place in offered:
-            return tagger.OPTION
+            return OPTION
         at = bisect_right(firsts, place) - 1
-        return tagger.INSIDE if at >= 0 and spans[at][1] > place else tagger.OUTSIDE
+        return INSIDE if at >= 0 and spans[at][1] > place else OUTSIDE
 
     is_good = split.checked.score >= LEAST_SCORE and len(split.drafts) >= LEAST_QUESTIONS
     if truth is not None:
@@ -175,17 +172,17 @@ def dress_again(
         mark = read_series_mark(0, text)
         end = piece.label.end if piece.label is not None else mark.end if mark is not None else 0
         value = piece.label.value if piece.label is not None else mark.value if mark is not None else 1
-        if tag == tagger.START and (end or chance.random() < 0.5):
+        if tag == START and (end or chance.random() < 0.5):
             text = number.format(n=value, c=_CHINESE[(value - 1) % 10]) + text[end:].lstrip()
-        letter = letter + 1 if tag == tagger.OPTION else 0
-        if tag == tagger.OPTION and (found := _OPTION.match(text)) is not None:
+        letter = letter + 1 if tag == OPTION else 0
+        if tag == OPTION and (found := _OPTION.match(text)) is not None:
             sign = option
             for first in "Aa1":
                 sign = sign.replace(first, chr(ord(first) + min(letter - 1, 8)))
             text = sign + text[found.end() :]
         for at, part in enumerate(text.split("\n")):
             lines.append(replace(look, text=part, label_length=0, emphasis=(), cells=()))
-            known.append(tag if not at else tagger.INSIDE)
+            known.append(tag if not at else INSIDE)
     starts = join_lines(lines)[1]
     by_start = dict(zip(starts, known, strict=True))
     again = prepare_pieces(lines, starts)
@@ -224,8 +221,8 @@ def use_model(data: bytes | None) -> Iterator[None]:
         ):
             yield
         return
-    opened = tagger.open_model(data)
-    with patch.object(tagger, "open_model", lambda _=None: opened):
+    opened = open_model(data)
+    with patch("tasks.ingest.tagging.tagger.open_model", lambda _=None: opened):
         yield
 
 
@@ -240,11 +237,9 @@ def measure(lessons: Sequence[Lesson]) -> None:
             train([one for one in lessons if one.part != part], path)
             data = path.read_bytes()
             for lesson in (one for one in lessons if one.part == part):
-                own = {place for place, tag in enumerate(lesson.tags) if tag == tagger.START}
-                opened, _ = tagger.open_model(data)
-                found = {
-                    place for place, tag in enumerate(opened.tag(lesson.features)) if tag == tagger.START
-                }
+                own = {place for place, tag in enumerate(lesson.tags) if tag == START}
+                opened, _ = open_model(data)
+                found = {place for place, tag in enumerate(opened.tag(lesson.features)) if tag == START}
                 if lesson.is_good:
                     agreed, taught, told = agreed + len(own & found), taught + len(own), told + len(found)
                 if lesson.truth is None:

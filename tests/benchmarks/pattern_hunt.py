@@ -24,8 +24,8 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-from tasks.ingest.readers.extraction import Extraction, Line
 from tasks.ingest.readers.long_runs import LONGEST_RUN, limit_runs
+from tests.benchmarks.ingest_lines import Extraction, Line
 
 PACKAGES = ("schemas", "warehouse", "tasks", "deployments")
 METHODS = ("match", "fullmatch", "search", "finditer")

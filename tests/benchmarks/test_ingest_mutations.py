@@ -9,7 +9,7 @@ import pytest
 
 from tasks.ingest.layout.marks import read_mark
 from tasks.ingest.layout.pieces import make_pieces
-from tasks.ingest.readers.extraction import Line, join_lines
+from tests.benchmarks.ingest_lines import Line, join_lines
 from tests.benchmarks.ingest_mutations import (
     CHANGES,
     PAPERS,

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.ingest.readers.extraction import Line, join_lines
-from tasks.ingest.splitting import split_lines
+from tests.benchmarks.ingest_lines import Line, join_lines, split_lines
 from tests.benchmarks.ingest_papers import LAYOUTS, make_file, make_paper
 from tests.benchmarks.ingest_speed import read_within
 

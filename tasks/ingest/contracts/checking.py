@@ -8,12 +8,14 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import NOTHING_ASKS, keep_asking
 from tasks.ingest.contracts.contents import (
+    keep_apart,
     keep_asked,
     keep_closed,
     keep_key_length,
     keep_keys,
     keep_keys_out,
     keep_lengths,
+    keep_numbers_out,
     keep_option_counts,
     keep_option_labels,
     keep_own,
@@ -42,6 +44,8 @@ CONTRACTS: tuple[Callable[[Reading], ContractCheck], ...] = (
     keep_score_table,
     keep_marks,
     keep_number_runs,
+    keep_apart,
+    keep_numbers_out,
     keep_option_counts,
     keep_option_labels,
     keep_section_types,

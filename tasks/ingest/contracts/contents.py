@@ -24,6 +24,62 @@ _MIN_ALIKE, _MOST = 4, 0.8
 _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 
 
+def keep_apart(reading: Reading) -> ContractCheck:
+    """Questions differ: what tells them apart is read where many seem to be worded alike."""
+    found = ContractCheck(checked=len(reading.drafts) >= _MIN_ALIKE)
+    alike: dict[tuple[object, ...], list[Draft]] = {}
+    for draft in reading.drafts:
+        words = (draft.stem, draft.material, *(text for _, text in draft.options))
+        alike.setdefault(words, []).append(draft)
+    for drafts in alike.values():
+        if len(drafts) < _MIN_ALIKE:
+            continue
+        for draft in drafts:
+            found.doubt(draft)
+        found.breaches.append(
+            Breach(
+                "apart",
+                drafts[0].start,
+                len(drafts),
+                f"{len(drafts)} questions are worded alike ({drafts[0].stem[:20]!r}): what tells them apart was not read.",
+            )
+        )
+    return found
+
+
+_BARE_NUMBER = re.compile(r"(\d{1,3})\s+\D")
+_LEAST_RUN = 3
+
+
+def keep_numbers_out(reading: Reading) -> ContractCheck:
+    """No stems begin with numbers that rise one by one: these count the questions."""
+    found = ContractCheck(checked=bool(reading.drafts))
+    run: list[tuple[int, Draft]] = []
+    runs: list[list[tuple[int, Draft]]] = []
+    for draft in reading.drafts:
+        match = None if draft.number_label else _BARE_NUMBER.match(draft.stem)
+        if match is None:
+            continue
+        value = int(match[1])
+        if not run or value != run[-1][0] + 1:
+            run = []
+            runs.append(run)
+        run.append((value, draft))
+    held = [draft for one in runs if len(one) >= _LEAST_RUN for _, draft in one]
+    if held:
+        for draft in held:
+            found.doubt(draft)
+        found.breaches.append(
+            Breach(
+                "numbers_out",
+                held[0].start,
+                len(held),
+                f"{len(held)} stems begin with their numbers (from {held[0].stem[:20]!r} on).",
+            )
+        )
+    return found
+
+
 def keep_option_counts(reading: Reading) -> ContractCheck:
     """The choice questions of a section offer as many options each as nearly all of them do."""
     found = ContractCheck()

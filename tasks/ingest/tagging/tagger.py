@@ -29,6 +29,8 @@ START, HEADING, OPTION, INSIDE, OUTSIDE = "S", "H", "O", "I", "X"
 MODEL = "tagger.crf"
 # So few lines show no form that repeats.
 LEAST_LINES = 40
+# One question below the other: fewer may be any lines.
+LEAST_STARTS = 2
 _LONGEST_TITLE = 120
 
 
@@ -95,7 +97,7 @@ def propose_by_tags(pieces: Sequence[Piece], tags: Sequence[str]) -> list[Outlin
             last = 0 if _begins_again(pieces, tags, place) else last
         elif piece.label is not None:
             hidden.add(piece.start)
-    if not numbers:
+    if len(numbers) < LEAST_STARTS:
         return []
     own = Outline(numbers=numbers, hidden=frozenset(hidden - set(headings)), family="learned", given=True)
     if not headings:

@@ -118,7 +118,7 @@ def test_what_is_numbered_on_through_the_paper_is_a_question_or_a_heading(
     raw, starts, _ = join_lines(lines)
     begins = [start for start, text in zip(starts, texts, strict=True) if text.startswith(divided_at)]
     drafts = [
-        Draft(stem="求", start=start, end=end, marks=5)
+        Draft(stem=f"求{start}", start=start, end=end, marks=5)
         for start, end in zip(begins, [*begins[1:], len(raw)], strict=True)
     ]
     checked, _ = check_reading(Reading(drafts, make_pieces(lines, starts)))
@@ -182,3 +182,13 @@ def test_lists_below_lines_that_ask_nothing_are_no_options(tmp_path: Path) -> No
     path = tmp_path / "kitchen.txt"
     path.write_text(recipe, encoding="utf-8")
     assert read_landed(path)["questions"] == []
+
+
+@pytest.mark.parametrize(
+    ("stems", "breaches"),
+    [(("9 Bogen", "10 Platte", "11 Seil"), ["numbers_out"]), (("9 Bogen", "12 Platte", "7 Seil"), [])],
+)
+def test_numbers_that_rise_from_stem_to_stem_are_no_text(stems: tuple[str, ...], breaches: list[str]) -> None:
+    drafts = [Draft(stem=f"{stem} tragen was?", start=place) for place, stem in enumerate(stems)]
+    checked, _ = check_reading(Reading(drafts, ()))
+    assert list_contracts(checked) == breaches
