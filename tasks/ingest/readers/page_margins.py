@@ -1,4 +1,4 @@
-"""Marks and numbers in the margins of a page, put where the text that they belong to ends or begins.
+"""Marks and numbers in the margins of a page, put where their text ends or begins.
 
 `[7M]`, `6` or `L3/CO1   6` stand in a column of their own beside the first line of a question, and are written or seen between its
 lines.
@@ -133,9 +133,9 @@ LEAST_NUMBERS = 3
 
 
 def settle_numbers(rows: list[Row]) -> None:
-    """Put numbers that stand in the middle of their rows `a`, `b`, `c` before the first of these.
+    """Put numbers that stand in the middle of their rows before the first of these.
 
-    Tables centre them so. Nothing is moved where they do not run on, or each has not a first row of its own above it.
+    Tables centre them so beside `a`, `b`, `c`. Nothing is moved where they do not run on, or each has not a first row of its own above it.
     """
     numbers = [
         (row, int(match[1])) for row in rows if _is_open(row) and (match := _NUMBER.fullmatch(row.text))
