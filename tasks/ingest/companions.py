@@ -84,7 +84,7 @@ def apply_companion(split: Split, options: Mapping[str, Any]) -> None:
 def _doubt(split: Split, size: int, words: str) -> None:
     """Say what became of a key that was not taken.
 
-    It counts against the reading as a key within the paper does.
+    It counts against the reading, as a key within the paper does.
     """
     split.warnings.append(words)
     breach = Breach("key_length", 0, size, words)

@@ -1,8 +1,6 @@
 """Questions without options: judgements, filled blanks, and written answers.
 
-Answers may have a mark of their own, or none.
-
-Where there is no mark, it is found where the question ends and the answer begins.
+These have a mark of their own or none. Where there is no mark, it is found where the question ends and the answer begins.
 """
 
 from __future__ import annotations

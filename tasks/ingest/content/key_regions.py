@@ -55,7 +55,10 @@ _NEXT_LINES = 6
 
 
 def _opens_further(pieces: Sequence[Piece], place: int, asked: Collection[str]) -> bool:
-    """Whether a further paper begins here: its first question offers options and is a new one."""
+    """Whether the first section of a further paper begins here.
+
+    Its first question offers options and is a new one.
+    """
     heading = read_heading(pieces[place].text)
     if heading is None or heading.fine is None or heading.label is None or heading.label.value != 1:
         return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,7 +44,7 @@ _FREE = ("short_answer", "essay", "calculation", "material_analysis")
 class KeyPart:
     """The lines with answers below one heading.
 
-    Of an answer part, or of a section of questions, whose index is `own`.
+    It is one of an answer part, or that of a section of questions, whose index is `own`.
     """
 
     pieces: Sequence[Piece]
@@ -94,7 +95,7 @@ def match_keys(drafts: Sequence[Draft], parts: Sequence[KeyPart], language: str 
 class _Mark:
     """What may open an answer, or the answers of a section.
 
-    Where it stands, its number, and how surely it counts.
+    It knows where it stands, its number, and how surely it counts.
     """
 
     part: int
@@ -111,7 +112,7 @@ class _Mark:
 
 @dataclass(frozen=True)
 class _Target:
-    """What answers may count: a question, one of its numbered blanks, a section's heading."""
+    """A question, a numbered blank, or the heading of a section, as answers may count it."""
 
     value: int | None
     style: str
@@ -124,10 +125,7 @@ class _Target:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A mark taken for the one that opens the answer of a target.
-
-    `repeats` says whether it prints the question again.
-    """
+    """A mark that opens the answer of a target, and whether it prints the question again."""
 
     mark: int
     target: int
@@ -228,10 +226,7 @@ _INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[
 
 
 def split_inline(piece: Piece) -> list[tuple[int, int, int]]:
-    """The numbers of `1、44（…）  2、10  3、3(2)` that run 1 by 1.
-
-    With each of them where it begins and ends.
-    """
+    """The numbers of `1、44（…）  2、10  3、3(2)` that run 1 by 1, and where each begins and ends."""
     found = list(_INLINE.finditer(piece.text))
     # `1、…（2）…`: the bracketed number counts the points of the first answer
     found = [mark for mark in found if bool(mark.group(1)) == bool(found[0].group(1))]
@@ -291,6 +286,9 @@ def _align(marks: Sequence[_Mark], targets: Sequence[_Target], aheads: Sequence[
         steps: list[tuple[int, float, bool]] = []
         again = echoes.find(ahead) if mark.style != _HEADING else None
         places = headings if mark.style == _HEADING else by_value.get(mark.value, [])
+        if len(places) > _MOST_PLACES:  # a bank of many sections: those about as far on as the mark
+            about = bisect_left(places, index * len(targets) // len(marks))
+            places = places[max(0, about - _MOST_PLACES // 2) : about + _MOST_PLACES // 2]
         for place in places if again is None or again in places else [*places, again]:
             worth = _weigh(mark, targets[place], ahead, place == again)
             if worth > 0:
@@ -324,7 +322,7 @@ def _weigh(mark: _Mark, target: _Target, ahead: str, is_echo: bool) -> float:
     return (0.2 if target.draft.answer else 0.5) + alike + mark.worth + fits
 
 
-_SURE = 4.0
+_SURE, _MOST_PLACES = 4.0, 80
 _SECTIONS = ("cn", "cnp", "part", "roman", "word")
 
 
@@ -495,7 +493,7 @@ def _find_whole(
 ) -> _Target | None:
     """The one question that all of a part answers.
 
-    Its heading is the question, or its numbers count the parts.
+    Its heading is the question, or its numbers count the parts of it.
     """
     if heading is not None and heading.draft is not None:
         return heading
@@ -535,7 +533,7 @@ def _read_run(part: KeyPart) -> str | None:
 def _share_run(text: str, asked: Sequence[_Target]) -> list[tuple[_Target | None, KeyEntry]]:
     """Give keys without numbers to as many questions.
 
-    One sign each, or groups with white space between them.
+    They are one sign each, or groups with white space between them.
     """
     keys = _RUN_KEY.findall(text)
     if len(keys) != len(asked):

@@ -1,6 +1,4 @@
-"""Lines that are made of keys.
-
-`1、C  2、B`, `1-5 ABCDD`, `1√ 2×`, and keys that stand there without their numbers.
+"""Lines that are made of keys: `1、C  2、B`, `1-5 ABCDD`, `1√ 2×`, and keys without numbers.
 
 The latter are written as the former, which are read everywhere: letters below ten questions, rows of numbers and of keys, keys one
 below the other; answers that follow without a heading are given one.
@@ -234,9 +232,9 @@ def _may_open_block(first: str) -> bool:
 def _read_bare_keys(
     pieces: Sequence[Piece], place: int, count: int, lead: re.Match[str] | None
 ) -> tuple[list[str], int]:
-    """The keys of lines that hold nothing else, for at most `count` questions.
+    """The keys of lines that hold nothing else, and the last of these lines.
 
-    With them the last of these lines.
+    They are for at most `count` questions.
     """
     first = pieces[place].text[lead.end() if lead is not None else 0 :]
     tokens = _split_keys(first)
@@ -294,9 +292,7 @@ _KEY_CELL = re.compile(KEY_MARK)
 def _read_row(text: str, name: re.Pattern[str], cell: Callable[[str], object]) -> list[str]:
     """The cells of a row, without its name.
 
-    Empty where one of them is not what the row should hold.
-
-    They stand between bars, tabs or wide gaps, and after a name between any.
+    None where one of them is not what the row should hold. They stand between bars, tabs or wide gaps, and after a name between any.
     """
     stripped = text.strip().strip("|").strip()
     named = name.match(stripped)
@@ -308,7 +304,7 @@ def _read_row(text: str, name: re.Pattern[str], cell: Callable[[str], object]) -
 
 
 def _read_row_pair(pieces: Sequence[Piece], place: int) -> tuple[list[int], list[str], int]:
-    """The numbers of a row and the keys of the row below it, and its place.
+    """The numbers of a row, the keys of the row below it, and its place.
 
     Empty where they do not belong together.
     """

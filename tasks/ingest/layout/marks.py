@@ -19,7 +19,14 @@ from tasks.ingest.layout.bullets import write_unlettered
 from tasks.ingest.layout.exports import write_exports
 from tasks.ingest.layout.headings import read_heading
 from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
-from tasks.ingest.layout.mending import drop_decoration, drop_upright, open_cells, open_options, part_lines
+from tasks.ingest.layout.mending import (
+    drop_decoration,
+    drop_upright,
+    open_cells,
+    open_options,
+    part_lines,
+    write_bare_letters,
+)
 from tasks.ingest.layout.option_marks import write_digits, write_letters
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.layout.ticks import write_ticks
@@ -60,7 +67,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
     lines = drop_decoration(
         write_ticks(write_exports(_drop_idle(open_options(open_cells(IndexedLines(pieces))))))
     )
-    lines = drop_upright(part_lines(lines))
+    lines = write_bare_letters(drop_upright(part_lines(lines)))
     lines = _write_numbers(_write_headings(lines))
     lines = write_digits(write_letters(lines))
     lines = write_unlettered(_cut_second_numbers(lines))

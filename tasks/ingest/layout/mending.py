@@ -119,6 +119,26 @@ def _read_option_row(piece: Piece) -> tuple[int, Piece] | None:
     return ord(letter) - ord("A"), line
 
 
+_LETTERED = re.compile(r"\s*([A-H])(?:(?P<stop>\s*[.．、:：)）])|\s?(?=[\u4e00-\u9fff“《]))")
+
+
+def write_bare_letters(lines: IndexedLines) -> IndexedLines:
+    """Write `A农民` as `A. 农民` where lines run A B C … and others of them have a stop."""
+    changed: dict[int, Piece] = {}
+    run: list[tuple[int, re.Match[str]]] = []
+    for place, piece in enumerate((*lines.pieces, None)):
+        match = _LETTERED.match(piece.text) if piece is not None and piece.kind != "table" else None
+        value = ord(match[1]) - ord("A") if match is not None else -1
+        if match is not None and value == len(run) and (not run or run[-1][0] == place - 1):
+            run.append((place, match))
+            continue
+        bare = [(at, one) for at, one in run if one["stop"] is None]
+        if len(run) > _LEAST_OFFERED and 0 < len(bare) < len(run):
+            changed |= {at: rewrite(lines.pieces[at], one.end(), f"{one[1]}. ") for at, one in bare}
+        run = [(place, match)] if match is not None and value == 0 else []
+    return lines.replace(changed)
+
+
 def _is_form(text: str, counts: Counter[str]) -> bool:
     return len(text) <= _LONGEST_FORM_CELL and (counts[text] >= _LEAST_ROWS or is_status_line(text))
 

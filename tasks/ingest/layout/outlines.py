@@ -119,7 +119,7 @@ def propose_outlines(
         if counted is not None and len(counted.numbers) > len(starts):
             yield counted
     sections = _list_sections(marks, pieces, heads)
-    titled = _find_titled(pieces, heads)
+    titled = _find_titled(pieces, heads, {mark.place for mark in marks})
     if titled:
         outlines.append(Outline(titled))
     for headings, titles in sections:
@@ -268,7 +268,7 @@ _FAR, _USUAL_GAP = 4, 2.5
 def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
     """Numbers that nothing closes, from 1 on one by one.
 
-    They stand as far apart as questions do and rows of a table do not.
+    They are as far apart as questions are, and rows of a table are not.
     """
     runs: dict[int, list[tuple[float, list[tuple[int, int, int]]]]] = defaultdict(list)
     for place, piece in enumerate(pieces):
@@ -474,11 +474,17 @@ _WORTH = re.compile(
 _LINES_BELOW = 4
 
 
-def _find_titled(pieces: Sequence[Piece], heads: Mapping[int, bool]) -> dict[int, Heading]:
-    """Titles without a numeral that name what a section is worth, each above numbers that begin at 1; two at least."""
+def _find_titled(
+    pieces: Sequence[Piece], heads: Mapping[int, bool], marked: Collection[int]
+) -> dict[int, Heading]:
+    """Titles without a numeral that name what a section is worth, two at least.
+
+    Each stands above numbers that begin at 1.
+    """
     found: dict[int, Heading] = {}
     for place, piece in enumerate(pieces):
-        match = _WORTH.fullmatch(piece.text) if len(piece.text) <= _LONGEST_TITLE else None
+        is_plain = len(piece.text) <= _LONGEST_TITLE and place not in marked
+        match = _WORTH.fullmatch(piece.text) if is_plain else None
         below = (
             [one.label for one in pieces[place + 1 : place + 1 + _LINES_BELOW]] if match is not None else []
         )
@@ -495,9 +501,9 @@ def _find_titled(pieces: Sequence[Piece], heads: Mapping[int, bool]) -> dict[int
 
 
 def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
-    """Whether a box with a title stands below the first line of a question.
+    """Whether a box with a title stands below the first line of a question, between 1 and 2.
 
-    Between 1 and 2 where it stands tells nothing.
+    Then where it stands tells nothing.
     """
     if not mark.place or "|" not in pieces[mark.place].text[: mark.end]:
         return False

@@ -36,7 +36,7 @@ def strip_label(label: str, text: str) -> str:
 def strip_labels(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Drop the labels that options repeat.
 
-    Also bare ones (`A mill`, `A磨坊`), where most options have one.
+    Also bare ones (`A mill`, `A磨坊`), where most of them have one.
     """
     stripped = [(label, strip_label(label, text)) for label, text in pairs]
     bare = [re.match(rf"{label}(?:\s+(?=\S)|(?=[^\x00-\x7f]))", text) for label, text in pairs]

@@ -137,9 +137,9 @@ def _find_telling_apart(
 ) -> list[str]:
     """The unnamed keys whose texts tell questions apart that are worded the same.
 
-    What these are asked about.
+    They are what these questions are about.
     """
-    stem = next((name for name in names if roles.get(name) == "stem"), None)
+    stem = next((name for name in names if roles.get(name) == "stem"), "")
     alike: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for record in records:
         alike[str(record.get(stem or ""))].append(record)
