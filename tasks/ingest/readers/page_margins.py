@@ -135,7 +135,7 @@ LEAST_NUMBERS = 3
 def settle_numbers(rows: list[Row]) -> None:
     """Put numbers that stand in the middle of their rows before the first of these.
 
-    Tables centre them so. Nothing is moved where they do not run on, or each has not a first row of its own above it.
+    Tables centre them so beside `a`, `b`, `c`. Nothing is moved where they do not run on, or each has not a first row of its own above it.
     """
     numbers = [
         (row, int(match[1])) for row in rows if _is_open(row) and (match := _NUMBER.fullmatch(row.text))
