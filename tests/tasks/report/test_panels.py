@@ -214,6 +214,7 @@ def test_organisations_of_the_leak_watch_are_numbered_by_their_gain() -> None:
             "organisation": organisation, "model": organisation, "question_uuid": f"{question:03d}", "lineage_uuid": f"{question:03d}",
             "stars": 1.0 + question % 3 * 0.5 + (gain if is_met else 0.0), "discrimination": 1.0, "difficulty": question % 5 * 0.4 - 0.8,
             "threshold_1": -1.0, "threshold_2": 0.0, "threshold_3": 1.0, "is_met": is_met,
+            "asymptote_1": 0.0, "asymptote_2": 0.0, "asymptote_3": 0.0,
         }  # fmt: skip
 
     rows = pl.DataFrame(
