@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
@@ -173,6 +173,13 @@ def read_series_mark(place: int, text: str) -> SeriesMark | None:
 
     The line is the `place`-th of its paper.
     """
+    mark = _read_mark(text)
+    return None if mark is None else SeriesMark(place, *mark)
+
+
+@lru_cache(maxsize=1 << 14)  # the tagger and every search for readings ask it of the same lines
+def _read_mark(text: str) -> tuple[int, int, str] | None:
+    """Where the mark at the beginning of a line ends, its value and family."""
     match = _MARK.match(text)
     if match is None:
         return None
@@ -193,14 +200,14 @@ def read_series_mark(place: int, text: str) -> SeriesMark | None:
     if not (word or is_bracketed or has_stop or match["unit"].strip() or len(match["gap"]) > 1 or has_part):
         return None
     if has_part and not (word or is_bracketed or has_stop):
-        return SeriesMark(place, match.end(), value, "1a")
+        return match.end(), value, "1a"
     if kind == "1" and rest[:1].isdigit() and not match["gap"] and not word and "、" not in close:
         return None
     if word in not_counting():
         return None
     shape = "()" if match["open"] and is_bracketed else ")" if is_bracketed else "." if has_stop else " "
     family = f"{word}{kind}{match['unit'].strip()}{'' if word or match['unit'].strip() else shape}"
-    return SeriesMark(place, match.end(), value, family)
+    return match.end(), value, family
 
 
 def _kind(numeral: str) -> str:
