@@ -261,7 +261,7 @@ def keep_number_runs(reading: Reading) -> ContractCheck:
                 "number_runs",
                 draft.start,
                 lost,
-                f"{lost} numbers are missing before question {draft.number_label}.",
+                f"{'One number is' if lost == 1 else f'{lost} numbers are'} missing before question {draft.number_label.rstrip('.')}.",
                 draft.section,
             )
         )
