@@ -219,14 +219,16 @@ _WELL_AGREED = 0.97
 _BEST = DOUBTFUL + _TAGS_WEIGH * _WELL_AGREED
 
 
-def _gain_needed(other: ReadPaper, best: ReadPaper, outline: Outline) -> float:
-    """How much more another reading must be worth to take the place of the best one."""
-    more = len(other.drafts) + len(outline.hidden) - len(best.drafts)
-    if more > 0 or outline.hidden:
+def _gain_needed(other: ReadPaper, first: ReadPaper, outline: Outline) -> float:
+    """How much more another reading must be worth to take the place of the first one."""
+    # what is left out of the questions because it asks nothing is no loss; what tags pass over may be one
+    left_out = 0 if outline.given else len(outline.hidden)
+    more = len(other.drafts) + left_out - len(first.drafts)
+    if more > 0 or left_out:
         # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
-        if other.missing < best.missing and other.worth >= best.worth:
+        if other.missing < first.missing and other.worth >= first.worth:
             return 0.0  # a question that is doubted is better than one that is missed
-        return LEAST_GAIN if other.amiss < best.amiss else _GAIN_WITHOUT_MORE
+        return LEAST_GAIN if other.amiss < first.amiss else _GAIN_WITHOUT_MORE
     return _GAIN_WITHOUT_MORE if more == 0 else _GAIN_WITH_FEWER
 
 
