@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -152,9 +153,23 @@ def _find_faults(root: int, homes: Sequence[Path], watch: LockWatch) -> set[str]
                 faults.add(f"{pid} writes to {target}")
             elif store.exists() and store.stat().st_ino in held:
                 watch.seen += 1
-            elif Path(f"/proc/{pid}").exists():
+            elif Path(f"/proc/{pid}").exists() and not _is_being_started(pid):
                 faults.add(f"{pid} has {target} open and holds no lock on its database")
     return faults
+
+
+# What the kernel says of a process that was forked and runs no program of its own yet, and for how long at most that is a start.
+_FORKED_WITHOUT_EXEC, _STARTING_S = 0x40, 5.0
+
+
+def _is_being_started(pid: int) -> bool:
+    """Whether a process stands between fork and exec, where a busy machine may leave it for many looks."""
+    try:
+        flags = int(Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(") ")[2].split()[6])
+        age_s = time.time() - psutil.Process(pid).create_time()
+    except (OSError, psutil.Error):
+        return True  # it has ended
+    return bool(flags & _FORKED_WITHOUT_EXEC) and age_s < _STARTING_S
 
 
 def _list_processes(root: int) -> list[tuple[int, int]]:
