@@ -163,7 +163,7 @@ _FORKED_WITHOUT_EXEC, _STARTING_S = 0x40, 5.0
 
 
 def _is_being_started(pid: int) -> bool:
-    """Whether a process stands between fork and exec, where a busy machine may leave it for many looks."""
+    """Whether a process stands between fork and exec; a busy machine may leave it there."""
     try:
         flags = int(Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(") ")[2].split()[6])
         age_s = time.time() - psutil.Process(pid).create_time()
