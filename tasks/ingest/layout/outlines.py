@@ -293,6 +293,7 @@ def _list_numberings(
 
 _BARE = re.compile(r"\s*([1-9]\d?)\s+(?=\(?[A-Za-z\u4e00-\u9fff“\"])")
 _FAR, _USUAL_GAP = 4, 2.5
+_MOST_RUNS = 32
 
 
 def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
@@ -306,13 +307,14 @@ def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
         if match is None:
             continue
         value, mark = int(match[1]), (place, match.end(), int(match[1]))
-        if value == 1:
-            runs[1].append((0.0, [mark]))
-            continue
         before = [(score + min(place - run[-1][0], _FAR), run) for score, run in runs[value - 1]]
-        if before:
-            score, run = max(before, key=lambda one: (one[0], one[1][-1][0]))
-            runs[value].append((score, [*run, mark]))
+        score, run = max(before, key=lambda one: (one[0], one[1][-1][0]), default=(0.0, []))
+        if not run and value > 1:
+            continue
+        own = runs[value]
+        own.append((score, [*run, mark]))
+        if len(own) > 2 * _MOST_RUNS:  # a bank counts from 1 again and again
+            runs[value] = [max(own, key=lambda one: one[0]), *own[-_MOST_RUNS:]]
     found = [one for several in runs.values() for one in several]
     score, best = max(found, key=lambda one: one[0], default=(0.0, []))
     is_spread = len(best) >= _MIN_RUN and score >= _USUAL_GAP * (len(best) - 1)

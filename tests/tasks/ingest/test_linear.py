@@ -33,6 +33,11 @@ MADE: dict[str, Callable[[int], list[str]]] = {
             "3. 铁会沉。（ ）",
         )
     ],
+    "numbers that nothing closes, again and again": lambda size: [
+        line
+        for number in range(size // 60)
+        for line in (f"{number % 20 + 1} carries the bridge", "words below it", "and more", "of them")
+    ],
     "prose": lambda size: ["The river flows past the old harbour and the mill."] * (size // 51),
 }
 
