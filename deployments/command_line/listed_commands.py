@@ -89,6 +89,9 @@ COMMANDS: Final = (
     ),
     Listed("stability", "judge.stability", "Draw other samples from the questions of a published edition."),
     Listed("agreement", "analyse.agreement", "Percent agreement, Cohen's kappa and Krippendorff's alpha."),
+    Listed(
+        "verdict", "analyse.verdict", "Say whether A is better than B, by how much, since when and how sure."
+    ),
     Listed("gscore", "gscore.score", "Score generated text against references."),
     Listed("clock", "operate.clock", "Compare the clock with what else is known of the time."),
     Listed(
