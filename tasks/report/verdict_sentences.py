@@ -6,6 +6,7 @@ texts where it differs by language.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -32,6 +33,11 @@ class Sentence(NamedTuple):
 def render_sentence(sentence: Sentence) -> Words:
     """The sentence in both languages."""
     return _fill(SENTENCES[sentence.key], sentence.values)
+
+
+def list_values(sentence: Sentence) -> list[str | Words]:
+    """What stands in the places of the sentence, in order of their names: how a page's data holds it."""
+    return [sentence.values[name] for name in sorted(set(re.findall(r"{(\w+)}", SENTENCES[sentence.key][1])))]
 
 
 def say_pair(row: Row, disciplines: Sequence[Row] = ()) -> list[Sentence]:

@@ -38,7 +38,7 @@ def verdict(
 
     Every interval and every "better" is corrected for all pairs (or candidates) that were looked at.
 
-    Example: proctor verdict sim-basalt-2 sim-granite-1
+    Example: proctor verdict sim-basalt-2 sim-aurora-2
 
     Example: proctor verdict sim-basalt-2
 
