@@ -31,7 +31,6 @@ class Listed(NamedTuple):
     summary: str
 
 
-# In the order of `proctor --help`.
 COMMANDS: Final = (
     Listed(
         "init", "operate.operations", "Create PROCTOR_HOME: ledger, lake, and a model registry to fill in."
@@ -181,6 +180,63 @@ COMMANDS: Final = (
 )
 
 
+# What `proctor --help` shows, in its order: whoever comes for one stage finds its commands together.
+SECTIONS: Final = {
+    "Begin": ("demo", "init", "doctor", "status"),
+    "Papers become questions": (
+        "ingest",
+        "ingest learn",
+        "documents",
+        "rules",
+        "review",
+        "web",
+        "augment",
+        "dedupe",
+        "bank",
+    ),
+    "The month's exam": (
+        "models",
+        "organisations",
+        "exam",
+        "evaluate",
+        "judge",
+        "publish",
+        "report",
+        "monthly",
+        "runs",
+        "unparsed",
+        "approvals",
+    ),
+    "How far the judges can be believed": ("calibrate", "drift", "errors", "recalibrate", "stability"),
+    "Read what came of it": (
+        "verdict",
+        "sql",
+        "shell",
+        "attach",
+        "export",
+        "import",
+        "contamination",
+        "agreement",
+    ),
+    "The league, and generated texts": ("league", "gscore", "cgeval"),
+    "Keep it running": (
+        "up",
+        "down",
+        "deploy",
+        "worker",
+        "hosts",
+        "logs",
+        "metrics",
+        "clock",
+        "validate",
+        "backup",
+        "restore",
+        "compact",
+        "erase",
+    ),
+}
+
+
 class ListedCommand(TyperCommand):
     """A command's place in the list.
 
@@ -204,8 +260,16 @@ class ListedGroup(TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        for listed in COMMANDS:
-            self.add_command(ListedCommand(listed))
+        listed = {one.name: one for one in COMMANDS}
+        for names in SECTIONS.values():
+            for name in names:
+                self.add_command(ListedCommand(listed[name]))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands in their sections, no summary cut."""
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, self.commands[name].help or "") for name in names])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command of the first word, or of the first two where such a one is listed."""

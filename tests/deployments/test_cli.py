@@ -19,7 +19,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from deployments.command_line.listed_commands import COMMANDS
+from deployments.command_line.listed_commands import COMMANDS, SECTIONS
 from schemas.settings import load_settings
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam.tokens import read_ended_tokens
@@ -109,6 +109,17 @@ def test_the_list_says_of_each_command_what_its_own_help_begins_with() -> None:
     }
     assert {listed.name: listed.summary for listed in COMMANDS} == own
     assert len({listed.name for listed in COMMANDS}) == len(COMMANDS)
+
+
+def test_every_command_stands_in_one_section_of_the_help() -> None:
+    shown = [name for names in SECTIONS.values() for name in names]
+    assert sorted(shown) == sorted(listed.name for listed in COMMANDS)
+    from deployments.cli import app
+
+    help_text = CliRunner().invoke(app, ["--help"]).output
+    places = [help_text.index(f"{title}:") for title in SECTIONS]
+    assert places == sorted(places)
+    assert "..." not in help_text.split("Begin:")[1]
 
 
 def test_every_command_that_a_module_registers_is_listed() -> None:

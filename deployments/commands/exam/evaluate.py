@@ -127,7 +127,9 @@ def _run_exam(
         print_note(line)
     is_asked = sys.stdin.isatty() and not how.as_json
     if summary is not None and not yes and not summary["is_published"] and is_asked:
-        typer.confirm("Run it?", abort=True)
+        # Where nobody is due there is nothing to agree to; the flow says so, and closes what is overdue.
+        if summary["session_count"]:
+            typer.confirm("Run it?", abort=True)
     result = run_flow(flow, without_server=how.no_server, **parameters)
     if result.get("waits_for"):
         then = "proctor approvals list"
@@ -137,6 +139,12 @@ def _run_exam(
         then = f"proctor exam sit {result['run_id']}"
     elif result["pending_sessions"]:
         then = "the same command again when the batches have ended (proctor models batches)"
+    elif result.get("outside"):
+        first = result["outside"][0]
+        then = (
+            f"proctor exam sessions {result['run_id']} lists what is to be sat; "
+            f"proctor exam token candidate:{first} --session SESSION lets {first} sit it (proctor exam serve)"
+        )
     else:
         then = f"proctor judge --run {result['run_id']}" if flow == "evaluate" else "proctor sql leaderboard"
     print_result(result, as_json=how.as_json, lines=render_exam(result), then=then)
