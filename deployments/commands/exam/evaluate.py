@@ -125,11 +125,11 @@ def _run_exam(
     summary = preview(wishes, is_to_run=True)
     for line in render_plan(summary):
         print_note(line)
-    is_asked = sys.stdin.isatty() and not how.as_json
-    if summary is not None and not yes and not summary["is_published"] and is_asked:
-        # Where nobody is due there is nothing to agree to; the flow says so, and closes what is overdue.
-        if summary["session_count"]:
-            typer.confirm("Run it?", abort=True)
+    is_asked = sys.stdin.isatty() and not how.as_json and not yes
+    # Where nobody is due there is nothing to agree to; the flow says so, and closes what is overdue.
+    is_open = summary is not None and summary["session_count"] > 0 and not summary["is_published"]
+    if is_asked and is_open:
+        typer.confirm("Run it?", abort=True)
     result = run_flow(flow, without_server=how.no_server, **parameters)
     if result.get("waits_for"):
         then = "proctor approvals list"
