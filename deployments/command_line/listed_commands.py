@@ -92,6 +92,8 @@ COMMANDS: Final = (
         "verdict", "analyse.verdict", "Say whether A is better than B, by how much, since when and how sure."
     ),
     Listed("gscore", "gscore.score", "Score generated text against references."),
+    Listed("settings", "operate.settings", "What can be set, and what is. Without a command: `list`."),
+    Listed("start", "operate.start", "Your own first month, step by step: from papers to a leaderboard."),
     Listed("clock", "operate.clock", "Compare the clock with what else is known of the time."),
     Listed(
         "sql",
@@ -182,7 +184,7 @@ COMMANDS: Final = (
 
 # What `proctor --help` shows, in its order: whoever comes for one stage finds its commands together.
 SECTIONS: Final = {
-    "Begin": ("demo", "init", "doctor", "status"),
+    "Begin": ("demo", "start", "init", "settings", "doctor", "status"),
     "Papers become questions": (
         "ingest",
         "ingest learn",
