@@ -45,7 +45,7 @@ _HEAD = "| command | what it does | example |\n|---|---|---|\n"
 
 
 def _render_sections(root: Any, commands: list[DescribedCommand]) -> list[str]:
-    """The first level in the sections of `proctor --help`; of a group there is a row that names its own table."""
+    """The first level, in the sections of `proctor --help`; a group has a row there, too."""
     rows = {command.path[0]: _render_row(command) for command in commands}
     parts = []
     for title, names in SECTIONS.items():

@@ -43,7 +43,10 @@ def read_month(text: str) -> str:
 
 
 def list_workbooks(paths: Sequence[Path]) -> list[Path]:
-    """The workbooks meant: a folder stands for those in it; raises UsageError for a folder without any."""
+    """The workbooks meant: a folder stands for those in it.
+
+    Raises UsageError for a folder without any.
+    """
     found: list[Path] = []
     for path in paths:
         inside = [path] if not path.is_dir() else sorted(path.glob("*.xlsx"))

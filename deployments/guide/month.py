@@ -5,6 +5,7 @@ A step is one or a few commands of ours, each printed before it runs; stopped an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,14 +21,15 @@ from tasks.models.registry import SIMULATED_URL
 
 # More questions than this are no first month.
 _MOST_QUESTIONS: Final = 1_000
+_UNKNOWN: Final = "unknown"
 # Fewer of a discipline tell nothing of it.
 _LEAST_SHARE: Final = 3
 _JUDGE_HELP = "It must not be one of the candidates, and better not of one of their families."
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What is answered beforehand; the rest is asked for. Of the judge that is what holds of the candidates, where it is left out."""
+class GivenAnswers:
+    """What is answered beforehand; the rest is asked for."""
 
     papers: Annotated[str, typer.Option("--papers", help="Folder or file of exam papers.")] = ""
     annotators: Annotated[str, typer.Option("--annotators", help="Who reviews, with commas.")] = ""
@@ -51,7 +53,7 @@ class Answers:
     styles: Annotated[str, typer.Option("--styles", help="Prompt styles, with commas.")] = ""
 
 
-def guide_month(answers: Answers, *, month: str = "", is_silent: bool = False) -> int:
+def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = False) -> int:
     """Go from papers to a leaderboard as far as it goes now; returns the exit code.
 
     Raises UsageError where something must be answered and nobody can be asked.
@@ -66,12 +68,12 @@ def guide_month(answers: Answers, *, month: str = "", is_silent: bool = False) -
         _read_papers(talk, answers)
         if not _review(talk, answers):
             return 0
-        if not talk.read_rows("SELECT 1 FROM editions LIMIT 1"):
+        if not talk.read("sql", "editions_published"):
             _register_models(talk, answers)
             _shape_exam(talk, answers)
             if code := _hold_exam(talk, month):
                 return code
-        if talk.read_rows("SELECT 1 FROM editions LIMIT 1"):
+        if talk.read("sql", "editions_published"):
             _show_board(talk)
         return 0
     except StepError as error:
@@ -89,32 +91,29 @@ def _make_home(talk: Talk) -> None:
     load_settings.cache_clear()
 
 
-def _read_papers(talk: Talk, answers: Answers) -> None:
+def _read_papers(talk: Talk, answers: GivenAnswers) -> None:
     talk.head(2, "Papers become questions")
-    if answers.papers or not talk.read_rows("SELECT 1 FROM questions LIMIT 1"):
+    if answers.papers or not _count_read(talk):
         papers = answers.papers or talk.ask("Folder with your exam papers", option="--papers")
         if not Path(papers).expanduser().exists():
             raise UsageError(f"There is no file and no folder {papers}. Give the folder with the papers.")
         talk.run("ingest", str(Path(papers).expanduser()), may_refuse=True)
-    rows = talk.read_rows(
-        "SELECT coalesce(discipline, 'unknown') AS discipline, count(*) AS count FROM questions GROUP BY ALL ORDER BY ALL"
-    )
-    if not rows:
+    read = _count_read(talk)
+    if not read:
         talk.tell("No question was read of them: `proctor documents list` says why, paper by paper.")
         raise StepError(1)
-    listed = ", ".join(f"{row['discipline']} {row['count']}" for row in rows)
-    talk.tell(f"Questions read: {listed}.")
+    talk.tell(f"Questions read: {', '.join(f'{name} {count}' for name, count in read.items())}.")
     if held := talk.read("documents", "list", "--status", "held"):
         talk.tell(
             f"{len(held)} papers are held until somebody has looked at them: proctor documents list --status held"
         )
-    if any(row["discipline"] == "unknown" for row in rows):
+    if _UNKNOWN in read:
         talk.tell(
             "Of some the discipline is not known; annotators choose it, or: proctor ingest FOLDER --discipline History"
         )
 
 
-def _review(talk: Talk, answers: Answers) -> bool:
+def _review(talk: Talk, answers: GivenAnswers) -> bool:
     """Whether the bank has questions; else somebody has to decide first, and it was said how."""
     talk.head(3, "Two people look at every question")
     needed = load_settings().review_count
@@ -153,7 +152,7 @@ def _review(talk: Talk, answers: Answers) -> bool:
     if not count:
         talk.tell("The bank is empty: nothing was accepted. `proctor review status` says what was decided.")
         raise StepError(1)
-    talk.tell(f"The bank has {count} questions, each with its original as one lineage.")
+    talk.tell(f"The bank has {count} questions of papers, and their variants.")
     return True
 
 
@@ -165,7 +164,7 @@ def _serve(talk: Talk) -> None:
         talk.tell()
 
 
-def _register_models(talk: Talk, answers: Answers) -> None:
+def _register_models(talk: Talk, answers: GivenAnswers) -> None:
     talk.head(4, "Who sits, and who judges")
     models = talk.read("models", "list")
     # What `proctor init` writes as an example is nobody's model.
@@ -207,21 +206,16 @@ def _register_models(talk: Talk, answers: Answers) -> None:
         raise StepError(1)
 
 
-def _describe(answers: Answers, url: str, key_variable: str, organisation: str) -> list[str]:
+def _describe(answers: GivenAnswers, url: str, key_variable: str, organisation: str) -> list[str]:
     key = [] if key_variable == "none" else ["--key-variable", key_variable]
     simulated = ["--simulated"] if answers.are_simulated else []
     return ["--url", url, "--organisation", organisation, *key, *simulated]
 
 
-def _shape_exam(talk: Talk, answers: Answers) -> None:
+def _shape_exam(talk: Talk, answers: GivenAnswers) -> None:
     talk.head(5, "What the exam is made of")
     settings = load_settings()
-    counts = {
-        str(row["discipline"]): int(row["count"])
-        for row in talk.read_rows(
-            "SELECT discipline, count(DISTINCT lineage_uuid) AS count FROM bank WHERE discipline IS NOT NULL GROUP BY ALL"
-        )
-    }
+    counts = _count_originals(talk)
     if "disciplines" not in settings.model_fields_set:
         _choose_disciplines(talk, counts, settings.least_share)
     settings = load_settings()
@@ -241,7 +235,9 @@ def _shape_exam(talk: Talk, answers: Answers) -> None:
 
 def _choose_disciplines(talk: Talk, counts: dict[str, int], least: int) -> None:
     fit = [name for name in EXAMINED_DISCIPLINES if counts.get(name, 0) >= least]
-    fit += [name for name in counts if name not in EXAMINED_DISCIPLINES and counts[name] >= least]
+    fit += [
+        name for name in counts if name not in (*EXAMINED_DISCIPLINES, _UNKNOWN) and counts[name] >= least
+    ]
     listed = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()))
     if not fit:
         talk.tell(
@@ -311,9 +307,23 @@ def _say_next(talk: Talk, page: Path, board: Sequence[dict[str, Any]]) -> None:
     talk.tell("Next month:  proctor monthly   (on a schedule: proctor up && proctor deploy)")
 
 
+def _count_read(talk: Talk) -> dict[str, int]:
+    """Questions that were read, by the discipline of their paper."""
+    counts: Counter[str] = Counter()
+    for one in talk.read("documents", "list"):
+        if one["status"] != "removed" and one["question_count"]:
+            counts[one["discipline"] or _UNKNOWN] += one["question_count"]
+    return dict(sorted(counts.items()))
+
+
+def _count_originals(talk: Talk) -> dict[str, int]:
+    """Questions of papers in the bank, by discipline."""
+    rows = talk.read("sql", "bank_statistics")
+    return {str(one["name"]): int(one["original_count"]) for one in rows if one["grouped_by"] == "discipline"}
+
+
 def _count_bank(talk: Talk) -> int:
-    rows = talk.read_rows("SELECT count(*) AS count FROM bank")
-    return int(rows[0]["count"])
+    return sum(_count_originals(talk).values())
 
 
 def _list_batches(talk: Talk) -> list[dict[str, Any]]:

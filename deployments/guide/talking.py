@@ -1,4 +1,4 @@
-"""How the guide talks: it asks, says what it does as the command that does it, and runs that."""
+"""How the guide talks: it asks, prints the command that does it, and runs that."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +36,10 @@ class Talk:
     is_silent: bool = False
 
     def ask(self, question: str, default: str = "", *, option: str = "") -> str:
-        """The answer to a question; raises UsageError where nobody can be asked and there is no default."""
+        """The answer to a question.
+
+        Raises UsageError where nobody can be asked and there is no default.
+        """
         if self.is_silent:
             if not default:
                 raise UsageError(f"{question}: with --yes nobody is asked; give {option}.")
@@ -58,9 +60,9 @@ class Talk:
         self.tell(paint(f"{number}. {title}", "bold"))
 
     def run(self, *arguments: str, may_refuse: bool = False) -> int:
-        """Run a command of ours as it would be typed, which is printed before; raises StepError where it fails.
+        """Print a command of ours as it would be typed, and run it.
 
-        With `may_refuse` the exit codes 1 and 3 (incomplete, a gate refused) are returned.
+        Raises StepError where it fails. With `may_refuse` the exit codes 1 and 3 (incomplete, a gate refused) are returned.
         """
         self.tell(paint(f"$ proctor {shlex.join(arguments)}", "bold"))
         code = subprocess.run([*_PROGRAM, *arguments], check=False).returncode
@@ -75,8 +77,3 @@ class Talk:
             sys.stderr.write(done.stderr)
             raise StepError(done.returncode)
         return json.loads(done.stdout)
-
-    def read_rows(self, statement: str) -> list[Mapping[str, Any]]:
-        """The rows of a statement over the lake."""
-        rows: list[Mapping[str, Any]] = self.read("sql", statement)
-        return rows

@@ -36,7 +36,7 @@ def render_sentence(sentence: Sentence) -> Words:
 
 
 def list_values(sentence: Sentence) -> list[str | Words]:
-    """What stands in the places of the sentence, in order of their names: how a page's data holds it."""
+    """What stands in the places of the sentence, in order of their names."""
     return [sentence.values[name] for name in sorted(set(re.findall(r"{(\w+)}", SENTENCES[sentence.key][1])))]
 
 

@@ -1,4 +1,4 @@
-"""`proctor start` as a newcomer types it: papers, review, models, a plan, a month, a leaderboard."""
+"""`proctor start` as a newcomer types it, from papers to a leaderboard."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from deployments.demo.reviewing import fill_workbook, read_verdicts
-from deployments.demo.run import HERE
 from deployments.model_server import build_answer_key
 from schemas.settings import Settings
 from tasks.exam.month import read_current_bank
+from tests.deployments.demo.kit import fill_workbook, read_verdicts
 from tests.tasks.models.simulation import start_server
 from warehouse.lake import open_lake
 
 pytestmark = pytest.mark.slow
 
+DEMO = Path(__file__).resolve().parents[2] / "deployments" / "demo"
 PAPERS = ("history", "law")
 MODELS = {
     "my-model": {"kind": "candidate", "accuracy": 0.6},
@@ -40,7 +40,7 @@ class Newcomer:
         self.papers.mkdir()
         (folder / "proctor.toml").write_text("repeats = 1\n")
         for name in PAPERS:
-            shutil.copytree(HERE / "papers" / name, self.papers / name)
+            shutil.copytree(DEMO / "papers" / name, self.papers / name)
 
     def type(self, *arguments: str, says: str = "", code: int = 0) -> str:
         """What the command prints; `says` is typed when it asks."""
@@ -74,7 +74,7 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     assert told.rstrip().endswith("When they have decided: proctor start")
 
     newcomer.type("review", "export", "workbooks")
-    verdicts = read_verdicts(HERE / "questions" / "review.yaml")
+    verdicts = read_verdicts(DEMO / "questions" / "review.yaml")
     for path in (newcomer.folder / "workbooks").glob("*.xlsx"):
         fill_workbook(path, verdicts)
     newcomer.type("review", "import", "workbooks")

@@ -102,7 +102,7 @@ def list_models(as_json: AsJson = False) -> None:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ModelOptions:
     """Where a model is and whose; what is left out can be filled in later (docs/models.md)."""
 
     url: Annotated[str, typer.Option("--url", help="Address of its API, as https://api.lab.example/v1.")]
@@ -137,7 +137,7 @@ class Entry:
 def add(
     name: Annotated[str, typer.Argument(help="Its name here, on boards and in queries.")],
     *,
-    entry: Entry,
+    entry: ModelOptions,
     again: Annotated[
         bool, typer.Option("--again", help="It is registered: put this in the place of its entry.")
     ] = False,

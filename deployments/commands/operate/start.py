@@ -8,7 +8,7 @@ import typer
 
 from deployments.command_line import with_option_groups
 from deployments.commands.options import read_month
-from deployments.guide import Answers, guide_month
+from deployments.guide import GivenAnswers, guide_month
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -19,7 +19,7 @@ def add_commands(app: typer.Typer) -> None:
 @with_option_groups
 def start(
     *,
-    answers: Answers,
+    answers: GivenAnswers,
     month: Annotated[
         str, typer.Option("--month", help="Month of the exam, YYYY-MM. Default: this month.")
     ] = "",

@@ -152,7 +152,9 @@ def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
 
 
 def _list_said(pairs: pl.DataFrame, verdicts: pl.DataFrame) -> list[list[list[Any]]]:
-    """For each pair its sentences: the place of each in `SENTENCES`, then its values by the names of its places.
+    """For each pair its sentences: the place of each in `SENTENCES`, then its values.
+
+    The values stand in order of the names of their places.
 
     A value that differs by language is a pair.
     """

@@ -1,4 +1,4 @@
-"""`settings` and `models add` as they are typed: files that people edit, too, keep what they wrote."""
+"""`settings` and `models add`: files that people edit, too, keep what they wrote."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import yaml
 
 from schemas.errors import RegistryError
 from schemas.settings import load_settings
-from tasks.models.registry.adding import add_model
-from tasks.models.registry.models import read_registry
+from tasks.models.registry import add_model, read_registry
 from tests.deployments.test_cli import invoke
 
 HOME = Path("home")
