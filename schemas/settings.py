@@ -167,6 +167,11 @@ class Settings(BaseSettings):
 
     disciplines: tuple[str, ...] = Field(EXAMINED_DISCIPLINES, description="Disciplines that are examined.")
     set_size: int = Field(1000, ge=1, description="Lineages in a set.")
+    set_shares: dict[str, int] = Field(
+        {},
+        description="Lineages of each discipline in a set, one number for every discipline that is examined, in place of equal shares of "
+        "set_size; `proctor exam plan --target-se` proposes them.",
+    )
     repeats: int = Field(3, ge=1, description="Independent repeats per candidate.")
     prompt_styles: tuple[str, ...] = Field(
         ("zero_shot", "few_shot", "chain_of_thought"), description="Styles sat."
