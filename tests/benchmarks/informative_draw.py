@@ -39,7 +39,7 @@ CASES = {
 
 
 def draw_frame(generator: np.random.Generator, case: Case) -> tuple[Bank, Floats]:
-    """A bank of one question a passage, and what each question's 20 answers came to, as shares of all stars."""
+    """A bank of one question a passage, and the mean share of stars of its 20 answers."""
     abilities = np.append(generator.normal(0.4, 1.0, _CALIBRATORS), _EXAMINED)
     whole = draw_bank(generator, Case(**{**case.__dict__, "ability": abilities}))
     place = np.arange(_FRAME) * case.passage_size
