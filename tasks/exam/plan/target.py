@@ -119,6 +119,11 @@ def forecast_sizes(
     weights = np.full(len(names), 1.0 / len(names))
     spreads = find_spreads(_arrange_sums(answers, names), weights, request.repeats)
     free = _find_free(request, state)
+    if gone := [name for name, left in free.items() if not len(left)]:
+        raise GateError(
+            f"Bank version {request.index.bank_version} has no question of {', '.join(gone)} that an organisation of the run may still "
+            "meet, so that no set gives its candidates an S. Bank more questions, or plan without them: --candidates."
+        )
     strata = [
         Stratum(
             weight=float(weights[code]),

@@ -257,6 +257,9 @@ def test_an_error_that_the_bank_cannot_give_is_refused_with_the_numbers(
 ) -> None:
     with pytest.raises(GateError, match=r"error of 0\.5: with all 1200 questions .* it is 1\.25"):
         aim(ledger, lake, settings, 0.5)
+    more = settings.model_copy(update={"disciplines": (*DISCIPLINES, "Art")})
+    with pytest.raises(GateError, match="has no question of Art that"):
+        aim(ledger, lake, more, 3.0)
     with pytest.raises(UsageError, match="Leave out --draw"):
         aim(ledger, lake, settings, 3.0, draw=30)
 
