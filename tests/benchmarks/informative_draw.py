@@ -53,17 +53,18 @@ def draw_frame(generator: np.random.Generator, case: Case) -> tuple[Bank, Floats
 def expect_stars(case: Case, right: Floats, reasons: Floats) -> Floats:
     """Expected stars of answers."""
     knows = (right - case.guessing) / (1 - case.guessing)
-    return right * (2 + reasons) + (1 - right) * 0.25 * knows if case.is_graded else 3 * right
+    graded = right * (2 + reasons) + (1 - right) * 0.25 * knows
+    return np.asarray(graded if case.is_graded else 3 * right)
 
 
 def draw_stars(generator: np.random.Generator, case: Case, right: Floats, reasons: Floats) -> Floats:
     """One answer to each question."""
     is_right = generator.random(right.shape) < right
     if not case.is_graded:
-        return 3.0 * is_right
+        return np.asarray(3.0 * is_right)
     knows = (right - case.guessing) / (1 - case.guessing)
     has_more, has_some = generator.random((2, *right.shape))
-    return np.where(is_right, 2 + (has_more < reasons), 1.0 * (has_some < 0.25 * knows))
+    return np.asarray(np.where(is_right, 2 + (has_more < reasons), 1.0 * (has_some < 0.25 * knows)))
 
 
 def shrink(known: Floats) -> Floats:
@@ -71,7 +72,7 @@ def shrink(known: Floats) -> Floats:
     centre = known.mean(axis=1, keepdims=True)
     noise = (known * (1 - known)).mean(axis=1, keepdims=True) / _CALIBRATORS
     spread = known.var(axis=1, keepdims=True)
-    return centre + np.clip(1 - noise / spread, 0.1, 1.0) * (known - centre)
+    return np.asarray(centre + np.clip(1 - noise / spread, 0.1, 1.0) * (known - centre))
 
 
 def draw_places(generator: np.random.Generator, chance: Floats, count: int) -> NDArray[np.int64]:
@@ -82,12 +83,8 @@ def draw_places(generator: np.random.Generator, chance: Floats, count: int) -> N
 
 
 def find_chances(weight: Floats, count: int) -> Floats:
-    """Chances of being drawn that go with weights, below 1 and `count` in all."""
-    chance = np.full(weight.shape, count / weight.shape[1])
-    for _ in range(20):
-        chance = np.minimum(weight * count / weight.sum(axis=1, keepdims=True), 0.98)
-        weight = weight * count / chance.sum(axis=1, keepdims=True) * np.where(chance < 0.98, 1.0, 0.99)
-    return np.minimum(chance * count / chance.sum(axis=1, keepdims=True), 0.98)
+    """Chances of being drawn that go with weights, `count` in all of each discipline."""
+    return np.asarray(weight * count / weight.sum(axis=1, keepdims=True))
 
 
 def estimate(stars: Floats, chance: Floats, basis: Floats | None) -> tuple[Floats, Floats, float]:

@@ -58,7 +58,7 @@ def land_edition(
     generator = np.random.default_rng(seed)
     edition = f"{month}-r1"
     points: dict[tuple[str, str], list[float]] = {}
-    rows = []
+    rows: list[dict[str, object]] = []
     for model in ("alpha", "beta", "rho"):
         for discipline, chance in CHANCES.items():
             for number in range(60):
