@@ -102,8 +102,9 @@ def plan_shares(
 ) -> ShareRule:
     """The rule for a bank version with so many lineages per discipline.
 
-    `shares` are those that somebody has chosen, in place of equal ones; how long they last is known, so that nothing caps them. With `is_capped`, a discipline that cannot give its equal share to `lasting_sets` sets gives as many as it can give
-    to each of them, and never fewer than `least_share`; otherwise every set needs the whole equal share.
+    With `is_capped`, a discipline that cannot give its equal share to `lasting_sets` sets gives as many as it can give
+    to each of them, and never fewer than `least_share`; otherwise every set needs the whole equal share. `shares` are those that
+    somebody has chosen in place of equal ones, knowing how long they last: they are not capped.
     """
     equal = compute_shares(set_size, list(totals)) if shares is None else dict(shares)
     if not is_capped:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,7 @@ from schemas.settings import Settings, load_settings
 from schemas.tables import get_table
 from tasks.exam.month import preview_month, preview_target, publish_month
 from tasks.exam.plan import RunPlan, RunWishes, SizeForecast
+from tasks.exam.public.draws import commit_run, draw_run
 from tests.tasks.exam.test_month import REGISTRY
 from tests.tasks.exam.world import DISCIPLINES, MONTH, answer_run, make_bank, make_settings, make_uuid
 from tests.warehouse.bank_rows import land_bank_rows
@@ -215,6 +217,25 @@ def test_the_plan_can_be_taken_as_it_is_and_its_draw_stays_sealed(
     assert len({row["lineage_uuid"] for row in both}) == 2 * again.set_size
     with pytest.raises(UsageError, match=f"Run {MONTH} is planned, with sets of {again.set_size} questions"):
         aim(ledger, lake, settings, 4.0)
+
+
+def test_a_run_that_is_committed_to_with_shares_is_drawn_with_them_or_not_at_all(
+    ledger: Ledger, lake: Lake, settings: Settings
+) -> None:
+    land_edition(lake)
+    plan, found = aim(ledger, lake, settings, 4.0)
+    kept = settings.model_copy(update={"set_shares": dict(found.proposed.shares)})
+    committed = commit_run(ledger, lake, kept, RunWishes(month=MONTH), source="the lottery of Saturday")
+    assert committed is not None
+
+    with pytest.raises(GateError, match="is not drawn: since it was committed to, the plan"):
+        draw_run(ledger, lake, settings, MONTH, "4 8 15 16 23 42")
+    drawn = draw_run(ledger, lake, kept, MONTH, "4 8 15 16 23 42")
+
+    assert drawn.shares == plan.shares
+    with ledger.read() as connection:
+        rows = read_set_rows(connection, [drawn.sets[0].set_id])
+    assert Counter(row["discipline"] for row in rows) == plan.shares
 
 
 def test_before_any_edition_the_spread_is_assumed_and_shares_are_equal(
