@@ -70,9 +70,9 @@ def _render_target(summary: dict[str, Any]) -> Iterator[str]:
             if target["assumed"]
             else ""
         )
-    if target["edition_id"] is not None and target["is_likeness_assumed"]:
+    if target["is_likeness_assumed"]:
         yield (
-            f"  no text was asked about twice: questions about one text are assumed to be answered alike to {target['likeness']:g} of a correlation"
+            f"  some texts would be asked about twice: it is assumed how far their questions are answered alike (a correlation of {target['likeness']:g})"
         )
     yield f"  to keep these shares for every run: set_shares = {_write_toml(proposed['shares'])} in proctor.toml"
 

@@ -71,7 +71,7 @@ class SizeForecast:
         assumed: disciplines of which nothing is known, so that their spread is assumed: that of the others or, where all are,
             what simulated exams had.
         likeness: correlation of two questions about one text.
-        is_likeness_assumed: whether it is assumed.
+        is_likeness_assumed: whether it is assumed, and the sets that are proposed would ask about a text twice.
         edition_id: whose answers it rests on; null where all is assumed.
         narrowest_se, widest_se: errors of the candidates with the smallest and the largest one at the size that is proposed.
     """
@@ -168,7 +168,11 @@ def forecast_sizes(
         },
         assumed=[name for name, is_assumed in zip(names, spreads.is_assumed, strict=True) if is_assumed],
         likeness=round(spreads.likeness, 2),
-        is_likeness_assumed=spreads.is_likeness_assumed,
+        is_likeness_assumed=spreads.is_likeness_assumed
+        and any(
+            stratum.count_siblings(share) > 0
+            for stratum, share in zip(strata, shares[proposed].values(), strict=True)
+        ),
         edition_id=None if answers.is_empty() else str(answers["edition_id"][0]),
         narrowest_se=round(expected * spreads.narrowest, 3),
         widest_se=round(expected * spreads.widest, 3),

@@ -157,7 +157,7 @@ def test_shares_are_neymans_by_how_far_the_last_editions_answers_lie_apart(
     assert found.equal_count is not None
     assert found.equal_count > 1.1 * plan.set_size
     assert found.narrowest_se <= (found.proposed.expected_se or 0.0) <= found.widest_se
-    assert (found.assumed, found.is_likeness_assumed) == ([], True)
+    assert (found.assumed, found.is_likeness_assumed) == ([], False)
 
 
 def test_every_size_has_its_error_its_costs_and_the_months_that_the_bank_lasts(
@@ -298,11 +298,14 @@ def test_texts_with_several_questions_are_counted_by_what_they_have_in_common(
     )
     with open_lake(settings) as lake:
         land_bank_rows(lake, bank)
-        plan, _ = aim(ledger, lake, settings, 3.2)
+        plan, found = aim(ledger, lake, settings, 3.2)
 
     assert plan.set_size > 1.2 * (43.4 / 3.2) ** 2
     share = plan.shares["Law"]
     assert share > 30
+    assert (found.is_likeness_assumed, found.likeness) == (True, 0.3)
+    lines = render_plan({**plan.summary(), "target": found.describe()})
+    assert any("some texts would be asked about twice" in line for line in lines)
 
 
 def test_chosen_shares_that_leave_out_a_discipline_are_refused(
