@@ -180,7 +180,10 @@ def _hold_month(month: str, candidates: list[str]) -> None:
 
 
 def _check_frozen(settings: Settings, before: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], int]:
-    """(table, edition) → a sum of its rows, bit for bit; raises ValueError where a later month changed one."""
+    """A sum of the rows of each table and edition, bit for bit.
+
+    Raises ValueError where a later month changed one.
+    """
     found: dict[tuple[str, str], int] = {}
     with open_lake(settings, read_only=True) as lake:
         for table in ("editions", *(name for name in TABLES if name.startswith("edition_"))):
