@@ -200,6 +200,11 @@ class Settings(BaseSettings):
         description="Disciplines that are examined, with commas; S is the mean of these, each with the same weight.",
     )
     set_size: int = Field(1000, ge=1, description="Lineages in a set.")
+    set_shares: dict[str, int] = Field(
+        {},
+        description="Lineages of each discipline in a set, one number for every discipline that is examined, in place of equal shares of "
+        "set_size; `proctor exam plan --target-se` proposes them.",
+    )
     repeats: int = Field(3, ge=1, description="Independent repeats per candidate.")
     prompt_styles: Annotated[Names[str], _check_known(PROMPT_STYLES)] = Field(
         PROMPT_STYLES, description="Styles sat, with commas."

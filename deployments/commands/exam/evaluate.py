@@ -22,7 +22,7 @@ from deployments.commands.options import FlowOptions, Month
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError
 from schemas.settings import load_settings
-from tasks.exam.month import check_reachable, preview_month
+from tasks.exam.month import check_reachable, preview_month, preview_target
 from tasks.exam.plan import RunWishes
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -89,13 +89,19 @@ def monthly(
     _run_exam("monthly", wished.read(), parameters, how, yes=yes)
 
 
-def preview(wishes: RunWishes, *, is_to_run: bool = False) -> dict[str, Any] | None:
+def preview(
+    wishes: RunWishes, *, is_to_run: bool = False, target_se: float | None = None
+) -> dict[str, Any] | None:
     """What the run of the month would be, as plain values; None when nobody is due.
 
-    `is_to_run`: raises RegistryError where a model that would sit has no key or no address.
+    `is_to_run`: raises RegistryError where a model that would sit has no key or no address. With `target_se` its sets give S that
+    error, and `target` says what other sizes come to.
     """
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        if target_se is not None:
+            aimed = preview_target(ledger, lake, settings, wishes, target_se)
+            return None if aimed is None else {**aimed[0].summary(), "target": aimed[1].describe()}
         found = preview_month(ledger, lake, settings, wishes)
         if found is not None and is_to_run:
             check_reachable(settings, found)
