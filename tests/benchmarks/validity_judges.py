@@ -5,7 +5,7 @@ It is about corrected scores, drift, and the choice between two judges.
     python -m tests.benchmarks.validity_judges [--exams 200] [--histories 1000] [--choices 4000]
 
 Corrected scores: a judge that errs and favours its own family; 95% intervals should hold the truth in 94 to 96.5% of cases,
-where the judge alone does in about half. Drift of .06 stars should be found in a median of at most five months, with at
+where the judge alone does in about half; with 120 ratings in all, and near the ends of the scale, in at least 94%. Drift of .06 stars should be found in a median of at most five months, with at
 most 5% false alarms in 36 months. Of two judges that agree with people on 92% and 88%, the better one should be chosen at
 least 95% of the time on the least number of rated responses that a judge needs.
 """
@@ -37,6 +37,41 @@ BASELINE_REPEATS = 3
 Floats = NDArray[np.float64]
 _SCALE = 100.0 / 3.0
 _CHANCES = np.array([0.18, 0.10, 0.27, 0.45])
+# Difficulties of questions and their shares, for the truth of an exam.
+_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
+_NODE_WEIGHTS = _NODE_WEIGHTS / _NODE_WEIGHTS.sum()
+_SIX = {"candidates": 6, "families": 3}
+_TWELVE = {"candidates": 12}
+_SURE = {"errs": 0.02, "favour": 0.02}
+# What is planted, by what it is called. 120 ratings are 6 for each of 20 candidates, or 20 for each of 6.
+WORLDS: dict[str, dict[str, Any]] = {
+    "a star more for its own family in 15%": {},
+    "in 60%": {"favour": 0.6},
+    "no favour": {"favour": 0.0},
+    "a taste for and against other families, too": {"taste": 0.1},
+    "the same, 30 ratings for a candidate": {"taste": 0.1, "ratings": 30},
+    "120 ratings in all, 20 candidates": {"ratings": 6, "is_explained": True},
+    "120 ratings in all, 12 candidates": {"candidates": 12, "ratings": 10},
+    "120 ratings in all, 12 candidates, right and explained": {
+        "candidates": 12,
+        "ratings": 10,
+        "is_explained": True,
+    },
+    "120 ratings in all, 6 candidates": {"ratings": 20, "is_explained": True} | _SIX,
+    "the same, a judge that errs in 2%": {"ratings": 20, "is_explained": True, **_SURE} | _SIX,
+    "120 ratings in all, 6 candidates near 100": {"ratings": 20, "is_explained": True, "level": 4.0} | _SIX,
+    "120 ratings in all, 6 candidates near 0": {"ratings": 20, "level": -8.0} | _SIX,
+    "120 ratings each, 12 candidates": {"ratings": 120, "is_explained": True} | _TWELVE,
+    "120 ratings each, near 100": {"ratings": 120, "level": 6.0} | _TWELVE,
+    "120 ratings each, near 100, a judge that errs in 2%": {
+        "ratings": 120,
+        "level": 4.0,
+        "is_explained": True,
+    }
+    | _TWELVE
+    | _SURE,
+    "120 ratings each, near 0": {"ratings": 120, "level": -8.0} | _TWELVE,
+}
 
 
 @dataclass(frozen=True)
@@ -60,13 +95,17 @@ def draw_exam(
     ratings: int = 100,
     favour: float = 0.15,
     taste: float = 0.0,
+    errs: float = 0.15,
+    level: float = 0.0,
+    is_explained: bool = False,
 ) -> Exam:
     """Candidates of several families, judged by a judge of the first one.
 
     The judge gives its own family a star more.
 
     `favour` is how often it does; `taste` is how often (standard deviation over the other families) it gives one of those a
-    star more, or less.
+    star more, or less; `errs` how often it errs by a star; `level` shifts all abilities. With `is_explained` stars come from two
+    steps: right or not, with guessing, on questions of unequal difficulty, then how well it is explained.
     People's stars are the truth with errors of their own, averaged over two raters; their errors cancel out on average.
     """
     generator = np.random.default_rng(seed)
@@ -76,13 +115,20 @@ def draw_exam(
     stars, judge = np.zeros((candidates, questions)), np.zeros((candidates, questions))
     truth = np.zeros(candidates)
     for candidate in range(candidates):
-        weights = _CHANCES * np.exp(ability[candidate] * np.arange(4) / 2)
-        chance = weights / weights.sum()
-        truth[candidate] = chance @ np.arange(4)
-        stars[candidate] = generator.choice(4, questions, p=chance)
-        errs = generator.random(questions) < 0.15
+        if is_explained:
+            chances = _explain(ability[candidate] + level, generator.normal(0, 1, questions))
+            stars[candidate] = (generator.random(questions)[:, None] > chances.cumsum(axis=1)[:, :3]).sum(
+                axis=1
+            )
+            truth[candidate] = _explain(ability[candidate] + level, _NODES).T @ _NODE_WEIGHTS @ np.arange(4)
+        else:
+            weights = _CHANCES * np.exp((ability[candidate] + level) * np.arange(4) / 2)
+            chance = weights / weights.sum()
+            truth[candidate] = chance @ np.arange(4)
+            stars[candidate] = generator.choice(4, questions, p=chance)
+        is_wrong = generator.random(questions) < errs
         step = np.where(generator.random(questions) < 0.85, 1, -1)
-        given = np.clip(stars[candidate] + errs * step, 0, 3)
+        given = np.clip(stars[candidate] + is_wrong * step, 0, 3)
         if family[candidate] == 0:
             given = np.minimum(3, given + (generator.random(questions) < favour))
         elif taste:
@@ -112,6 +158,18 @@ def draw_exam(
         is_own_family=family == 0,
     )
     return Exam(judged, rated, truth * _SCALE)
+
+
+def _explain(ability: float, difficulty: Floats) -> Floats:
+    """Chances of 0 to 3 stars, questions × stars.
+
+    A fifth is guessed, and who knows explains better.
+    """
+    right = 0.2 + 0.8 / (1.0 + np.exp(-1.4 * (ability + 0.5 - difficulty)))
+    well = 1.0 / (1.0 + np.exp(-(ability + 0.8)))
+    return np.stack(
+        [(1 - right) * (1 - well / 2), (1 - right) * well / 2, right * (1 - well), right * well], axis=1
+    )
 
 
 def _draw_slips(generator: np.random.Generator, stars: Floats) -> Floats:
@@ -253,14 +311,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--histories", type=int, default=600)
     parser.add_argument("--choices", type=int, default=1_000)
     chosen = parser.parse_args(arguments)
-    worlds: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("a star more for its own family in 15%", {}),
-        ("in 60%", {"favour": 0.6}),
-        ("no favour", {"favour": 0.0}),
-        ("a taste for and against other families, too", {"taste": 0.1}),
-        ("the same, 30 ratings for a candidate", {"taste": 0.1, "ratings": 30}),
-    )
-    for title, world in worlds:
+    for title, world in WORLDS.items():
         print(f"\n{title}\n{'estimator':<24}{'coverage':>10}{'RMSE':>8}{'bias':>8}")
         for name, (coverage, error, bias) in measure_correction(chosen.exams, **world).items():
             print(f"{name:<24}{coverage:>10.4f}{error:>8.2f}{bias:>+8.2f}", flush=True)
