@@ -116,7 +116,7 @@ class _Patterns:
 
 @dataclass(frozen=True)
 class _Step:
-    """The patterns as a step of the fit tells them apart: which of them stand for it, and where each lies."""
+    """The patterns as a step of the fit tells them apart: which stand for all, and for which."""
 
     votes: Votes
     chosen: Codes
@@ -293,12 +293,12 @@ def _join(votes: Votes, owner: Codes, field: Codes, deserved: Floats, given: Flo
 
 
 def _hear(votes: Votes, fit: Confusions) -> Floats:
-    """Chances of what each response deserves by the judges alone, whether people rated it or not."""
+    """Chances of what each response deserves by the judges alone, rated or not."""
     return _divide(_join(votes, votes.candidate, votes.discipline, fit.deserved, fit.given))[0]
 
 
 def _divide(joint: Floats) -> tuple[Floats, Floats]:
-    """Chances, and the log-likelihood of each response; no chance is so small that it slows down sums."""
+    """Chances, none so small that it slows down sums, and the log-likelihood of each response."""
     highest = joint.max(axis=1, keepdims=True)
     weight = np.exp(np.maximum(joint - highest, _LEAST))
     total = weight.sum(axis=1, keepdims=True)
@@ -370,7 +370,7 @@ def _jackknife(others: Floats) -> Floats:
 
 
 def _describe(votes: Votes, count: Floats, chances: Floats, given: Floats) -> tuple[Floats, Floats, Floats]:
-    """Information in bits, agreement and bias of each judge in each discipline, last in all of them."""
+    """Information, agreement and bias of each judge in each discipline, last in all of them."""
     fields = given.shape[1] - 1
     deserved = _count_deserved(votes.discipline, chances, count, fields)
     share = _normalise(np.concatenate([deserved, deserved.sum(axis=0, keepdims=True)]))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.statistics.cells import Codes, Floats
+from tasks.statistics.judges.correction import Corrected
 from tasks.statistics.score import MOST_STARS
 
 _CONFIDENCE = 0.95
@@ -65,16 +66,6 @@ class StyleEffects:
     cluster_count: int
 
 
-@dataclass(frozen=True)
-class Controlled:
-    """Mean stars of every candidate at the usual form, 0 to 3, with error and 95% interval."""
-
-    stars: Floats
-    se: Floats
-    low: Floats
-    high: Floats
-
-
 def compute_style_effects(rows: StyledRows) -> StyleEffects:
     """Effects of all features together; all NaN where there is too little to tell any."""
     size = rows.features.shape[1]
@@ -95,7 +86,7 @@ def compute_style_effects(rows: StyledRows) -> StyleEffects:
     )
 
 
-def control_scores(stars: Floats, se: Floats, features: Floats, effects: StyleEffects) -> Controlled:
+def control_scores(stars: Floats, se: Floats, features: Floats, effects: StyleEffects) -> Corrected:
     """Mean stars less what the form of the responses gains over that of the mean candidate.
 
     `stars` and `se` are of every candidate, `features` the means over its responses. A feature without an effect takes nothing off.
@@ -109,7 +100,7 @@ def control_scores(stars: Floats, se: Floats, features: Floats, effects: StyleEf
     reach = float(stdtrit(max(effects.cluster_count - 1, 1), (1.0 + _CONFIDENCE) / 2.0)) * error
     ends = (np.clip(value, 0.0, MOST_STARS) for value in (found, found - reach, found + reach))
     value, low, high = ends
-    return Controlled(value, error, low, high)
+    return Corrected(value, error, low, high)
 
 
 def _list_controls(rows: StyledRows) -> Floats:
