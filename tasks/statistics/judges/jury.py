@@ -6,6 +6,9 @@ is known, and so the scale is that of people; where nobody did, the judges are h
 discipline is drawn towards its own in all of them, and that one towards a judge that seldom errs by much: by so many responses as
 `_BELIEVED` and `_LENT` say. How often a candidate deserves how many stars is drawn towards what all do by a single response.
 
+What nobody rated says of the confusions together no more than what was rated: two judges alone fit what one of them does by chance, and
+thousands of responses would outweigh the few that tell. With three judges and no ratings these responses are all there is.
+
 Judges are taken to err independently where the same stars are deserved. Where they err alike, the jury is surer than it should be
 and shares their bias: `correct_by_ratings` of its stars then says what people would.
 """
@@ -192,6 +195,7 @@ def fit_confusions(
     deserved_before: Floats,
     given_before: Floats,
     first: Floats | None = None,
+    unrated_weight: float = 1.0,
 ) -> Confusions:
     """The model of the highest likelihood, with so many responses seen before.
 
@@ -205,16 +209,19 @@ def fit_confusions(
         deserved_before: responses seen before, owners × 4.
         given_before: the same of the judges, judges × fields × deserved × given.
         first: chances of what each response deserves, to begin with; by default the shares of its votes.
+        unrated_weight: what a response that nobody rated counts for the judges' confusions; below 1 these are those that agree with
+            themselves, and no likelihood is highest.
     """
     is_known = ~np.isnan(votes.known[:, 0])
     if first is None:
         first = np.stack([(votes.stars == star).sum(axis=1) for star in _STARS], axis=1) + 1e-9
         first = first / first.sum(axis=1, keepdims=True)
     chances = np.where(is_known[:, None], np.nan_to_num(votes.known), first)
+    telling = count * np.where(is_known, 1.0, unrated_weight)
     before = -np.inf
     for _ in range(_MOST_STEPS):
         deserved = _normalise(_count_deserved(owner, chances, count, len(deserved_before)) + deserved_before)
-        given = _normalise(_count_given(votes, field, chances, count, given_before.shape) + given_before)
+        given = _normalise(_count_given(votes, field, chances, telling, given_before.shape) + given_before)
         joint = _join(votes, owner, field, deserved, given)
         alone, total = _divide(joint)
         chances = np.where(is_known[:, None], chances, alone)
@@ -222,7 +229,7 @@ def fit_confusions(
         likelihood = float((count * told).sum())
         for seen, found in ((deserved_before, deserved), (given_before, given)):
             likelihood += float((seen * np.log(np.where(seen > 0, found, 1.0))).sum())
-        if likelihood - before < _CLOSE * max(1.0, count.sum()):
+        if abs(likelihood - before) < _CLOSE * max(1.0, count.sum()):
             break
         before = likelihood
     return Confusions(deserved, given, chances, likelihood)
@@ -236,6 +243,8 @@ def _fit_in_steps(
     It begins where that ended, or where its like of `starts` did.
     """
     believed = np.tile(_USUAL * _BELIEVED, (int(steps[0].votes.judge.max()) + 1, 1, 1, 1))
+    is_known = ~np.isnan(steps[-1].votes.known[:, 0])
+    rated, unrated = float(count[is_known].sum()), float(count[~is_known].sum())
     fits: list[Confusions] = []
     for number, step in enumerate(steps):
         if starts is not None:
@@ -255,6 +264,7 @@ def _fit_in_steps(
                 if len(fits) == 2
                 else believed,
                 first=first,
+                unrated_weight=min(1.0, rated / unrated) if rated and unrated else 1.0,
             )
         )
     return fits
