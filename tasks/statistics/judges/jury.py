@@ -27,10 +27,10 @@ from tasks.statistics.score import MOST_STARS, compute_score
 _LEVELS = MOST_STARS + 1
 _STARS = np.arange(_LEVELS)
 # Responses of each deserved star that are taken as seen before any: how a judge errs overall, and in one discipline.
-_BELIEVED = 4.0
+_BELIEVED = 1.0
 _LENT = 20.0
 _ALIKE = 1.0
-# What those first responses got: half as seldom with each star that they are off.
+# What those first responses got: five times as seldom with each star that they are off.
 _USUAL = 0.2 ** np.abs(_STARS[:, None] - _STARS[None, :])
 _USUAL = _USUAL / _USUAL.sum(axis=1, keepdims=True)
 

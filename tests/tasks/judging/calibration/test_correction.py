@@ -16,6 +16,7 @@ from tasks.judging.calibration.calibrate import calibrate_judges
 from tasks.judging.calibration.correction import correct_edition
 from tasks.judging.calibration.ratings.rounds import export_ratings, import_ratings
 from tasks.judging.calibration.ratings.sample import draw_calibration
+from tasks.judging.calibration.report import describe_calibration, read_calibration
 from tasks.models.registry import read_registry
 from tests.tasks.editions.kit import publish_run
 from tests.tasks.judging.calibration.conftest import Room
@@ -146,3 +147,12 @@ def test_the_judges_of_a_run_are_a_jury_and_form_is_taken_off_beside_its_scores(
         assert row["score"] == published[row["model"]]
         assert row["controlled_low"] <= row["controlled_score"] <= row["controlled_high"], row
         assert abs(row["style_points"]) < 1.5
+
+    lines = describe_calibration(read_calibration(lake, "first", 100))
+    assert [line.split(" (")[0] for line in lines if "no effect of length or markup" in line] == [
+        "judge-a",
+        "judge-b",
+    ]
+    said = [line for line in lines if line.startswith(f"In the jury of {RUN}/1")]
+    assert [line.split()[5] for line in said] == ["judge-a", "judge-b"]
+    assert f"{first['weight']:.0%} of the weight" in said[0]
