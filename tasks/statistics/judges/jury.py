@@ -247,14 +247,15 @@ def _fit_in_steps(
     rated, unrated = float(count[is_known].sum()), float(count[~is_known].sum())
     fits: list[Confusions] = []
     for number, step in enumerate(steps):
+        first: Floats | None = None
         if starts is not None:
             first = starts[number].chances
-        else:
-            first = fits[-1].chances[steps[number - 1].place[step.chosen]] if fits else None
+        elif fits:
+            first = fits[-1].chances[steps[number - 1].place[step.chosen]]
         fits.append(
             fit_confusions(
                 step.votes,
-                np.bincount(step.place, weights=count),
+                np.bincount(step.place, weights=count).astype(float),
                 owner=step.votes.candidate,
                 field=step.votes.discipline,
                 deserved_before=np.tile(fits[0].deserved * _ALIKE, (shape[0], 1))
