@@ -289,7 +289,7 @@ def measure_jury(exams: int, *, seed: int = 0, **options: float) -> dict[str, tu
 
     The first judge alone, corrected by people, the jury, and the jury corrected by people.
     """
-    held: dict[str, list[Floats]] = {}
+    held: dict[str, list[NDArray[np.bool_]]] = {}
     errors: dict[str, list[Floats]] = {}
     for exam in range(exams):
         votes, truth = draw_votes(seed + exam, **options)  # type: ignore[arg-type]
@@ -362,10 +362,10 @@ def draw_styled(
     return StyledRows(judge, people, features, candidate.astype(np.int64), cluster.astype(np.int64))
 
 
-def measure_style(samples: int, *, seed: int = 0, **options: int) -> dict[str, float]:
+def measure_style(samples: int, *, seed: int = 0, responses: int = 300) -> dict[str, float]:
     """How often the intervals of effects hold them, and how often one that is none is found."""
     effects = np.array([0.1, 0.0])
-    found = [compute_style_effects(draw_styled(seed + one, **options)) for one in range(samples)]
+    found = [compute_style_effects(draw_styled(seed + one, responses=responses)) for one in range(samples)]
     held = np.array([(one.low <= effects) & (effects <= one.high) for one in found])
     return {
         "coverage": float(held.mean()),

@@ -39,7 +39,7 @@ def _read_jury(lake: Lake, occasion: str) -> list[dict[str, Any]]:
 
 
 def describe_calibration(found: dict[str, Any]) -> list[str]:
-    """A line for each judge, each two judges, what judges give for form, and each round of raters."""
+    """A line for each judge, each two, what they give for form, and each round of raters."""
     lines = [
         f"{one['judge']} (prompt {one['prompt_version']}): agrees on {one['agreement_rate']:.1%} of {one['pair_count']} "
         f"({one['agreement_low']:.1%} to {one['agreement_high']:.1%}); kappa {_say(one, 'kappa_none')}, linear "

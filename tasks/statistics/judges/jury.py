@@ -190,8 +190,6 @@ def fit_confusions(
     votes: Votes,
     count: Floats,
     *,
-    owner: Codes,
-    field: Codes,
     deserved_before: Floats,
     given_before: Floats,
     first: Floats | None = None,
@@ -199,15 +197,13 @@ def fit_confusions(
 ) -> Confusions:
     """The model of the highest likelihood, with so many responses seen before.
 
-    Dawid and Skene's own has one owner, one field, and nothing seen before.
+    Dawid and Skene's own has one candidate, one discipline, and nothing seen before.
 
     Args:
         votes: the responses, each `count` times.
         count: how often each counts.
-        owner: who has a distribution of deserved stars of its own, by response.
-        field: where the judges have confusions of their own, by response.
-        deserved_before: responses seen before, owners × 4.
-        given_before: the same of the judges, judges × fields × deserved × given.
+        deserved_before: responses seen before, candidates × 4.
+        given_before: the same of the judges, judges × disciplines × deserved × given.
         first: chances of what each response deserves, to begin with; by default the shares of its votes.
         unrated_weight: what a response that nobody rated counts for the judges' confusions; below 1 these are those that agree with
             themselves, and no likelihood is highest.
@@ -220,9 +216,11 @@ def fit_confusions(
     telling = count * np.where(is_known, 1.0, unrated_weight)
     before = -np.inf
     for _ in range(_MOST_STEPS):
-        deserved = _normalise(_count_deserved(owner, chances, count, len(deserved_before)) + deserved_before)
-        given = _normalise(_count_given(votes, field, chances, telling, given_before.shape) + given_before)
-        joint = _join(votes, owner, field, deserved, given)
+        deserved = _normalise(
+            _count_deserved(votes.candidate, chances, count, len(deserved_before)) + deserved_before
+        )
+        given = _normalise(_count_given(votes, chances, telling, given_before.shape) + given_before)
+        joint = _join(votes, deserved, given)
         alone, total = _divide(joint)
         chances = np.where(is_known[:, None], chances, alone)
         told = np.where(is_known, (chances * np.where(chances > 0, joint, 0.0)).sum(axis=1), total)
@@ -256,8 +254,6 @@ def _fit_in_steps(
             fit_confusions(
                 step.votes,
                 np.bincount(step.place, weights=count).astype(float),
-                owner=step.votes.candidate,
-                field=step.votes.discipline,
                 deserved_before=np.tile(fits[0].deserved * _ALIKE, (shape[0], 1))
                 if fits
                 else np.full((1, _LEVELS), 0.25),
@@ -291,21 +287,23 @@ def _find_alike(votes: Votes) -> tuple[Codes, Codes]:
     return chosen, place.ravel()
 
 
-def _join(votes: Votes, owner: Codes, field: Codes, deserved: Floats, given: Floats) -> Floats:
+def _join(votes: Votes, deserved: Floats, given: Floats) -> Floats:
     """Log-likelihood of each response's votes with each number of stars that it may deserve."""
     with np.errstate(divide="ignore"):
-        joint = np.log(deserved)[owner]
+        joint = np.log(deserved)[votes.candidate]
         told = np.log(given)
     for column, judge in enumerate(votes.judge):
         star = votes.stars[:, column]
-        joint = joint + np.where((star >= 0)[:, None], told[judge, field, :, np.maximum(star, 0)], 0.0)
+        joint = joint + np.where(
+            (star >= 0)[:, None], told[judge, votes.discipline, :, np.maximum(star, 0)], 0.0
+        )
     # Where all are impossible, none is more so than another.
     return np.asarray(np.maximum(joint, 10.0 * _LEAST))
 
 
 def _hear(votes: Votes, fit: Confusions) -> Floats:
     """Chances of what each response deserves by the judges alone, rated or not."""
-    return _divide(_join(votes, votes.candidate, votes.discipline, fit.deserved, fit.given))[0]
+    return _divide(_join(votes, fit.deserved, fit.given))[0]
 
 
 def _divide(joint: Floats) -> tuple[Floats, Floats]:
@@ -322,13 +320,11 @@ def _count_deserved(owner: Codes, chances: Floats, count: Floats, size: int) -> 
     )
 
 
-def _count_given(
-    votes: Votes, field: Codes, chances: Floats, count: Floats, shape: tuple[int, ...]
-) -> Floats:
+def _count_given(votes: Votes, chances: Floats, count: Floats, shape: tuple[int, ...]) -> Floats:
     found = np.zeros(shape)
     for column, judge in enumerate(votes.judge):
         is_given = votes.stars[:, column] >= 0
-        cell = field[is_given] * _LEVELS + votes.stars[is_given, column]
+        cell = votes.discipline[is_given] * _LEVELS + votes.stars[is_given, column]
         for star in _STARS:
             weight = (count * chances[:, star])[is_given]
             found[judge, :, star, :] += np.bincount(

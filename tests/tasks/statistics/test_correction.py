@@ -121,7 +121,7 @@ def test_few_ratings_and_few_errors_leave_no_interval_too_narrow(world: str) -> 
 
 
 def test_the_interval_is_longer_towards_the_middle_of_the_scale() -> None:
-    judged, rated = one_candidate([0] * 19 + [1], [0] * 18 + [1, 1], 0.1)
+    judged, rated = one_candidate([0.0] * 19 + [1.0], [0.0] * 18 + [1.0, 1.0], 0.1)
     found = correct_by_ratings(judged, rated, compute_judge_weight(rated))
     assert found.low[0] == 0.0
     assert found.high[0] - found.stars[0] > 1.96 * found.se[0] * 1.1

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tasks.statistics.cells import Floats
-from tasks.statistics.judges.jury import Votes, fit_confusions, hear_jury
+from tasks.statistics.judges.jury import Confusions, Votes, fit_confusions, hear_jury
 from tests.benchmarks.validity_judges import JURIES, draw_votes, measure_jury
 
 # Dawid and Skene (1979), Table 1: 45 patients, three gradings by the first anaesthetist and one by each of four others.
@@ -24,7 +26,7 @@ PATIENTS = """
 
 
 def ask(
-    stars: Floats, judge: list[int], known: Floats | None = None, discipline: Floats | None = None
+    stars: NDArray[Any], judge: list[int], known: Floats | None = None, discipline: NDArray[Any] | None = None
 ) -> Votes:
     count = len(stars)
     return Votes(
@@ -39,12 +41,10 @@ def ask(
     )
 
 
-def fit_as_published(votes: Votes, judges: int):
+def fit_as_published(votes: Votes, judges: int) -> Confusions:
     return fit_confusions(
         votes,
         np.ones(len(votes.candidate)),
-        owner=votes.candidate,
-        field=votes.discipline,
         deserved_before=np.zeros((1, 4)),
         given_before=np.zeros((judges, 1, 4, 4)),
     )
@@ -128,8 +128,6 @@ def test_no_model_nearby_is_likelier_with_what_is_believed_beforehand() -> None:
     fit = fit_confusions(
         votes,
         np.ones(60),
-        owner=votes.candidate,
-        field=votes.discipline,
         deserved_before=np.ones((1, 4)),
         given_before=before,
     )
@@ -167,8 +165,10 @@ def test_raters_may_be_judges_of_their_own_who_gave_stars_twice() -> None:
     generator = np.random.default_rng(8)
     deserved = generator.integers(0, 4, 400)
 
-    def give(error: float) -> Floats:
-        return np.clip(deserved + (generator.random(400) < error) * generator.choice([-1, 1], 400), 0, 3)
+    def give(error: float) -> NDArray[Any]:
+        return np.asarray(
+            np.clip(deserved + (generator.random(400) < error) * generator.choice([-1, 1], 400), 0, 3)
+        )
 
     # Two ratings by people, and two judges that err more.
     stars = np.stack([give(0.1), give(0.1), give(0.3), give(0.3)], axis=1)
