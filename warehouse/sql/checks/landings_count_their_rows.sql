@@ -305,6 +305,30 @@ WITH held AS (
     FROM corrected_scores
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'jury_judges' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM jury_judges
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'jury_confusions' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM jury_confusions
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'jury_scores' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM jury_scores
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'jury_stars' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM jury_stars
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'judge_style_effects' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM judge_style_effects
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'style_controlled_scores' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM style_controlled_scores
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'anchor_responses' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM anchor_responses
     GROUP BY landing_unit
