@@ -1,3 +1,6 @@
+# Compute the rows of `improvements` since a month and land them; returns them.
+from .improvements import write_improvements as write_improvements
+
 # All editions up to the last of a run fitted from nothing, beside what was published.
 from .recalibration import compute_recalibration as compute_recalibration
 
@@ -18,5 +21,6 @@ __all__ = [
     "compute_recalibration",
     "find_changed_editions",
     "publish_edition",
+    "write_improvements",
     "write_stability",
 ]

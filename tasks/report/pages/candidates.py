@@ -19,8 +19,10 @@ from tasks.texts import Words
 
 _FILLED_BY = ("proctor publish",)
 _STYLE = "zero_shot"
-# Every interval of a difference reaches as far down as up.
-_REACH = ((pl.col("difference_high") - pl.col("difference_low")) / 2).alias("reach")
+# How far the interval reaches that holds for all of a pair's disciplines at once; null in editions from before it was made.
+_REACH = pl.max_horizontal(
+    pl.col("together_high") - pl.col("difference"), pl.col("difference") - pl.col("together_low")
+).alias("reach")
 _CHANGE_SCORES = (
     "score", "score_low", "score_high", "previous_score", "score_change", "score_change_low", "score_change_high", "points",
     "new_score", "new_others_score", "anchor_score", "anchor_others_score",
