@@ -24,7 +24,7 @@ from deployments.flow_runs import run_flow
 from deployments.model_server import draw_uniform
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.editions import StabilityRequest, write_stability
+from tasks.editions import GATES, StabilityRequest, write_stability
 from tasks.exam.month import read_current_bank
 from tasks.judging import draw_failures, prelabel_failures
 from tasks.judging.calibration import draw_anchors
@@ -55,7 +55,6 @@ WITHOUT_ROWS: Final = (
 )
 _RATED = 120
 _ANCHORS = 60
-_OVERRIDDEN = ("unparsed",)
 
 Measured = Callable[[str], AbstractContextManager[None]]
 
@@ -115,7 +114,7 @@ def run_everything(
         drawn = run_flow("evaluate", month=MONTH, draw=DRAW_SIZE, candidates=candidates)["run_id"]
         run_flow("judge", run_id=drawn)
         reason = "simulated judges that are hard to read"
-        run_flow("publish", run_id=drawn, overridden=list(_OVERRIDDEN), reason=reason)
+        run_flow("publish", run_id=drawn, overridden=list(GATES), reason=reason)
     with measured("other samples of its questions"), open_lake(settings) as lake:
         write_stability(lake, further, StabilityRequest(sample_sizes=(30, 30, 30, 60), samples=10))
     with measured("scores from elsewhere"):
@@ -232,8 +231,8 @@ def _write_table(path: Path, header: Sequence[str], rows: Sequence[Sequence[obje
 def _write_hard_profile(folder: Path) -> Path:
     """The demo's models with judges of whose replies many have no readable stars."""
     content: dict[str, Any] = yaml.safe_load(PROFILE.read_text("utf-8"))
-    content["models"][FIRST_JUDGE] |= {"unparsed": 0.45, "agreement": 0.75}
-    content["models"]["sim-judge-south"] |= {"unparsed": 0.45}
+    content["models"][FIRST_JUDGE] |= {"unparsed": 0.6, "agreement": 0.75}
+    content["models"]["sim-judge-south"] |= {"unparsed": 0.6}
     path = folder / "hard-to-read.yaml"
     path.write_text(yaml.safe_dump(content, allow_unicode=True, sort_keys=False), encoding="utf-8")
     return path

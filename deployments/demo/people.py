@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
 
 # So often a person gives a star more or less than an errorless one would, and names another cause than the model.
-_ERRS: Final = 0.06
+_ERRS: Final = 0.015
 _DISAGREES: Final = 0.2
 
 

@@ -1,3 +1,6 @@
+# The gates that keep a run from being published, by name.
+from .gates import GATES as GATES
+
 # Compute the rows of `improvements` since a month and land them; returns them.
 from .improvements import write_improvements as write_improvements
 
@@ -17,6 +20,7 @@ from .task import publish_edition as publish_edition
 from .verify import find_changed_editions as find_changed_editions
 
 __all__ = [
+    "GATES",
     "StabilityRequest",
     "compute_recalibration",
     "find_changed_editions",
