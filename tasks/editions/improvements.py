@@ -12,6 +12,7 @@ import numpy as np
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
+from tasks.editions.basis import QueryReader
 from tasks.editions.changes import mean_stars
 from tasks.editions.estimates import make_rows, name_cluster
 from tasks.statistics.scores import compute_improvements
@@ -28,25 +29,29 @@ def write_improvements(lake: Lake, *, is_simulated: bool, since_month: str | Non
     They take the place of what was computed since the same month before. A null month is the first that was published. Raises
     UsageError where a month is named since which no candidate was published twice.
     """
-    spans = lake.read("published_spans", {"since_month": since_month, "is_simulated": is_simulated})
-    if spans.is_empty():
-        if since_month is not None:
-            raise UsageError(
-                f"No candidate was published in two months since {since_month}. `proctor sql editions_published` lists the months."
-            )
-        return get_table("improvements").frame([])
-    frame = _compute(lake, spans, is_simulated=is_simulated)
-    unit = f"{'simulated' if is_simulated else 'real'}/{spans['since_month'][0]}"
-    lake.land("improvements", unit, frame, stage="publish")
+    frame = estimate_improvements(lake.read, is_simulated=is_simulated, since_month=since_month)
+    if not frame.is_empty():
+        unit = f"{'simulated' if is_simulated else 'real'}/{frame['since_month'][0]}"
+        lake.land("improvements", unit, frame, stage="publish")
+    elif since_month is not None:
+        raise UsageError(
+            f"No candidate was published in two months since {since_month}. `proctor sql editions_published` lists the months."
+        )
     return frame
 
 
-def _compute(lake: Lake, spans: pl.DataFrame, *, is_simulated: bool) -> pl.DataFrame:
+def estimate_improvements(
+    read: QueryReader, *, is_simulated: bool, since_month: str | None = None
+) -> pl.DataFrame:
+    """The rows of `improvements` since a month; writes nothing."""
     import polars as pl
 
+    spans = read("published_spans", {"since_month": since_month, "is_simulated": is_simulated})
+    if spans.is_empty():
+        return get_table("improvements").frame([])
     weights = {name: float(weight) for name, weight in json.loads(spans["weights"][0]).items() if weight > 0}
     parts = [
-        _tell(part, _read_stars(lake, part, str(style), list(weights)), weights)
+        _tell(part, _read_stars(read, part, str(style), list(weights)), weights)
         for (style,), part in sorted(spans.partition_by("prompt_style", as_dict=True).items())
     ]
     table = get_table("improvements")
@@ -78,7 +83,7 @@ def _tell(spans: pl.DataFrame, stars: pl.DataFrame, weights: dict[str, float]) -
     ).drop("weights")
 
 
-def _read_stars(lake: Lake, spans: pl.DataFrame, style: str, disciplines: list[str]) -> pl.DataFrame:
+def _read_stars(read: QueryReader, spans: pl.DataFrame, style: str, disciplines: list[str]) -> pl.DataFrame:
     """Stars of each candidate in its first edition (code 2i) and its last (2i + 1)."""
     import polars as pl
 
@@ -98,7 +103,7 @@ def _read_stars(lake: Lake, spans: pl.DataFrame, style: str, disciplines: list[s
                 "models": part["model"].to_list(),
             }
             sides.append(
-                lake.read("edition_stars_of", given)
+                read("edition_stars_of", given)
                 .with_columns(stars=mean_stars())
                 .join(part.select("model", "candidate"), on="model")
                 .select("candidate", "question_uuid", "lineage_uuid", "passage", "discipline", "stars")
