@@ -262,10 +262,13 @@ class _Sides:
             (compute_score(cells.mean, weights)[of], compute_error(cells)[of] ** 2, cells.part.degrees[of])
             for cells, of in ((self.first, self.of_first), (self.second, self.of_second))
         )
-        value, total = own[0] - other[0], own[1] + other[1]
+        # Two questions that one and the other has alone differ by 0 with an error of 100, give or take a rounding.
+        value = np.clip(own[0] - other[0], -FULL_SCORE, FULL_SCORE)
+        total = own[1] + other[1]
         variance = total - 2.0 * covariance * POINTS_PER_STAR**2
         # Rounding may leave a hair below 0 where both sides are the same answers.
         se = np.sqrt(np.where(variance > 1e-12 * np.maximum(total, 1.0), variance, 0.0 * variance))
+        se = np.minimum(se, FULL_SCORE)
         with np.errstate(divide="ignore", invalid="ignore"):
             apart = total**2 / (own[1] ** 2 / own[2] + other[1] ** 2 / other[2])
         degrees = np.where(is_paired | ~(total > 0), np.minimum(own[2], other[2]), apart)

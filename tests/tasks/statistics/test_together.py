@@ -234,3 +234,14 @@ def test_a_single_candidate_is_told_as_it_stands() -> None:
 
     assert found.together.p_value == pytest.approx(found.differences.p_value)
     assert found.together.low == pytest.approx(found.differences.low)
+
+
+def test_two_questions_that_each_has_alone_have_an_error_of_the_whole_scale_and_no_more() -> None:
+    for seed in range(30):
+        weights = np.random.default_rng(seed).random(2)
+        stars = np.array([[3.0, 0.0], [0.0, 3.0]])[:, np.argsort(weights)]
+        (pairs,) = compute_discipline_pairs(
+            sit(np.tile(stars, (3, 1))), candidate_count=6, discipline_count=1
+        )
+        assert (pairs.differences.se <= 100).all()
+        assert (abs(pairs.differences.difference) <= 100).all()
