@@ -26,6 +26,7 @@ from tasks.statistics.cells import (
 from tasks.statistics.score import FULL_SCORE, POINTS_PER_STAR, compute_means, compute_score
 from tasks.statistics.scores.intervals import compute_error, compute_interval, count_equal
 from tasks.statistics.scores.together import (
+    DRAWS_OF_CHANGES,
     Differences,
     Part,
     Together,
@@ -206,7 +207,9 @@ def compute_improvements(rows: StarRows, weights: ArrayLike, *, candidate_count:
     differences = _Sides(cells, cells, later, earlier).compare(
         shares, covariance[later, earlier], np.zeros(candidate_count, dtype=bool)
     )
-    together = tell_together(later, earlier, differences, _centre_candidates(cells.sums), covariance)
+    together = tell_together(
+        later, earlier, differences, _centre_candidates(cells.sums), covariance, draws=DRAWS_OF_CHANGES
+    )
     return Improvements(differences, together)
 
 

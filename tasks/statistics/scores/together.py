@@ -22,8 +22,10 @@ ERROR_RATE = 0.05
 
 # Draws of the largest statistic: with as many, the standard error of a p-value of 5% is a third of a percent.
 _DRAWS = 4_999
-# Each pair has a family of its own, of ten disciplines, and there are many pairs: seven tenths of a percent.
-_DRAWS_OF_A_PAIR = 999
+# Each pair has a family of its own, of ten disciplines, and there are many pairs: a percent, on the safe side.
+_DRAWS_OF_A_PAIR = 499
+# Candidates' changes: two sittings of each, so that a draw costs four times as much; seven tenths of a percent.
+DRAWS_OF_CHANGES = 999
 _AT_ONCE = 1_000_000
 _SEED = 20_050_101
 # Statistics and variances that differ by less are the same but for rounding.
@@ -104,7 +106,13 @@ class _Sitters:
 
 
 def tell_together(
-    first: Codes, second: Codes, differences: Differences, sums: Sums, covariance: Floats
+    first: Codes,
+    second: Codes,
+    differences: Differences,
+    sums: Sums,
+    covariance: Floats,
+    *,
+    draws: int = _DRAWS,
 ) -> Together:
     """Corrected p-values and simultaneous intervals of all pairs.
 
@@ -128,10 +136,10 @@ def tell_together(
     # A pair that is alone has nothing to be told together with.
     if len(known) > 1:
         exceeded, largest = _draw_largest(
-            first[at], second[at], _Turning(sums, covariance), statistic[order], degrees[order]
+            first[at], second[at], _Turning(sums, covariance), statistic[order], degrees[order], draws
         )
-        adjusted[at] = np.maximum(np.maximum.accumulate(_bound_share(exceeded, _DRAWS)), adjusted[at])
-        reach = np.maximum(_unlevel(np.sort(largest)[::-1][_count_allowed(_DRAWS)], degrees), reach)
+        adjusted[at] = np.maximum(np.maximum.accumulate(_bound_share(exceeded, draws)), adjusted[at])
+        reach = np.maximum(_unlevel(np.sort(largest)[::-1][_count_allowed(draws)], degrees), reach)
     low[known], high[known] = _bound_together(
         differences, known, adjusted[known], reach * np.where(se > 0, se, np.nan)
     )
@@ -273,7 +281,7 @@ def _group_sitters(sums: Sums, candidate_count: int) -> list[_Sitters]:
 
 
 def _draw_largest(
-    first: Codes, second: Codes, turning: _Turning, statistic: Floats, degrees: Floats
+    first: Codes, second: Codes, turning: _Turning, statistic: Floats, degrees: Floats, draws: int
 ) -> tuple[Codes, Floats]:
     """How often the largest by chance, of a pair and all later, exceeds the pair's statistic.
 
@@ -282,11 +290,11 @@ def _draw_largest(
     # The stream of this generator never changes, so that an edition that is computed again has the same numbers.
     generator = np.random.RandomState(_SEED)
     exceeded = np.zeros(len(first), dtype=np.int64)
-    largest = np.zeros(_DRAWS)
+    largest = np.zeros(draws)
     bar = statistic * (1.0 - _ROUNDING)
     step = max(1, _AT_ONCE // max(len(turning.covariance) ** 2, turning.cluster_count))
-    for start in range(0, _DRAWS, step):
-        count = min(step, _DRAWS - start)
+    for start in range(0, draws, step):
+        count = min(step, draws - start)
         each = _draw_statistics(turning, generator, count, first, second, degrees)
         # From the pair with the smallest statistic to that with the largest.
         rest = np.maximum.accumulate(each[:, ::-1], axis=1)[:, ::-1]
