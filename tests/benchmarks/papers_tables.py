@@ -23,7 +23,7 @@ from tasks.exchange.imports import import_table
 from tasks.league.statistics import ImportRequest, StatisticsRequest, import_scores, write_statistics
 from tests.fresh import open_new_lake
 from tests.tasks.exchange.imports.test_published_tables import JUDGES, KAPPAS
-from tests.tasks.gscore.test_published_numbers import TABLES_2_TO_8
+from tests.tasks.gscore.published import TABLES_2_TO_8
 from tests.tasks.statistics.test_published_tables import DISCIPLINES, PUBLISHED, estimate
 from warehouse.lake import Lake
 
