@@ -87,6 +87,11 @@ COMMANDS: Final = (
         "Say what a fit of all editions from nothing would move; writes nothing.",
     ),
     Listed("stability", "judge.stability", "Draw other samples from the questions of a published edition."),
+    Listed(
+        "improvement",
+        "judge.improvement",
+        "Tell how S of each candidate moved since a month, and whether it is more than noise.",
+    ),
     Listed("agreement", "analyse.agreement", "Percent agreement, Cohen's kappa and Krippendorff's alpha."),
     Listed(
         "verdict", "analyse.verdict", "Say whether A is better than B, by how much, since when and how sure."

@@ -21,8 +21,7 @@ from tasks.texts import Words
 _FILLED_BY = ("proctor publish",)
 _STYLE = "zero_shot"
 _HISTORY_MONTHS = 12
-# Every interval of a difference reaches as far down as up.
-_REACH = ((pl.col("difference_high") - pl.col("difference_low")) / 2).alias("reach")
+_DIFFERENCE = ("difference", "together_low", "together_high")
 _CHANGE_SCORES = (
     "score", "score_low", "score_high", "previous_score", "score_change", "score_change_low", "score_change_high", "points",
     "new_score", "new_others_score", "anchor_score", "anchor_others_score",
@@ -62,13 +61,13 @@ def read_compare(source: Source) -> dict[str, Panel]:
 def widen_differences(panels: Mapping[str, Panel]) -> dict[str, Panel]:
     """The panels as their CSV has them: a row for each pair.
 
-    For each discipline, the row has the difference and how far its interval reaches.
+    For each discipline, the row has the difference and the ends of the interval that holds for all of them at once.
 
     A row for each pair and discipline of sixty candidates would be longer than the rest of the site.
     """
     pairs, disciplines = panels["pairs"], panels["disciplines"]
-    wide = disciplines.frame.with_columns(_REACH).pivot(
-        "discipline", index=["model_a", "model_b", "is_simulated"], values=["difference", "reach"]
+    wide = disciplines.frame.pivot(
+        "discipline", index=["model_a", "model_b", "is_simulated"], values=list(_DIFFERENCE)
     )
     narrow = pairs.frame.filter(~pl.col("is_repetition")).drop(
         "month", "verdict", "p_value", "run_id", "edition_id", "is_repetition"
@@ -123,7 +122,6 @@ def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
         )
         .join(known, on=[*keys, "discipline"], how="left", maintain_order="left")
     )
-    rows = rows.with_columns(_REACH)
     place = {name: at for at, name in enumerate(models)}
     data: dict[str, Any] = {
         "month": pairs["month"].max(),
@@ -144,7 +142,7 @@ def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
         "said": _list_said(pairs.select(keys), panels["verdicts"].frame),
         "months": _list_months(pairs.select(keys), panels["months"].frame),
         "rows": {
-            **{name: list_hundredths(rows[name]) for name in ("difference", "reach")},
+            **{name: list_hundredths(rows[name]) for name in _DIFFERENCE},
             "pair_count": shorten(rows["pair_count"].to_list()),
         },
     }

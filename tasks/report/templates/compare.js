@@ -23,9 +23,7 @@
     return { isTurned: isTurned, all: at, disciplines: set.disciplines.map(function (name, step) { return from + step; }) };
   }
   function turn(columns, at, isTurned) {
-    var value = columns.difference[at], reach = columns.reach ? columns.reach[at] : null;
-    var low = columns.reach ? (reach === null ? null : value - reach) : columns.together_low[at];
-    var high = columns.reach ? (reach === null ? null : value + reach) : columns.together_high[at];
+    var value = columns.difference[at], low = columns.together_low[at], high = columns.together_high[at];
     if (!isTurned || value === null) { return { value: value, low: low, high: high }; }
     return { value: -value, low: high === null ? null : -high, high: low === null ? null : -low };
   }
@@ -104,7 +102,7 @@
     part.appendChild(drawing);
     function basis(isPaired, count) { return make("span", {}, [b.spoken(isPaired ? "paired" : "unpaired"), isPaired ? " (n=" + count + ")" : ""]); }
     part.appendChild(make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.nameOf(first) + " – " + b.nameOf(second) }, b.table(
-      [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("difference_short"), isNumber: true }, { words: b.wordsOf("interval"), isNumber: true }, { words: b.wordsOf("basis") }, { words: b.wordsOf("p_together"), isNumber: true }],
+      [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("difference_short"), isNumber: true }, { words: b.wordsOf("together_interval"), isNumber: true }, { words: b.wordsOf("basis") }, { words: b.wordsOf("p_together"), isNumber: true }],
       [[make("b", {}, ["S · ", b.spoken("overall")]), b.change(whole.value), b.interval(whole.low, whole.high), basis(set.pairs.is_paired[found.all], set.pairs.pair_count[found.all]),
         { shown: p === null ? b.MISSING : p < 0.001 ? "< 0.001" : p.toFixed(3), value: p }]].concat(rows.map(function (r) {
         return [b.both(b.wordsOf(r.name)), b.change(r.value), b.interval(r.low, r.high, 2), basis(r.isPaired, r.count), { shown: "", value: null }];

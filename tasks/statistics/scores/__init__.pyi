@@ -13,6 +13,12 @@ from .comparisons import compare_stars as compare_stars
 # The change of S of each candidate between two editions, as a rule of different questions.
 from .comparisons import compute_changes as compute_changes
 
+# The change of S of each candidate between two editions of its own, all told together.
+from .comparisons import compute_improvements as compute_improvements
+
+# Every pair of candidates in each discipline; a pair's disciplines are told together.
+from .comparisons import compute_discipline_pairs as compute_discipline_pairs
+
 # Every pair of candidates of one edition and style.
 from .comparisons import compute_pairs as compute_pairs
 
@@ -72,7 +78,9 @@ __all__ = [
     "compare_stars",
     "compute_chance",
     "compute_changes",
+    "compute_discipline_pairs",
     "compute_expected_se",
+    "compute_improvements",
     "compute_pairs",
     "compute_ranks",
     "compute_scores",
