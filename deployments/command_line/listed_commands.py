@@ -217,6 +217,7 @@ SECTIONS: Final = {
     "How far the judges can be believed": ("calibrate", "drift", "errors", "recalibrate", "stability"),
     "Read what came of it": (
         "verdict",
+        "improvement",
         "sql",
         "shell",
         "attach",

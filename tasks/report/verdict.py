@@ -64,7 +64,9 @@ def compare_pair(
     months = [one for one in _turn(history, first) if one["is_simulated"] == row["is_simulated"]]
     compared = {"model_a": first, "model_b": second, "prompt_style": style, "month": row["month"]}
     disciplines = [
-        one for one in read("discipline_comparison", compared) if one["is_simulated"] == row["is_simulated"]
+        one | {"is_distinguishable": str(one["verdict"]).endswith("is better")}
+        for one in read("discipline_comparison", compared)
+        if one["is_simulated"] == row["is_simulated"]
     ]
     said = say_pair(row, disciplines)
     gains = read("thinking_gain", {"prompt_style": style})

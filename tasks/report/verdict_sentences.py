@@ -43,7 +43,8 @@ def list_values(sentence: Sentence) -> list[str | Words]:
 def say_pair(row: Row, disciplines: Sequence[Row] = ()) -> list[Sentence]:
     """What a row of `verdicts` says, the most important first.
 
-    `disciplines` are the rows of `discipline_comparison` of the same pair, in the same order of candidates.
+    `disciplines` are the rows of the same pair by discipline, in the same order of candidates: their difference on 0 to 10, and
+    `is_distinguishable`.
     """
     side = _find_side(row)
     said = [_say_head(row, side)]
@@ -223,7 +224,7 @@ def _say_beside(row: Row) -> list[Sentence]:
 def _say_disciplines(rows: Sequence[Row]) -> list[Sentence]:
     if not rows:
         return []
-    apart = [row for row in rows if str(row["verdict"]).endswith("is better")]
+    apart = [row for row in rows if row["is_distinguishable"]]
     count = str(len(rows))
     if not apart:
         return [Sentence("disciplines_alike", {"count": count})]

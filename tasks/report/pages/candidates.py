@@ -139,7 +139,7 @@ def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
             "pair_count": pairs["pair_count"].to_list(),
         },
         "sentences": list(SENTENCES.values()),
-        "said": _list_said(pairs.select(keys), panels["verdicts"].frame),
+        "said": _list_said(pairs.select(keys), panels["verdicts"].frame, known),
         "months": _list_months(pairs.select(keys), panels["months"].frame),
         "rows": {
             **{name: list_hundredths(rows[name]) for name in _DIFFERENCE},
@@ -149,7 +149,9 @@ def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
     write_data(path, "differences", data)
 
 
-def _list_said(pairs: pl.DataFrame, verdicts: pl.DataFrame) -> list[list[list[Any]]]:
+def _list_said(
+    pairs: pl.DataFrame, verdicts: pl.DataFrame, disciplines: pl.DataFrame
+) -> list[list[list[Any]]]:
     """For each pair its sentences: the place of each in `SENTENCES`, then its values.
 
     The values stand in order of the names of their places.
@@ -157,9 +159,15 @@ def _list_said(pairs: pl.DataFrame, verdicts: pl.DataFrame) -> list[list[list[An
     A value that differs by language is a pair.
     """
     known = {(row["model_a"], row["model_b"], row["is_simulated"]): row for row in verdicts.to_dicts()}
+    parts = disciplines.filter(pl.col("is_distinguishable").is_not_null()).partition_by(
+        "model_a", "model_b", "is_simulated", as_dict=True
+    )
     keys = list(SENTENCES)
     return [
-        [[keys.index(one.key), *list_values(one)] for one in say_pair(known[row])]
+        [
+            [keys.index(one.key), *list_values(one)]
+            for one in say_pair(known[row], parts[row].to_dicts() if row in parts else ())
+        ]
         for row in pairs.iter_rows()
     ]
 

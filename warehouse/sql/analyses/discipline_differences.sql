@@ -88,6 +88,7 @@ differences AS (
         if(o.is_paired, coalesce(p.pair_count, 0), 0) AS pair_count,
         d.together_low / 10 AS together_low,
         d.together_high / 10 AS together_high,
+        d.is_distinguishable,
         a.edition_id,
         a.is_simulated
     FROM scores AS a
@@ -130,6 +131,7 @@ SELECT
     round(difference + if(is_paired, reach, apart_high), 9) AS difference_high,
     round(together_low, 9) AS together_low,
     round(together_high, 9) AS together_high,
+    is_distinguishable,
     is_paired,
     pair_count,
     edition_id,
