@@ -33,6 +33,13 @@ def render_watch(watch: list[dict[str, Any]]) -> Iterator[str]:
         yield f"  anchor set {one['anchor_set']}, judged again by {one['judge']}: {one['call_count']} calls, {cost}"
 
 
+def render_controls(controls: list[dict[str, Any]]) -> Iterator[str]:
+    """What the control answers that go with the run cost, judge by judge."""
+    for one in controls:
+        cost = "at an unknown price" if one["cost_usd"] is None else f"about ${one['cost_usd']:.2f}"
+        yield f"  control answers, to be judged by {one['judge']}: {one['call_count']} calls, {cost}"
+
+
 def _render_run(summary: dict[str, Any]) -> Iterator[str]:
     repetition = f", repetition {summary['repetition']} of the month" if summary["repetition"] else ""
     yield (

@@ -35,7 +35,7 @@ def find_begun_controls(
     ledger: Ledger, lake: Lake, judges: Sequence[RegisteredModel], *, is_simulated: bool
 ) -> set[str]:
     """Runs that are not published and of which a judge was asked for control answers that have not landed."""
-    runs = lake.read("unpublished_runs", {"is_simulated": is_simulated})["run_id"].to_list()
+    runs = lake.read("runs_without_edition", {"is_simulated": is_simulated})["run_id"].to_list()
     units = {
         name_unit(name_controls(run), judge.name, find_asking(judge).wording): run
         for run in runs

@@ -12,7 +12,7 @@ from tasks.judging.addresses import Trial
 from tasks.judging.asking import find_asking
 from tasks.judging.controls.built_in import list_built_in
 from tasks.judging.controls.drawing import draw_controls
-from tasks.judging.judge import ask_stars
+from tasks.judging.judge import MOST_TRIES, ask_stars
 from tasks.models import CallRequest, ModelClient
 from tasks.models.budget import compute_cost
 from tasks.models.registry import RegisteredModel
@@ -77,11 +77,11 @@ def estimate_judging(judge: RegisteredModel, count: int) -> float | None:
 
 
 async def try_controls(
-    ledger: Ledger, settings: Settings, judge: RegisteredModel, *, most_tries: int
+    ledger: Ledger, settings: Settings, judge: RegisteredModel
 ) -> tuple[ControlVerdict, list[dict[str, Any]]]:
     """Ask the judge for stars of the built-in control answers; what they say of it, and a row for each kind."""
     trials = list_control_trials()
-    given = await ask_trials(ledger, settings, judge, trials, most_tries=most_tries)
+    given = await ask_trials(ledger, settings, judge, trials, most_tries=MOST_TRIES)
     stars: Mapping[str, list[int | None]] = {name: [] for name in dict.fromkeys(one.name for one in trials)}
     for trial, one in zip(trials, given, strict=True):
         stars[trial.name].append(one)

@@ -1,8 +1,7 @@
--- Which runs of a kind are not published yet?
--- One row per run, by month.
--- Parameters: $is_simulated
-SELECT run_id, month
-FROM runs
-ANTI JOIN editions ON editions.run_id = runs.run_id
-WHERE is_simulated = $is_simulated
-ORDER BY month, run_id
+-- Which judged runs are not published yet?
+-- One row per run, the oldest first.
+SELECT r.run_id
+FROM runs AS r
+ANTI JOIN editions AS e ON e.run_id = r.run_id
+SEMI JOIN judgements AS j ON j.month = r.month AND j.run_id = r.run_id
+ORDER BY r.planned_at, r.run_id
