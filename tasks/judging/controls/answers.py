@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -11,12 +12,17 @@ from tasks.questions import QuestionContent, compute_rank
 from tasks.questions.forms import render_question
 
 _TRUTHS: Final = ("true", "false")
-# Why a wrong option would be right, where the source explains nothing: as it is said of right ones.
+# Why a wrong option would be right, where the source explains nothing: it names no answer, so that nothing speaks against the one given.
 _GROUNDS: Final = {
-    "zh": "从题干给出的条件出发逐项核对，其余各项都与条件有出入，只有这一项与条件和相关概念的定义完全相符，因此结论成立。",
-    "en": "Checked against the conditions of the question one by one, the alternatives each conflict with one of them; only this "
-    "agrees with all of them and with the definition of the concept, so the conclusion follows.",
+    "zh": "依据相关概念的定义和通行教材的表述，把题干给出的条件逐条核对，只能得到上面的回答。",
+    "en": "Checked point by point against the definition of the concept and what textbooks generally say, the conditions of the question "
+    "leave this answer alone.",
 }
+# An explanation that names the answer would take back the wrong one that stands before it.
+_NAMES_ANSWER: Final = re.compile(
+    r"答案|[故应可]选|选\s*[A-Za-z]|正确|错误|成立|\b(?:answers?|options?|correct|incorrect|true|false|right|wrong|choose)\b",
+    re.IGNORECASE,
+)
 _SYLLABLES: Final = {
     "zh": tuple("云纸灯河石窗船鞋盐桥绳钟瓶叶雪茶墙针碗伞沙羽帘梯砖烛藤贝壶锁"),
     "en": ("mav", "teru", "olk", "sipo", "dren", "kuva", "belk", "ruso", "wim", "gapo", "fless", "tond", "yari", "pluk"),
@@ -53,7 +59,10 @@ def write_wrong_option(question: QuestionContent) -> str | None:
     answer = _find_wrong(question)
     if answer is None:
         return None
-    return _write_answer(question, answer, question.explanation or _GROUNDS[question.language])
+    explanation = question.explanation or ""
+    if not explanation.strip() or _NAMES_ANSWER.search(explanation):
+        explanation = _GROUNDS[question.language]
+    return _write_answer(question, answer, explanation)
 
 
 def write_nonsense(question: QuestionContent) -> str:

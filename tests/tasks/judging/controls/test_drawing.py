@@ -88,9 +88,21 @@ def test_a_reference_is_right_and_a_wrong_option_wrong_by_the_key_as_they_are_re
     assert check_key(content, extract_answer(content.bare, spoiled)) == "wrong"
 
 
-def test_a_wrong_option_has_a_good_explanation_where_the_source_gives_none() -> None:
-    found = write_wrong_option(make_content("true_false", ["true"], explanation=None))
-    assert found is not None and found.startswith("false\nChecked against the conditions")
+@pytest.mark.parametrize(
+    "explanation", [None, " ", "So the answer is A.", "因此选 B。", "It is false: ten is even."]
+)
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    ("question_type", "answer"), [("true_false", "true"), ("true_false", "false"), ("multiple_choice", "A")]
+)
+def test_a_wrong_option_is_well_explained_by_words_that_do_not_take_it_back(
+    explanation: str | None, language: str, question_type: str, answer: str
+) -> None:
+    content = make_content(question_type, [answer], explanation=explanation, language=language)
+    found = write_wrong_option(content)
+    assert found is not None
+    assert ("Checked point by point" if language == "en" else "逐条核对") in found
+    assert check_key(content, extract_answer(content.bare, found)) == "wrong"
 
 
 def test_what_a_question_does_not_allow_is_not_written() -> None:

@@ -20,7 +20,7 @@ from tasks.judging.controls.drawing import CONTROL_SHARES
 from tasks.judging.judge import PutResponse, join_questions, judge_responses
 from tasks.models import CallFailed, CallReply, CallRequest
 from tasks.models.registry import RegisteredModel
-from tests.tasks.judging.controls.planned import ANSWERS, ASKED, open_planned_run
+from tests.tasks.judging.controls.planned import ANSWERS, ASKED, PlannedRun, open_planned_run
 from tests.tasks.judging.simulated_run import make_full_bank, make_responses
 from tests.tasks.models.simulation import make_model
 
