@@ -196,7 +196,7 @@ def _read_controls(
 
 
 def _read_keys(read: QueryReader, judge: JudgeInOrder, sessions: pl.DataFrame) -> dict[str, tuple[int, int]]:
-    """By lineage: answers on which the judge says something else than the key, and answers that the key decides."""
+    """On how many of how many answers that a key decides the judge differs, by lineage."""
     counts: dict[str, tuple[int, int]] = {}
     for (month,), of_month in sessions.partition_by("sat_in_month", as_dict=True).items():
         named = {"session_ids": of_month["session_id"].to_list(), "month": str(month), "judge": judge.key}

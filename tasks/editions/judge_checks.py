@@ -17,7 +17,7 @@ def compute_verdict(basis: Basis, most_wrong: float) -> ControlVerdict:
 
 
 def count_keys(basis: Basis) -> tuple[int, int]:
-    """Answers on which the first judge says something else than the key, of those that a key decides."""
+    """On how many of how many answers that a key decides the first judge differs."""
     return sum(apart for apart, _ in basis.keys.values()), sum(total for _, total in basis.keys.values())
 
 

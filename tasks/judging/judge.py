@@ -290,7 +290,10 @@ async def _judge_unit(
     dealt: _Dealt,
     lanes: _Lanes,
 ) -> list[JudgementRow]:
-    """The judgements of a session; what was dealt to it is asked among its responses, and noted for itself."""
+    """The judgements of a session.
+
+    What was dealt to it is asked among its responses, and noted for itself.
+    """
     tasks = {id(put): asyncio.create_task(ask(put)) for put in _mix(responses, dealt.put)}
     for task in tasks.values():
         task.add_done_callback(lanes.free)
@@ -397,7 +400,7 @@ class AskedStars:
 async def ask_stars(
     client: ModelClient, judge: RegisteredModel, request: CallRequest, *, most_tries: int = MOST_TRIES
 ) -> AskedStars:
-    """The judge's stars for what the request shows it, asked for again while its reply cannot be read."""
+    """The judge's stars for what the request shows it; asked again while nothing can be read."""
     asking, cost_usd = find_asking(judge), 0.0
     for attempt in range(1, most_tries + 1):
         salt = f"{request.salt}/{attempt}" if request.salt or attempt > 1 else ""

@@ -15,7 +15,7 @@ from schemas.errors import RegistryError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging.asking import find_asking, list_judges
-from tasks.judging.controls.landing import RunControls, find_begun_controls, is_controls, name_controls
+from tasks.judging.controls import RunControls, find_begun_controls, is_controls, name_controls
 from tasks.judging.judge import (
     JudgementRow,
     JudgingIncomplete,

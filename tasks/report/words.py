@@ -77,7 +77,7 @@ def describe_provisional(row: Mapping[str, Any], language: Language) -> str:
 
 
 def describe_judge_checks(row: Mapping[str, Any], language: Language) -> str:
-    """What control answers and keys said of the judge of an edition; empty for one of an earlier version."""
+    """What control answers and keys said of an edition's judge; empty for an earlier version."""
     if row["key_count"] is None:
         return ""
     if row["control_count"] is None:

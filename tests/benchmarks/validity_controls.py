@@ -1,4 +1,4 @@
-"""Whether the gates `judge_controls` and `keys` tell a judge that can judge from one that cannot.
+"""Whether the gates `judge_controls` and `keys` know who can judge.
 
     python -m tests.benchmarks.validity_controls [--runs 4000] [--seed 1]
 

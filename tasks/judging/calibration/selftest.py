@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from schemas.settings import Settings
 from tasks.judging.addresses import list_trials, summarise_trials
-from tasks.judging.controls.trials import ask_trials
+from tasks.judging.controls import ask_trials
 from tasks.models.registry import RegisteredModel
 from warehouse.ledger.engine.ledger import Ledger
 

@@ -55,7 +55,7 @@ def write_reference(question: QuestionContent) -> str | None:
 
 
 def write_wrong_option(question: QuestionContent) -> str | None:
-    """An answer that the key says is wrong, with the best explanation at hand; null where no key can."""
+    """An answer that is wrong by the key, well explained; null where no key can say so."""
     answer = _find_wrong(question)
     if answer is None:
         return None

@@ -1,4 +1,7 @@
-"""The control answers of a run: drawn by its seed from its own questions, judged among its responses, landed apart."""
+"""The control answers of a run, judged among its responses and landed apart.
+
+They are drawn by its seed from its own questions.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def is_controls(name: str) -> bool:
 def find_begun_controls(
     ledger: Ledger, lake: Lake, judges: Sequence[RegisteredModel], *, is_simulated: bool
 ) -> set[str]:
-    """Runs that are not published and of which a judge was asked for control answers that have not landed."""
+    """Unpublished runs of which some judge was asked for control answers that have not landed."""
     runs = lake.read("runs_without_edition", {"is_simulated": is_simulated})["run_id"].to_list()
     units = {
         name_unit(name_controls(run), judge.name, find_asking(judge).wording): run

@@ -60,7 +60,7 @@ async def ask_trials(
 
 
 def list_control_trials() -> list[Trial]:
-    """Thirty control answers to built-in questions, half of them Chinese; by lot, and always the same."""
+    """Thirty control answers to built-in questions, half of them Chinese; always the same."""
     return [
         Trial(control.kind, control.question.content, control.response)
         for language in LANGUAGES
@@ -79,7 +79,10 @@ def estimate_judging(judge: RegisteredModel, count: int) -> float | None:
 async def try_controls(
     ledger: Ledger, settings: Settings, judge: RegisteredModel
 ) -> tuple[ControlVerdict, list[dict[str, Any]]]:
-    """Ask the judge for stars of the built-in control answers; what they say of it, and a row for each kind."""
+    """Ask the judge for stars of the built-in control answers.
+
+    Returns what they say of it, and a row for each kind.
+    """
     trials = list_control_trials()
     given = await ask_trials(ledger, settings, judge, trials, most_tries=MOST_TRIES)
     stars: Mapping[str, list[int | None]] = {name: [] for name in dict.fromkeys(one.name for one in trials)}

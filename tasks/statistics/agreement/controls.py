@@ -1,4 +1,7 @@
-"""Whether a judge can judge: its stars for answers whose worth is known, and for answers that a key decides."""
+"""Whether a judge can judge.
+
+Its stars for answers whose worth is known say so, and those for answers that a key decides.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ class ControlVerdict:
 
 
 def compute_controls(stars: Mapping[str, Sequence[int | None]], most_wrong: float) -> ControlVerdict:
-    """What a judge's stars by kind of control answer say of it; None is a reply that could not be read.
+    """What a judge's stars by kind of control answer say of it; None could not be read.
 
     It is fit where for every kind an exact permutation test rejects that the references have no more stars (each at 5%), and the
     lower end of the interval of the share that is wrong is not above `most_wrong`. Each control answer counts as one draw: those of
@@ -94,7 +97,7 @@ def compute_controls(stars: Mapping[str, Sequence[int | None]], most_wrong: floa
 
 
 def describe_faults(verdict: ControlVerdict, most_wrong: float) -> str:
-    """Why a judge is not fit, as the end of a sentence that begins with its name; empty where it is."""
+    """Why a judge is not fit, in words that follow its name; empty where it is."""
     means = {one.kind: "–" if one.mean_stars is None else f"{one.mean_stars:.2f}" for one in verdict.kinds}
     faults: list[str] = []
     if verdict.unordered:
@@ -113,7 +116,7 @@ def describe_faults(verdict: ControlVerdict, most_wrong: float) -> str:
 
 
 def compute_order_p(upper: Sequence[int], lower: Sequence[int]) -> float | None:
-    """The chance that a random division gives `upper` so much of the stars as it has; null where one is empty.
+    """The chance that a random division gives `upper` so many stars; null where one is empty.
 
     It is exact: all divisions of the pooled stars are counted.
     """
@@ -131,9 +134,9 @@ def compute_order_p(upper: Sequence[int], lower: Sequence[int]) -> float | None:
 
 
 def compute_clustered_share(counts: Sequence[tuple[int, int]]) -> Bounded | None:
-    """A share over clusters of (how many, of how many), with Wilson's interval on as many answers as they are worth.
+    """A share over clusters of (how many, of how many), with Wilson's interval.
 
-    Answers to one question, or to questions on one text, err together: they are worth fewer. Where none or all do, they are worth one
+    It is that of as many answers as these are worth: answers to one question, or to questions on one text, err together. Where none or all do, they are worth one
     for each cluster. Null without an answer.
     """
     whole = [(count, total) for count, total in counts if total]

@@ -1,4 +1,4 @@
-"""A judge tried before money is spent on it, and one that cannot judge refused from beginning to end."""
+"""A judge is tried before money is spent on it, and one that cannot judge is refused."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def make_key() -> bytes:
     """The answers to the built-in questions."""
     import polars as pl
 
-    from tasks.judging.controls.trials import list_control_trials
+    from tests.tasks.judging.kit import list_control_trials
 
     rows = {
         trial.question.stem: {

@@ -15,7 +15,7 @@ from tasks.judging.controls import count_kinds
 def make_control_rows(
     run_id: str, month: str, judge: str, prompt_version: str, *, is_simulated: bool, **stars: int
 ) -> list[dict[str, Any]]:
-    """One judge's rows of a run; `stars` by kind are those that all answers of the kind got, where not what they are worth."""
+    """One judge's rows of a run; `stars` by kind where they are not what answers are worth."""
     kinds = [kind for kind, count in count_kinds(60).items() for _ in range(count)]
     return [
         {

@@ -1,7 +1,8 @@
 -- How often does a judge say something else than the key, in these sessions of one month?
 -- One row per lineage with answers that a key decides: how many the judge gave stars, and on how many it differs: 2 or 3 stars for one that is
 -- wrong by the key, 0 or 1 for one that is right. What got its 0 stars by rule is left out.
--- Parameters: $session_ids, $month, $judge (judge/version of its prompt)
+-- $judge is `judge/version of its prompt`.
+-- Parameters: $session_ids, $month, $judge
 SELECT
     a.lineage_uuid,
     count(*) AS answer_count,
