@@ -1,6 +1,6 @@
 """Whether the gates `judge_controls` and `keys` know who can judge.
 
-    python -m tests.benchmarks.validity_controls [--runs 4000] [--seed 1]
+    python -m tests.benchmarks.validity_controls [--runs 1000] [--seed 1]
 
 Judges from perfect to random give stars to the control answers of a run (60, as they are drawn, and the 30 of `proctor models check
 --judge`) and to candidates' answers that a key decides (250 questions, seven candidates that are right in 35 to 85% of them, two
@@ -11,6 +11,7 @@ the share of runs in which each gate is shut; a random and a constant judge are 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -72,12 +73,12 @@ JUDGES: Final[Mapping[str, Judge]] = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] = ()) -> None:
     """Print a line for each judge."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--runs", type=int, default=4_000)
+    parser.add_argument("--runs", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args(arguments)
     print(f"{'judge':<14}{'60 controls':>14}{'30 controls':>14}{'keys':>10}")
@@ -120,4 +121,4 @@ def measure_keys(judge: Judge, luck: np.random.Generator, runs: int) -> float:
 
 if __name__ == "__main__":
     assert set(_WORTH) <= set(CONTROL_SHARES)
-    main()
+    main(sys.argv[1:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from tasks.statistics.agreement import compute_clustered_share, compute_controls
 from tasks.statistics.agreement.bounds import compute_share
 from tasks.statistics.agreement.controls import compute_order_p
 
-REFERENCES = [3] * 20
+REFERENCES: list[int] = [3] * 20
+Give = Callable[[np.random.Generator, list[int]], Iterable[int]]
 
 
 def test_the_chance_of_an_order_is_the_share_of_all_divisions_that_go_as_far() -> None:
@@ -38,7 +40,7 @@ def test_a_judge_that_orders_all_kinds_and_errs_seldom_is_fit() -> None:
 
 
 def test_one_kind_with_as_many_stars_as_the_references_is_enough_to_be_unfit() -> None:
-    found = compute_controls({"reference": REFERENCES, "echo": [3] * 8, "nonsense": [0] * 8}, 0.9)
+    found = compute_controls({"reference": [*REFERENCES], "echo": [3] * 8, "nonsense": [0] * 8}, 0.9)
     assert (found.is_fit, found.unordered, found.gap) == (False, ("echo",), 0.0)
     assert describe_faults(found, 0.9) == (
         "gives reference answers 3.00 stars on average, not more with certainty than: echo 3.00"
@@ -46,7 +48,7 @@ def test_one_kind_with_as_many_stars_as_the_references_is_enough_to_be_unfit() -
 
 
 def test_wrong_are_references_that_fail_others_with_all_stars_and_what_cannot_be_read() -> None:
-    stars = {"reference": [*[3] * 16, 1, 0, None, 2], "echo": [*[0] * 6, 3, 2]}
+    stars: dict[str, list[int | None]] = {"reference": [*[3] * 16, 1, 0, None, 2], "echo": [*[0] * 6, 3, 2]}
     found = compute_controls(stars, 0.05)
     assert (found.count, found.wrong_count) == (28, 4)
     assert found.wrong == compute_share(4, 28)
@@ -111,7 +113,7 @@ def test_the_interval_of_a_clustered_share_covers_it() -> None:
     ids=["random", "always three", "always two", "always none", "three in a hundred by lot"],
 )
 def test_judges_that_cannot_judge_are_found_and_one_with_a_little_noise_is_not(
-    give: object, is_found: bool
+    give: Give, is_found: bool
 ) -> None:
     luck = np.random.default_rng(11)
     worth = {
@@ -123,8 +125,8 @@ def test_judges_that_cannot_judge_are_found_and_one_with_a_little_noise_is_not(
     }
     unfit = 0
     for _ in range(200):
-        stars = {
+        stars: dict[str, list[int | None]] = {
             kind: [int(one) for one in give(luck, [true] * count)] for kind, (count, true) in worth.items()
-        }  # type: ignore[operator]
+        }
         unfit += not compute_controls(stars, 0.05).is_fit
     assert unfit == (200 if is_found else 0)
