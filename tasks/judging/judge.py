@@ -210,7 +210,7 @@ async def judge_responses(
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
     for mixture in mixtures.values():
-        failures += mixture.failures
+        failures += mixture.failures[:1]
         if mixture.is_whole:
             yield mixture.rows
     if failures:

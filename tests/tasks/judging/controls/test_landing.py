@@ -252,3 +252,32 @@ def test_one_that_fails_leaves_no_session_unjudged_and_is_reported() -> None:
     with pytest.raises(JudgingIncomplete, match="1 of the sessions to judge are incomplete"):
         asyncio.run(judge())
     assert [len(unit) for unit in units] == [3]
+
+
+def test_their_cost_is_known_before_by_the_prices_and_then_by_what_judgements_have_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tasks.judging.controls import estimate_controls
+    from tasks.models.registry import read_registry
+
+    with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
+        registry = read_registry(run.settings.registry_path)
+
+        def estimate() -> dict[str, object]:
+            (row,) = estimate_controls(run.lake, run.settings, registry, is_simulated=True)
+            return row
+
+        # 900 tokens at 1 USD and 150 at 2 USD per million.
+        assert estimate() == {
+            "judge": "first-judge",
+            "call_count": ASKED,
+            "cost_usd": pytest.approx(56 * 0.0012),
+        }
+        run.judge()
+        mean = run.lake.query("select avg(cost_usd) from llm_calls where purpose = 'judge'").item()
+        assert estimate() == {
+            "judge": "first-judge",
+            "call_count": ASKED,
+            "cost_usd": pytest.approx(56 * mean),
+        }
+        assert estimate_controls(run.lake, run.settings, registry, is_simulated=False) == []
