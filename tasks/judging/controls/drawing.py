@@ -50,7 +50,8 @@ def count_kinds(size: int, *, is_asked: bool = False) -> dict[str, int]:
     With `is_asked` there is none that no judge is asked for.
     """
     shares = {kind: share for kind, share in CONTROL_SHARES.items() if not (is_asked and kind == _EMPTY)}
-    whole, found, before = sum(shares.values()), {}, 0
+    whole, before = sum(shares.values()), 0
+    found: dict[str, int] = {}
     for kind, share in shares.items():
         before += share
         found[kind] = round(size * before / whole) - sum(found.values())

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -269,7 +269,7 @@ def test_an_edition_published_in_spite_of_unanswered_questions_says_so(
     assert board["unanswered_count"].to_list() == [4]
 
 
-def with_controls(basis: Basis, **stars: list[int | None]) -> Basis:
+def with_controls(basis: Basis, **stars: Sequence[int | None]) -> Basis:
     return replace(basis, controls={**basis.controls, **stars})
 
 
@@ -300,7 +300,7 @@ def test_control_answers_that_are_not_ordered_or_too_often_wrong_shut_the_gate(
     assert wrong["judge_controls"].startswith(
         "judge-a judges 8 of 56 control answers wrong (14.3%, at least 7.4%; 5.0% may be)."
     )
-    assert shut(with_controls(basis, reference=[3] * 17 + [1, None, 2]), settings) == {}
+    assert shut(with_controls(basis, reference=[*[3] * 17, 1, None, 2]), settings) == {}
 
 
 def test_stars_against_the_keys_shut_the_gate_by_what_they_are_worth(
