@@ -119,6 +119,37 @@ EDITIONS = Table(
             "Why: `uncalibrated`; `agreement`: the lower end of its kappa is below the bar; `ratings`: they are too few. Null where "
             "it is not, and in editions of an earlier version, where it means uncalibrated.",
         ),
+        Column(
+            "control_count",
+            "int",
+            "Control answers that the judge was asked for; null where none was, and in editions of an earlier version.",
+            low=0,
+        ),
+        Column(
+            "control_wrong_count",
+            "int",
+            "Of these, those that it judged wrong: reference answers below 2 stars, others with 3, and replies that could not be read.",
+            low=0,
+        ),
+        Column(
+            "control_gap",
+            "float",
+            "Mean stars of the reference answers among them less the highest mean of another kind; null where one is missing.",
+            low=-3,
+            high=3,
+        ),
+        Column(
+            "key_count",
+            "int",
+            "Answers decided by a key that the judge gave stars; null in editions of an earlier version.",
+            low=0,
+        ),
+        Column(
+            "key_disagreement_count",
+            "int",
+            "Of these, those on which it says something else than the key.",
+            low=0,
+        ),
         Column("exam_prompt_versions", "texts", "Versions of the prompts that the candidates got."),
         Column("disciplines", "texts", "The disciplines of S.", required=True),
         Column("weights", "text", "Their fixed weights in S, as a JSON object.", required=True),

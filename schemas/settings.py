@@ -263,6 +263,26 @@ class Settings(BaseSettings):
     judge_ratings_gate: int = Field(
         400, ge=0, description="Rated responses below which a calibration counts as too small."
     )
+    judge_controls: int = Field(
+        60,
+        ge=0,
+        le=600,
+        description="Control answers that every judge of a run is given, unknown to it; with fewer than 30 it cannot show that it can judge.",
+    )
+    control_wrong_gate: float = Field(
+        0.05,
+        ge=0,
+        lt=1,
+        description="Share of a judge's control answers that may be judged wrong; nothing is published where the lower end of its interval "
+        "is above.",
+    )
+    key_disagreement_gate: float = Field(
+        0.1,
+        ge=0,
+        lt=1,
+        description="Share of answers decided by a key on which a judge may say something else; nothing is published where the lower end "
+        "of its interval is above.",
+    )
     lease_s: float = Field(60.0, gt=0, description="Seconds a session's lease lasts without a call.")
     session_days: float = Field(
         14.0,

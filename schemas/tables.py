@@ -54,6 +54,7 @@ TABLES: dict[str, Table] = {
         exam.RESPONSES,
         exam.ERASURES,
         judgements.JUDGEMENTS,
+        judgements.JUDGE_CONTROLS,
         judgements.HUMAN_RATINGS,
         judgements.CALIBRATION,
         judgements.ERROR_LABELS,

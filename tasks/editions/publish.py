@@ -28,6 +28,7 @@ from tasks.editions.estimates import (
 )
 from tasks.editions.gates import check_gates, find_provisional, find_shut_gates
 from tasks.editions.improvements import write_improvements
+from tasks.editions.judge_checks import describe_checks
 from tasks.editions.sessions import summarise_sessions
 from tasks.editions.standings import list_standings
 from tasks.running.approvals import Request
@@ -325,6 +326,7 @@ def _describe_edition(
         "rated_count": judge.rated_count,
         "is_provisional": bool(provisional),
         "provisional_because": list(provisional) or None,
+        **describe_checks(basis),
         "exam_prompt_versions": _list_prompts(basis),
         "disciplines": list(basis.weights),
         "weights": json.dumps(dict(basis.weights), ensure_ascii=False),

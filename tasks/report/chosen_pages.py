@@ -38,7 +38,8 @@ _DIFFERENCES: Final = "data/differences.js"
 # data/index-candidates.csv.
 _OF_AN_EDITION: Final = (
     "published_at", "overridden_gates", "override_reason", "revision", "run_id", "bank_version", "judge", "reference_model",
-    "is_provisional", "provisional_because", "unequated_because", "is_repetition", "is_reference",
+    "is_provisional", "provisional_because", "control_count", "control_wrong_count", "control_gap", "key_count", "key_disagreement_count",
+    "unequated_because", "is_repetition", "is_reference",
 )  # fmt: skip
 # What follows from other columns, or is a column of the page of stability.
 _DERIVED: Final = (

@@ -35,6 +35,7 @@ ALL = (
     "league_simulation",
     "validity_intervals",
     "validity_edges",
+    "validity_controls",
     "backup_speed",
     "history_cost",
     "publication_cost",

@@ -12,7 +12,7 @@ import typer
 from deployments.command_line import group_with_default, with_option_groups
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.options import AsJson, split_names
-from schemas.errors import UsageError
+from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
 from tasks.models.registry import add_model, read_registry
 
@@ -181,6 +181,12 @@ def add(
 def check(
     models: Annotated[str, typer.Argument(help="Only these, with commas. Default: all.")] = "",
     timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds to wait for each.")] = 60.0,
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge", help="Instead: let this judge judge 30 answers of known worth, and say whether it can."
+        ),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Ask every registered model one tiny question.
@@ -189,8 +195,18 @@ def check(
 
     Costs a fraction of a cent per model, which is said, and stands in the ledger. Exit code 1 when something is to be mended.
 
+    With --judge a judge is tried before money is spent on it: reference answers, wrong options, nonsense, answers to other questions and
+    echoes, to built-in questions in Chinese and English. Exit code 3 when it would not pass the gate `judge_controls`.
+
     Example: proctor models check lab-2,lab-2-thinking
+
+    Example: proctor models check --judge sim-judge-north
     """
+    if judge:
+        if models:
+            raise UsageError("Name models to check, or one judge to try with --judge; not both.")
+        _try_judge(judge, as_json=as_json)
+        return
     import asyncio
 
     from tasks.models import check_models
@@ -221,6 +237,48 @@ def _read_day(text: str) -> date:
         raise UsageError(
             f"--released {text!r} is no day: write it as YYYY-MM-DD, for example 2026-05-20."
         ) from None
+
+
+def _try_judge(name: str, *, as_json: bool) -> None:
+    """Let a judge judge the built-in control answers, and print what it gave them."""
+    import asyncio
+
+    from tasks.judging.controls import TRIAL_CONTROLS, estimate_judging, try_controls
+    from tasks.statistics.agreement import describe_faults
+    from warehouse.ledger.engine.opening import open_ledger
+
+    settings = load_settings()
+    judge = read_registry(settings.registry_path).get(name)
+    expected = estimate_judging(judge, TRIAL_CONTROLS)
+    price = "at an unknown price" if expected is None else f"about ${expected:.4f}"
+    if not as_json:
+        print_note(f"{name} is asked to judge {TRIAL_CONTROLS} answers of known worth: {price}.")
+    with open_ledger(settings.ledger_address) as ledger:
+        verdict, rows = asyncio.run(try_controls(ledger, settings, judge))
+    lines = [
+        f"{row['kind']}: {_describe_mean(row['mean_stars'])} on {row['answers']}"
+        + (f", {row['unread']} unreadable" if row["unread"] else "")
+        for row in rows
+    ]
+    found = {
+        "judge": name,
+        "expected_cost_usd": expected,
+        "kinds": rows,
+        "answers": verdict.count,
+        "wrong": verdict.wrong_count,
+        "is_fit": verdict.is_fit,
+    }
+    passes = f"{name} judged {verdict.wrong_count} of {verdict.count} wrong and would pass the gate judge_controls."
+    print_result(found, as_json=as_json, lines=[*lines, *([passes] if verdict.is_fit else [])])
+    if not verdict.is_fit:
+        raise GateError(
+            f"{name} would not pass the gate judge_controls: it {describe_faults(verdict, settings.control_wrong_gate)}. Judge with "
+            "another model, or mend how this one is asked (`parameters`, `judge_kind` in the registry)."
+        )
+
+
+def _describe_mean(stars: float | None) -> str:
+    return "no stars that could be read" if stars is None else f"{stars:.2f} stars"
 
 
 @models_app.command()

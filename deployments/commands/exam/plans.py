@@ -81,6 +81,13 @@ def _write_toml(shares: dict[str, int]) -> str:
     return "{" + ", ".join(f"{json.dumps(name)} = {share}" for name, share in shares.items()) + "}"
 
 
+def render_controls(controls: list[dict[str, Any]]) -> Iterator[str]:
+    """What the control answers that go with the run cost, judge by judge."""
+    for one in controls:
+        cost = "at an unknown price" if one["cost_usd"] is None else f"about ${one['cost_usd']:.2f}"
+        yield f"  control answers, to be judged by {one['judge']}: {one['call_count']} calls, {cost}"
+
+
 def _render_run(summary: dict[str, Any]) -> Iterator[str]:
     repetition = f", repetition {summary['repetition']} of the month" if summary["repetition"] else ""
     yield (

@@ -16,7 +16,7 @@ from deployments.commands.exam.database import database
 from deployments.commands.exam.evaluate import preview
 from deployments.commands.exam.keys import keys_app
 from deployments.commands.exam.log import add_log_commands
-from deployments.commands.exam.plans import render_plan, render_watch
+from deployments.commands.exam.plans import render_controls, render_plan, render_watch
 from deployments.commands.exam.run_options import RunOptions
 from deployments.commands.exam.seal import seal
 from deployments.commands.exam.sealed_draws import add_draw_commands
@@ -87,10 +87,11 @@ def plan(
     """
     summary = preview(wished.read(), target_se=target_se)
     watch = _estimate_watch(read_month(wished.month))
+    controls = [] if summary is None else _estimate_controls(is_simulated=summary["is_simulated"])
     print_result(
-        {} if summary is None else {**summary, "anchors": watch},
+        {} if summary is None else {**summary, "anchors": watch, "controls": controls},
         as_json=as_json,
-        lines=[*render_plan(summary), *render_watch(watch)],
+        lines=[*render_plan(summary), *render_watch(watch), *render_controls(controls)],
         then=_name_next(summary, wished),
     )
     if summary is not None and not summary["candidates"]:
@@ -135,6 +136,17 @@ def _estimate_watch(month: str) -> list[dict[str, Any]]:
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
         return estimate_watch(lake, settings, read_registry(settings.registry_path), month)
+
+
+def _estimate_controls(*, is_simulated: bool) -> list[dict[str, Any]]:
+    """What the control answers that go with a run will cost, at each judge in use."""
+    from tasks.judging.controls import estimate_controls
+    from warehouse.lake import open_lake
+
+    settings = load_settings()
+    with open_lake(settings, read_only=True) as lake:
+        registry = read_registry(settings.registry_path)
+        return estimate_controls(lake, settings, registry, is_simulated=is_simulated)
 
 
 exam_app.command()(sit)

@@ -4,6 +4,7 @@
 -- candidate. effect_of_sd is that of a standard deviation. is_found where it holds among all features of the judge (Holm, 5%).
 -- Parameters: $occasion (default null)
 -- Shown: judge, occasion, feature, effect, effect_low, effect_high, p_holm, is_found
+-- No rows: no judge was compared with people since form is looked at: `proctor calibrate draw RUN --raters …`, stars by people, then `proctor calibrate report`.
 SELECT
     judge,
     prompt_version,

@@ -4,6 +4,7 @@
 -- Parameters: $month (default null), $limit (default 100), $simulated (default null)
 -- A null month is the latest that has a jury.
 -- Shown: model, session_id, seq, discipline, judged_stars, jury_stars, distance, is_rated
+-- No rows: no published run was judged by two judges and then looked at: `proctor calibrate report` does so for runs that several judges of the registry judged (`proctor judge`).
 SELECT
     s.month,
     s.session_id,

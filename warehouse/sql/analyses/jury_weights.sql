@@ -3,6 +3,7 @@
 -- judge's share of what all judges of the jury tell (information_bits); bias and agreement_rate are against the stars that the jury finds deserved.
 -- Parameters: $month (default null), $simulated (default null)
 -- Shown: month, judge, discipline, weight, information_bits, agreement_rate, bias, rated_count
+-- No rows: no published run was judged by two judges and then looked at: `proctor calibrate report` does so for runs that several judges of the registry judged (`proctor judge`).
 SELECT j.* EXCLUDE (landing_unit)
 FROM jury_judges AS j
 JOIN current_editions AS e ON e.edition_id = j.edition_id AND e.month = j.month

@@ -117,6 +117,10 @@ WITH held AS (
     FROM judgements
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'judge_controls' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM judge_controls
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'human_ratings' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM human_ratings
     GROUP BY landing_unit
