@@ -55,9 +55,6 @@ from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 from tasks.running import without_collecting
 
-_AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
-
-
 _GAP = re.compile(r"[（(]\s*[)）]|_{2,}")
 # an answer part seldom passes over one of these; model answers of free questions are often left out
 _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
@@ -366,10 +363,6 @@ def _split_part(
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
     kept = [piece for piece in drop_page_numbers(drop_notices(part)).pieces if not is_noise(piece)]
     pieces = list(move_brackets(IndexedLines(kept)).pieces)
-    for index, piece in enumerate(pieces[:6]):
-        title = _AFTER_TITLE.match(piece.text)
-        if title is not None:
-            pieces[index] = piece.cut(title.end())
     sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)
     keys: list[KeyPart] = []
@@ -409,8 +402,7 @@ def _split_part(
     has_tables = bool(drafts)
     filled = find_filled(chunks)
     for number, section, label, lines, material in chunks:
-        fine = None if label is not None and label.style == "bonus" else section.fine
-        draft = paper.read_content(lines, fine, is_answered or number in filled)
+        draft = paper.read_content(lines, section.fine, is_answered or number in filled)
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number

@@ -32,7 +32,6 @@ from tasks.ingest.words.answers import (
     split_fillings,
 )
 from tasks.ingest.words.cleaning import clean_text
-from tasks.ingest.words.grammar import answer_mark
 from tasks.ingest.words.labels import parse_label
 from tasks.ingest.words.lexicon import FineType
 from tasks.questions import count_blanks
@@ -195,10 +194,6 @@ def _list_line_marks(part: int, index: int, piece: Piece) -> list[_Mark]:
             at = max(at, found)
             marks.append(_Mark(part, index, max(found, 0), 0, entry.number, "num", 0.8, entry.text))
         return marks
-    several = _SEVERAL.match(piece.text)
-    if several is not None and 0 < int(several[2]) - int(several[1]) < 10:
-        numbers = range(int(several[1]), int(several[2]) + 1)
-        return [_Mark(part, index, 0, several.end(), number, "num", 0.3) for number in numbers]
     inline = split_inline(piece)
     if inline:
         return [_Mark(part, index, begin, end, number, "num", 0.2) for number, begin, end in inline]
@@ -220,8 +215,6 @@ def _list_line_marks(part: int, index: int, piece: Piece) -> list[_Mark]:
 
 # `5(a) One mark for …`: the answer of a part of question 5, where what counts is the 5
 _OF_PART = re.compile(r"\s*(?:Q\.?\s*)?(\d{1,2})\s*([(（][a-h][)）])")
-# `13-14. Answers will vary.`: one answer to several questions
-_SEVERAL = re.compile(r"\s*(?:第\s*)?(\d{1,3})\s*[-–—~～至]\s*(\d{1,3})\s*题?\s*[.．、:：]\s*(?=\S)")
 _INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）．]|[.:：](?!\d))\s*")
 
 
@@ -256,15 +249,12 @@ def _list_targets(drafts: Sequence[Draft], most: int) -> list[_Target]:
     by_blank = most > max((draft.value or 0 for draft in drafts), default=0)
     by_blank = by_blank and most <= max((max(found, default=0) for found in blanks.values()), default=0)
     targets: list[_Target] = []
-    section = parent = None
+    section = None
     for place, draft in enumerate(drafts, start=1):
         label = parse_label(f"{draft.number_label} x") if draft.number_label else None
         style = label.style if label is not None else ""
         is_alone = counts[draft.section] == 1
         is_heading = is_alone and draft.value == draft.section_number and style in _SECTIONS
-        if draft.section_parent is not None and draft.section_parent != parent:
-            targets.append(_Target(draft.section_parent, "cn", None, -1))
-        parent = draft.section_parent
         if draft.section != section and not is_heading:
             targets.append(_Target(draft.section_number, _HEADING, None, draft.section, draft.fine))
         section = draft.section
@@ -576,9 +566,6 @@ def read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
         mark = pattern.match(text)
         text = text[mark.end() :].strip() if mark is not None else text
     text = METADATA.sub("", text).strip() if has_colon(text) else text
-    said = answer_mark().match(text) if text else None
-    if said is not None and read_key(text[said.end() :].strip(" .。")) is not None:
-        text = text[said.end() :].strip(" .。")  # `The correct answer is A.`
     explanation = find_explanation(text)
     if explanation is None:
         return KeyEntry(number, text)

@@ -95,15 +95,10 @@ _SPACED_NUMERAL = re.compile(rf"([{_CN}]{{1,3}}(?=\s)|[IVX]{{1,4}}(?=\s)|[Ⅰ-�
 _SPACED_STARTS = frozenset(f"{_CN}IVXⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ")
 
 
-_BRACKETED_RANGE = re.compile(r"\s*[（(]\s*\d{1,3}\s*[-—–~～至到]\s*\d{1,3}\s*题?\s*[)）]")
-
-
 _REQUEST = re.compile(
     r"(?i)(?:design|prove|proof of|write|compute|calculate|derive|discuss|explain|define|program|analy[sz]e|match|complete|compare|describe|draw|find|give|show|state|translate)\s+(?:a|an|the|that|how|why|what|whether|your|two|three|any|in|\w+['’]s)\b"
 )
 
-
-GLUED_TITLE = re.compile(r"([\u4e00-\u9fff]{2,10})\s*[:：]?\s*(?=\d{1,3}\s*[.．、:：)）\-—~～至到\s])")
 
 LEADING_MARKS = re.compile(
     r"\s*[(（\[][^()（）\[\]]{0,40}(?:points?|pts?\.?|marks?|mks?|%|分)[^()（）\[\]]{0,24}[)）\]]\s*[:：.]?\s*",
@@ -198,9 +193,6 @@ def read_heading(text: str) -> Heading | None:
         return None  # most lines: a title ends before that, or is told by English words
     offset = text.find(stripped) if stripped else 0
     shift = offset + (label.end if label else 0)
-    unwrapped = body.strip("【】[]《》 \t*")
-    if unwrapped != body and len(unwrapped) <= 14 and match_exactly(unwrapped):
-        return Heading(label, unwrapped, match_exactly(unwrapped), None, len(text))
     lead = LEADING_MARKS.match(body) if label is not None and label.style in ("word", "num") else None
     if lead:  # `Q1 [12 marks] Circle the best answer.`
         body, shift = body[lead.end() :], shift + lead.end()
@@ -208,14 +200,9 @@ def read_heading(text: str) -> Heading | None:
         lead = LEADING_MARKS.match(body)  # `一、（每小题5分，共30分）简答题`
         named = body[lead.end() :].strip(" 。.:：") if lead else ""
         fine = match_exactly(named) if named else None
-        if fine is not None:
-            return Heading(label, named, fine, read_marks(body), len(text))
     title, end = _cut_title(body)
     if not title:
         return None
-    glued = GLUED_TITLE.match(body)
-    if glued and glued.end() < end and match_exactly(glued.group(1)):
-        title, end = glued.group(1), glued.end(1)  # `单选题 1.A 2.C`
     is_strong = label is not None and label.style in (*STRONG_STYLES, "capital", "word")
     fine = _match_title(title, is_strong)
     if fine is None and label is not None and label.style in ("word", "num") and len(body) <= _ENGLISH_LIMIT:
@@ -227,8 +214,6 @@ def read_heading(text: str) -> Heading | None:
     marks = read_marks(body)
     rest = _skip_remarks(tail)
     remainder = tail[rest:].strip()
-    if _BRACKETED_RANGE.match(tail) and holds_keys(tail.strip()):
-        rest, remainder = 0, tail.strip()  # `单选题（1~5）ABBBD`
     has_keys = bool(remainder) and remainder[0] in _KEY_START and holds_keys(remainder)
     if remainder and not has_keys and (INSTRUCTION.search(remainder[:80]) or len(remainder) < 6):
         remainder = ""

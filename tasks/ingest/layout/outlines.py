@@ -437,7 +437,6 @@ def _find_counters(lines: Sequence[str]) -> set[int]:
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
-_TAG = re.compile(r"\s*[\[【(（][^\])】）\d]{1,8}[\])】）]\s*(?=\d)")
 _LOOSE = re.compile(
     r"\s*(?:[\[【(（][^\])】）\d]{1,8}[\])】）])?\s*[^\w\s]?\s*(\d{1,3})(?!\d)\s*[^\w\s]{0,2}\s*(?=\S)"
 )
