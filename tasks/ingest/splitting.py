@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -40,10 +39,11 @@ from tasks.ingest.layout.furniture import (
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
-from tasks.ingest.layout.outlines import Outline, Repeated, add_headings, propose_outlines
+from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide
+from tasks.ingest.layout.series import Repeated
 from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.tables.paper_tables import PaperTables, merge_repeated
@@ -55,7 +55,6 @@ from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 from tasks.running import without_collecting
 
-_GAP = re.compile(r"[（(]\s*[)）]|_{2,}")
 # an answer part seldom passes over one of these; model answers of free questions are often left out
 _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 
@@ -184,6 +183,7 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
         headed = [stretch for stretch in first.stretches if stretch.heading]
         outlines = propose_outlines(
             paper.pieces,
+            paper.repeated,
             {draft.start for draft in first.drafts},
             {stretch.place: stretch.is_question for stretch in headed},
             list_silent(Reading(first.drafts, paper.pieces)),
@@ -195,7 +195,7 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
         before = best
         announcing = {one.place for one in best.checked.breaches if one.contract == "announced_here"}
         if announcing - set(best.outline.headings):
-            take([add_headings(best.outline, announcing, paper.pieces)])
+            take([add_headings(best.outline, announcing, paper.pieces, paper.repeated.marks)])
         if best is before:
             break
     others = [one.worth for one in (first, *tried) if one is not best]
@@ -397,8 +397,7 @@ def _split_part(
             continue
         found, carry = split_section(section, carry)
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
-    is_told = outline is not None and outline.is_answered
-    is_answered = is_told or prints_answers([lines for _, _, _, lines, _ in chunks])
+    is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
     filled = find_filled(chunks)
     for number, section, label, lines, material in chunks:
@@ -414,13 +413,6 @@ def _split_part(
         draft.material = (
             drop_asking_lead(clean_text(material, paper.language)) if material else draft.material
         )
-        if (
-            is_told
-            and not draft.options
-            and draft.question_type == "short_answer"
-            and _GAP.search(draft.stem)
-        ):
-            draft.question_type = "fill_in_the_blank"  # what stands below it goes into the gap
         if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
         if draft.marks is None:

@@ -262,6 +262,8 @@ def _skip_parts(paragraphs: Sequence[list[Piece]], cut: int) -> int:
             if int(number.group(1)) != last - place:
                 break
             last += 1
+        if last > place + 2:
+            return max(cut, last)
     return cut
 
 

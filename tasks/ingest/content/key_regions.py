@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from tasks.ingest.content.keys import KeyPart, split_inline
 from tasks.ingest.layout.headings import is_chapter, read_heading
@@ -239,6 +240,7 @@ _MAX_HEADING = 48
 _RULES = "=-—–─━_*#~·.…☆★ \t"
 
 
+@lru_cache(maxsize=1 << 14)  # every reading of a paper asks it of the same lines
 def is_region_heading(text: str) -> bool:
     """True for a line that says nothing but that answers follow."""
     folded = text.strip()

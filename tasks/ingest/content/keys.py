@@ -32,6 +32,7 @@ from tasks.ingest.words.answers import (
     split_fillings,
 )
 from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.grammar import answer_mark
 from tasks.ingest.words.labels import parse_label
 from tasks.ingest.words.lexicon import FineType
 from tasks.questions import count_blanks
@@ -346,8 +347,11 @@ class _Echoes:
 _LEAST_ECHOED = 6
 
 
+_NO_LETTERS = re.compile(r"[\W_]+")
+
+
 def _fold(text: str) -> str:
-    return "".join(character for character in text if character.isalnum()).casefold()
+    return _NO_LETTERS.sub("", text).casefold()
 
 
 class _Ladder:
@@ -566,6 +570,9 @@ def read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
         mark = pattern.match(text)
         text = text[mark.end() :].strip() if mark is not None else text
     text = METADATA.sub("", text).strip() if has_colon(text) else text
+    said = answer_mark().match(text) if text else None
+    if said is not None and read_key(text[said.end() :].strip(" .。")) is not None:
+        text = text[said.end() :].strip(" .。")  # `The correct answer is A.`
     explanation = find_explanation(text)
     if explanation is None:
         return KeyEntry(number, text)

@@ -19,6 +19,11 @@ _ASKING_LEAD = re.compile(
 )
 
 
+_REQUEST = re.compile(
+    r"(?i)^\s*(?:请|试|结合|根据|运用|谈谈|说明|分析|简述|论述|explain|discuss|analy[sz]e|describe)"
+)
+
+
 def split_material(text: str) -> tuple[str | None, str]:
     """Separate a question's material from what is asked: `阅读材料，回答问题。` 材料：… （1）… （2）….
 
@@ -33,12 +38,21 @@ def split_material(text: str) -> tuple[str | None, str]:
         first = len(rest)
         while first > 0 and re.search(r"[？?]\s*(?:[（(][^（()）]{1,8}[)）])?$", rest[first - 1]):
             first -= 1
+        if first == len(rest) and len(rest) > 1 and _REQUEST.match(rest[-1]):
+            first = len(rest) - 1
     material, asking = rest[:first], rest[first:]
+    # a line that only says that questions follow belongs to neither
+    if material and asking and _ASKING_LEAD.fullmatch(material[-1]):
+        material = material[:-1]
+    if len(asking) > 1 and _ASKING_LEAD.fullmatch(asking[0]):
+        asking = asking[1:]
     if not material or not (asking or opening):
         return None, text
     joined = "\n".join(material).strip()
     if not asking and not opening:
         return None, text
+    if len(re.findall(r"(?m)^\s*【?(?:材料|案例|史料|资料|Material|Case|Passage)", joined)) == 1:
+        joined = re.sub(r"^\s*【?(?:背景)?(?:材料|案例|资料|Material|Case|Passage)】?\s*[:：]\s*", "", joined)
     return joined or None, "\n".join([*opening, *asking]).strip()
 
 

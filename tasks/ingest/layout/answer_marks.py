@@ -50,7 +50,7 @@ def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
     pieces = lines.pieces
     firsts = [place for place, piece in enumerate(pieces) if _FIRST.search(piece.text) is not None]
     if not firsts:
-        return lines
+        return _write_repeated_truths(lines)
     known = sum(1 for piece in pieces if _KNOWN.match(piece.text) is not None)
     if len(firsts) < _MIN_TIMES or known > _MIN_SHARE * len(firsts):
         return lines
@@ -61,6 +61,33 @@ def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
         if _is_one_each(found, firsts, seconds, len(firsts) - known):
             return _write(lines, found, is_whole=writes)
     return lines
+
+
+_TRUTH = re.compile(
+    r"([^\n]{2,40}?)(?<![A-Za-z])(?P<truth>[TF]|True|False|TRUE|FALSE|对|错|正确|错误|√|×)\s*[.。]?\s*$"
+)
+
+
+def _write_repeated_truths(lines: IndexedLines) -> IndexedLines:
+    """Write `Richtig: T` below every statement as its answer, in a paper that offers no options."""
+    pieces = lines.pieces
+    numbers = [
+        place
+        for place, label in enumerate(lines.labels)
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    ]
+    forms: dict[str, list[_Key]] = {}
+    for place, piece in enumerate(pieces):
+        match = _TRUTH.match(piece.text) if len(piece.text) < 60 and lines.labels[place] is None else None
+        before = match.group(1).casefold().strip() if match is not None else ""
+        if match is not None and before and before[-1] in ":：-–—=>is" and not _KNOWN.match(piece.text):
+            forms.setdefault(before, []).append(_Key(place, match.group("truth"), match.start("truth")))
+    found = max(forms.values(), key=len, default=[])
+    owners = {bisect_left(numbers, key.piece) for key in found}
+    is_key = len(found) >= max(_MIN_TIMES, _MIN_SHARE * len(numbers)) and len(owners) >= 0.9 * len(found)
+    if not is_key or len({key.letters for key in found}) < 2:
+        return lines
+    return lines.replace({key.piece: rewrite(pieces[key.piece], key.end, "Answer: ") for key in found})
 
 
 def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[str, list[_Key]]]:
@@ -110,6 +137,10 @@ def _is_one_each(found: Sequence[_Key], firsts: Sequence[int], seconds: Sequence
 
 def _write(lines: IndexedLines, found: Sequence[_Key], *, is_whole: bool) -> IndexedLines:
     pieces = lines.pieces
+    above = [_DIGITS.sub("#", pieces[key.piece - 1].text.casefold()).strip() for key in found]
+    usual = max(set(above), key=above.count)
+    # `Answer to Question 3`, on a line of its own above each of them
+    has_heading = is_whole and above.count(usual) >= 0.7 * len(found) and _WORD.search(usual) is not None
     written: list[Piece] = []
     by_place = {key.piece: key for key in found}
     for place, piece in enumerate(pieces):
@@ -122,6 +153,8 @@ def _write(lines: IndexedLines, found: Sequence[_Key], *, is_whole: bool) -> Ind
         )
         mark = ("答案：" if _HAN.search(piece.text) is not None else "Answer: ") + letters
         if is_whole:
+            if has_heading and written and _DIGITS.sub("#", written[-1].text.casefold()).strip() == usual:
+                written.pop()
             gap = " " if piece.text[key.end :].strip() else ""
             written.append(rewrite(piece, key.end, f"{mark}{gap}"))
         else:
@@ -189,6 +222,7 @@ _KEY_LIKE = re.compile(
 )
 _COPULA = re.compile(r"(?i)\b(?:is|are)\b|[为是选]")
 _ANSWER_NAME = re.compile(r"答案|正解|标答|(?i:answer|\bans\b|solution|\bkey\b|\bsol\b)")
+_LAST_BRACKET = re.compile(r"[)）\]】]\s*$")
 
 
 def write_answers(lines: IndexedLines) -> IndexedLines:
@@ -247,6 +281,9 @@ def _write_answer(piece: Piece, match: re.Match[str], usual: Collection[str]) ->
         and not ((has_copula or _is_separator(separator)) and _names_answer(lead))
     ):
         return piece
+    if lead.strip()[:1] in "（([【" and not separator and _LAST_BRACKET.search(rest):
+        # `（答案 B）`: the bracket closes behind the key
+        piece = piece.cut(0, len(text.rstrip()) - 1)
     if lead.strip() in ("答案：", "Answer:", "答："):
         return piece
     return rewrite(piece, match.end(), word)

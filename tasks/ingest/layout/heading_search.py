@@ -9,7 +9,9 @@ import re
 from collections.abc import Sequence
 
 from tasks.ingest.layout.headings import (
+    INSTRUCTED,
     INSTRUCTION,
+    LEADING_MARKS,
     MARKS,
     MARKS_GROUP,
     STRONG_STYLES,
@@ -54,6 +56,11 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             # `3. Programming` may as well be the title of a question
             is_named = match_exactly(heading.title) is not None
             is_heading = (heading.marks is not None and is_named) or _heads_list(pieces, index, heading)
+            if heading.label is not None and LEADING_MARKS.match(piece.text[heading.label.end :]):
+                # `3. (16 points) The reader-writer problem` asks; `1. (20 points) True or false` heads a list
+                is_heading = (
+                    is_heading and heading.fine is not None and heading.fine.question_type in INSTRUCTED
+                )
         elif style == "nump" and not _ENDS_TITLE.fullmatch(piece.text.partition(heading.title)[2]):
             is_heading = False  # `(1) 计算(AD)+。` asks, whatever the type that its first word names
         else:
@@ -187,7 +194,7 @@ def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
         "term_explanation",
     )
     own = heading.label.style if heading.label is not None else ""
-    for piece in pieces[index + 1 : index + 4]:
+    for place, piece in enumerate(pieces[index + 1 : index + 4], start=index + 1):
         label = piece.label
         if label is not None and not label.is_weak:
             if label.style in ("num", "paren", "nump", "bracket", "wordp", "word", "dec"):
@@ -196,6 +203,8 @@ def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
             if label.style in ("romanp", "romanl"):
                 return is_short_kind or is_choice
             return is_short_kind and label.style in ("letter", "letterp")
+        if is_short_kind and BULLET.match(piece.text):
+            return place + 1 < len(pieces) and BULLET.match(pieces[place + 1].text) is not None
     return False
 
 

@@ -100,6 +100,8 @@ _REQUEST = re.compile(
 )
 
 
+GLUED_TITLE = re.compile(r"([\u4e00-\u9fff]{2,10})\s*[:：]?\s*(?=\d{1,3}\s*[.．、:：)）\-—~～至到\s])")
+
 LEADING_MARKS = re.compile(
     r"\s*[(（\[][^()（）\[\]]{0,40}(?:points?|pts?\.?|marks?|mks?|%|分)[^()（）\[\]]{0,24}[)）\]]\s*[:：.]?\s*",
     re.IGNORECASE,
@@ -167,6 +169,7 @@ class Heading:
     is_question: bool | None = None
 
 
+@lru_cache(maxsize=1 << 14)
 def is_chapter(text: str) -> bool:
     """True for a line that only names a chapter or a further paper."""
     folded = text.strip()
@@ -200,9 +203,14 @@ def read_heading(text: str) -> Heading | None:
         lead = LEADING_MARKS.match(body)  # `一、（每小题5分，共30分）简答题`
         named = body[lead.end() :].strip(" 。.:：") if lead else ""
         fine = match_exactly(named) if named else None
+        if fine is not None:
+            return Heading(label, named, fine, read_marks(body), len(text))
     title, end = _cut_title(body)
     if not title:
         return None
+    glued = GLUED_TITLE.match(body)
+    if glued and glued.end() < end and match_exactly(glued.group(1)):
+        title, end = glued.group(1), glued.end(1)  # `单选题 1.A 2.C`
     is_strong = label is not None and label.style in (*STRONG_STYLES, "capital", "word")
     fine = _match_title(title, is_strong)
     if fine is None and label is not None and label.style in ("word", "num") and len(body) <= _ENGLISH_LIMIT:

@@ -92,6 +92,7 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
     spots.sort(key=lambda spot: (spot[0], spot[1]))
     kind = section.fine.question_type if section.fine else None
     is_short_kind = kind in ("multiple_choice", "true_false", "fill_in_the_blank")
+    rows = _find_rows(section, spots) if kind in ("term_explanation", "short_answer") else set()
     marks: list[Mark] = []
     cases = [index for index, piece in enumerate(section.pieces) if CASE.match(piece.text)]
     first_stop = _stop(spots[0][2])
@@ -109,9 +110,13 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
         if style == "num" and label.is_weak and not has_options and after[:1].isdigit():
             # `3.14` at a line's start is rather a decimal
             hint += 0.0 if _YEAR.match(after) else 1.0
+        if is_inline and kind == "term_explanation":
+            hint -= 1.0
         if is_inline and is_short_kind and (has_options or not expects_options):
             before_text = section.pieces[index].text[:begin]
             hint -= 1.0 if re.search(r"[。？?！；;]\s*$|[)）]\s{2,}$", before_text) else 0.0
+        if (index, begin) in rows:
+            hint -= 1.0
         if label.is_given and not is_inline:
             hint -= _GIVEN
         marks.append(
@@ -123,6 +128,28 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
             )
         )
     return marks, style
+
+
+def _find_rows(section: Section, spots: Sequence[tuple[int, int, Label, bool]]) -> set[tuple[int, int]]:
+    """Return the places of numbers inside lines that list short questions in a row.
+
+    Such a line is `1. FOB   2. CIF   3. L/C`.
+    """
+    found: set[tuple[int, int]] = set()
+    lines: dict[int, list[tuple[int, int, Label, bool]]] = {}
+    for spot in spots:
+        lines.setdefault(spot[0], []).append(spot)
+    for index, row in lines.items():
+        values = [spot[2].value for spot in row]
+        text = section.pieces[index].text
+        if len(row) < 2 or row[0][1] or values != list(range(values[0], values[0] + len(values))):
+            continue
+        ends = [spot[1] for spot in row[1:]] + [len(text)]
+        parts = [text[spot[1] + spot[2].end : end] for spot, end in zip(row, ends, strict=True)]
+        is_wide = all(re.search(r"\s{2,}$|\t$", part) for part in parts[:-1])
+        if all(len(part.strip()) <= 40 for part in parts) and (is_wide or len(row) >= 3):
+            found.update((spot[0], spot[1]) for spot in row[1:])
+    return found
 
 
 def _until(label: Label) -> int:
@@ -204,8 +231,14 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
     run = [label.value for _, label in labelled if label.style == "num"]
     if len(run) > 1 and run == list(range(1, len(run) + 1)):
         return "num"  # some of them before a digit, `1.1911年`
+    if section.fine is not None and len(strong) == 1 and strong[0][0] == 0:
+        lone = strong[0][1]
+        if lone.style in ("num", "paren", "bracket") and lone.value > (carry or 0):
+            return lone.style  # the only question of its section, whose number leaves some out
     weak = [label for _, label in labelled if label.is_weak]
     values = [label.value for label in weak]
     if len(weak) >= 2 and values[0] == 1 and 2 in values:
+        return weak[0].style
+    if len(weak) == 1 and values == [1] and section.fine is not None:
         return weak[0].style
     return None

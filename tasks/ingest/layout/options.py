@@ -160,7 +160,7 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
     if best is not None:
         return tuple(_add_lone_first(best[2], found[best[1]]))
     if is_choice:
-        return tuple(_find_circled(texts)) or None
+        return tuple(_find_circled(texts) or ()) or None
     return None
 
 

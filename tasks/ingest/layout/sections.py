@@ -158,12 +158,17 @@ def _is_question(section: Section, last: int = 0) -> bool:
         return False
     first = section.pieces[0].text.strip()
     children_numbers = _child_numbers(section)
+    if children_numbers and re.fullmatch(r"(?i)questions?\s*(?:[(\[].*[)\]])?", first):
+        return False
     if last and children_numbers and children_numbers[0] == last + 1:
         return False
     if section.style == "part" and _ONLY_SUM.fullmatch(first) and len(children_numbers) >= 2:
         return False  # `Part II: [6 x 2 = 12 marks]` stands above a list
     if section.style == "part" and _opens_list(section, last):
         return False
+    own = [piece.label for piece in section.pieces if piece.text.lstrip()[:1] in "ABCDEFGH"]
+    if sum(1 for label in own if label is not None and label.style == "capnum") > 1:
+        return False  # `A1.` `A2.` below `Part A`
     offered = sum(1 for piece in section.pieces if OPTION_A.match(piece.text))
     if offered > 1 and (section.style == "part" or len(children_numbers) > 1):
         return False  # several choice questions
