@@ -177,8 +177,10 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             if best is first or other.worth > best.worth:
                 best = other
 
+    is_very_doubtful = first.checked.score < _VERY_DOUBTFUL
     if first.checked.agreement < _WELL_AGREED:
-        take(propose_by_tags(paper.pieces, paper.tags))
+        # where little is doubted, sections as tags head them have never been better
+        take(propose_by_tags(paper.pieces, paper.tags)[: 2 if is_very_doubtful else 1])
     if first.checked.score < DOUBTFUL:
         headed = [stretch for stretch in first.stretches if stretch.heading]
         outlines = propose_outlines(
@@ -189,8 +191,7 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             list_silent(Reading(first.drafts, paper.pieces)),
             any(stretch.fine is None for stretch in headed),
         )
-        most = _MOST_READINGS if first.checked.score < _VERY_DOUBTFUL else _FEW_READINGS
-        take(islice(outlines, most))
+        take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
     for _ in range(_MOST_REPAIRS):
         before = best
         announcing = {one.place for one in best.checked.breaches if one.contract == "announced_here"}
