@@ -10,8 +10,9 @@ from itertools import islice
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
+from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
-from tasks.ingest.content.keys import KeyPart, match_keys, part_region
+from tasks.ingest.content.keys import match_keys, part_region
 from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.content.section_answers import (
     cut_own_number,

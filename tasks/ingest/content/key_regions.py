@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from tasks.ingest.content.keys import KeyPart, split_inline
+from tasks.ingest.content.key_marks import KeyPart, split_inline
 from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options

@@ -1,4 +1,6 @@
-"""What repeats at the beginnings and ends of a paper's lines: series of marks, lines that close questions, lines that ask.
+"""What repeats in the lines of a paper.
+
+There are series of marks at their beginnings, lines that close questions, and lines that ask.
 
 The beginning of every line is read as a mark: a word or a sign before it, a numeral, what closes it. Marks of one family
 that run on are a series. No title and no type needs to be known.

@@ -1,4 +1,6 @@
-"""The lines of a series as headings of sections: which series may head them, and what each of its lines says.
+"""The lines of a series as headings of sections.
+
+Which series may head them, and what each of its lines says.
 
 A series may head sections where the numbers of another start again below its lines, or its lines name types or announce
 counts.
