@@ -1,4 +1,6 @@
-"""Which branches of ingest any paper needs: each `if` is counted, then switched off in turn.
+"""Which branches of ingest any paper needs.
+
+Each `if` is counted, then switched off in turn.
 
 Finer than `ingest_ablation`, which switches off whole functions. One run over all papers notes for every `if` of the
 rooms named in which papers its test was ever met. Those met in few papers are switched off for these papers alone, and
@@ -38,7 +40,7 @@ class Condition(NamedTuple):
 
 
 class Conditions:
-    """The conditions of all modules loaded, those met of late, and the one that is switched off."""
+    """All conditions, those met of late, and the one that is switched off."""
 
     def __init__(self) -> None:
         self.all: list[Condition] = []
@@ -96,7 +98,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def number_conditions(rooms: Sequence[str]) -> Conditions:
-    """Load the modules of rooms with their conditions numbered: before anything else of ingest."""
+    """Load rooms with their conditions numbered, before anything else of ingest."""
     conditions = Conditions()
     setattr(builtins, NOTE, conditions.note)
     sys.meta_path.insert(0, _Finder(rooms, conditions))
@@ -108,7 +110,10 @@ def number_conditions(rooms: Sequence[str]) -> Conditions:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Count and switch off the branches of the rooms named, over the papers of the folders named."""
+    """Count branches and switch them off.
+
+    Those of the rooms named, over the papers of the folders named.
+    """
     at_most = next((int(one) for one in arguments if one.isdecimal()), 8)
     conditions = number_conditions([one for one in arguments if "/" not in one and not one.isdecimal()])
     from tests.benchmarks.ingest_ablation import clear_caches, list_papers, measure

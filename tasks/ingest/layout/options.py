@@ -160,7 +160,7 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
     if best is not None:
         return tuple(_add_lone_first(best[2], found[best[1]]))
     if is_choice:
-        return tuple(_find_circled(texts) or ()) or None
+        return tuple(_find_circled(texts) or _find_glued(texts)) or None
     return None
 
 
@@ -254,6 +254,22 @@ def _is_marked_correct(text: str) -> bool:
     """
     may_close = text.rstrip()[-1:] in _CORRECT_ENDS or "<" in text or "←" in text
     return may_close and _CORRECT.search(text) is not None
+
+
+def _find_glued(texts: Sequence[str]) -> list[Marker]:
+    """Options on one line with nothing but their letters between them (`A甲B乙C丙D丁`).
+
+    [] where there are none.
+    """
+    for index, text in enumerate(texts):
+        match = _GLUED.fullmatch(text)
+        if index and match:
+            places = [match.start(group) for group in ("a", "b", "c", "d") if match.group(group)]
+            return [
+                Marker(index, place, place + 1, LETTERS[order], order == 0, False)
+                for order, place in enumerate(places)
+            ]
+    return []
 
 
 def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
