@@ -37,7 +37,7 @@ class IndexedLines:
     def openings(self) -> dict[str, list[int]]:
         """The places of the lines by their first character."""
         if self._openings is None:
-            self._openings = openings = {}
+            openings: dict[str, list[int]] = {}
             for place, piece in enumerate(self.pieces):
                 body = piece.text.strip()
                 first = body[:1]
@@ -47,6 +47,7 @@ class IndexedLines:
                     openings[first] = [place]
                 if len(body) < SHORT:
                     self._short.append(place)
+            self._openings = openings
         return self._openings
 
     @property
