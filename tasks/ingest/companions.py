@@ -15,8 +15,10 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.key_answers import apply_key, cut_echo
+from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import is_region_heading
-from tasks.ingest.content.keys import KeyPart, Matched, apply_key, cut_echo, match_keys, part_region
+from tasks.ingest.content.keys import Matched, match_keys, part_region
 from tasks.ingest.contracts import Breach
 from tasks.ingest.intake import read_own_file, show_name
 from tasks.ingest.layout.furniture import is_noise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -11,8 +10,9 @@ from itertools import islice
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
+from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
-from tasks.ingest.content.keys import KeyPart, match_keys, part_region
+from tasks.ingest.content.keys import match_keys, part_region
 from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.content.section_answers import (
     cut_own_number,
@@ -40,10 +40,11 @@ from tasks.ingest.layout.furniture import (
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
 from tasks.ingest.layout.marks import write_marks
-from tasks.ingest.layout.outlines import Outline, Repeated, add_headings, propose_outlines
+from tasks.ingest.layout.outlines import Outline, add_headings, propose_outlines
 from tasks.ingest.layout.pieces import Piece, make_pieces
 from tasks.ingest.layout.section_questions import split_section
 from tasks.ingest.layout.sections import Section, divide
+from tasks.ingest.layout.series import Repeated
 from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.tables.paper_tables import PaperTables, merge_repeated
@@ -55,10 +56,6 @@ from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 from tasks.running import without_collecting
 
-_AFTER_TITLE = re.compile(r"[^。？?；;_]{2,40}?\s+(?=一\s*[、.．]\s*[\u4e00-\u9fff]{2,8}题)")
-
-
-_GAP = re.compile(r"[（(]\s*[)）]|_{2,}")
 # an answer part seldom passes over one of these; model answers of free questions are often left out
 _KEYED = ("multiple_choice", "true_false", "fill_in_the_blank")
 
@@ -181,24 +178,26 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             if best is first or other.worth > best.worth:
                 best = other
 
+    is_very_doubtful = first.checked.score < _VERY_DOUBTFUL
     if first.checked.agreement < _WELL_AGREED:
-        take(propose_by_tags(paper.pieces, paper.tags))
+        # where little is doubted, sections as tags head them have never been better
+        take(propose_by_tags(paper.pieces, paper.tags)[: 2 if is_very_doubtful else 1])
     if first.checked.score < DOUBTFUL:
         headed = [stretch for stretch in first.stretches if stretch.heading]
         outlines = propose_outlines(
             paper.pieces,
+            paper.repeated,
             {draft.start for draft in first.drafts},
             {stretch.place: stretch.is_question for stretch in headed},
             list_silent(Reading(first.drafts, paper.pieces)),
             any(stretch.fine is None for stretch in headed),
         )
-        most = _MOST_READINGS if first.checked.score < _VERY_DOUBTFUL else _FEW_READINGS
-        take(islice(outlines, most))
+        take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
     for _ in range(_MOST_REPAIRS):
         before = best
         announcing = {one.place for one in best.checked.breaches if one.contract == "announced_here"}
         if announcing - set(best.outline.headings):
-            take([add_headings(best.outline, announcing, paper.pieces)])
+            take([add_headings(best.outline, announcing, paper.pieces, paper.repeated.marks)])
         if best is before:
             break
     others = [one.worth for one in (first, *tried) if one is not best]
@@ -366,10 +365,6 @@ def _split_part(
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
     kept = [piece for piece in drop_page_numbers(drop_notices(part)).pieces if not is_noise(piece)]
     pieces = list(move_brackets(IndexedLines(kept)).pieces)
-    for index, piece in enumerate(pieces[:6]):
-        title = _AFTER_TITLE.match(piece.text)
-        if title is not None:
-            pieces[index] = piece.cut(title.end())
     sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)
     keys: list[KeyPart] = []
@@ -404,13 +399,11 @@ def _split_part(
             continue
         found, carry = split_section(section, carry)
         chunks.extend((number, section, label, lines, material) for label, lines, material in found)
-    is_told = outline is not None and outline.is_answered
-    is_answered = is_told or prints_answers([lines for _, _, _, lines, _ in chunks])
+    is_answered = prints_answers([lines for _, _, _, lines, _ in chunks])
     has_tables = bool(drafts)
     filled = find_filled(chunks)
     for number, section, label, lines, material in chunks:
-        fine = None if label is not None and label.style == "bonus" else section.fine
-        draft = paper.read_content(lines, fine, is_answered or number in filled)
+        draft = paper.read_content(lines, section.fine, is_answered or number in filled)
         if not draft.options and not (draft.stem if label else any(map(str.isalpha, draft.stem))):
             continue
         draft.section = number
@@ -422,13 +415,6 @@ def _split_part(
         draft.material = (
             drop_asking_lead(clean_text(material, paper.language)) if material else draft.material
         )
-        if (
-            is_told
-            and not draft.options
-            and draft.question_type == "short_answer"
-            and _GAP.search(draft.stem)
-        ):
-            draft.question_type = "fill_in_the_blank"  # what stands below it goes into the gap
         if draft.material and not draft.options and draft.question_type in ("short_answer", "essay"):
             draft.question_type = "material_analysis"
         if draft.marks is None:

@@ -89,7 +89,8 @@ def measure(paper: Measured) -> tuple[float, float]:
     return len(result["questions"]), -sum(len(question["parse_notes"]) for question in result["questions"])
 
 
-def _clear_caches() -> None:
+def clear_caches() -> None:
+    """Forget what ingest remembers of the texts it read."""
     for key, module in list(sys.modules.items()):
         if key.startswith("tasks.ingest"):
             for value in list(vars(module).values()):
@@ -151,14 +152,14 @@ def main(arguments: Sequence[str]) -> None:
     with use_cache():
         papers = list_papers(folders)
         usual = {paper.path: measure(paper) for paper in papers}
-        _clear_caches()
+        clear_caches()
         touched = find_touched(rules, papers)
         for name, function in rules.items():
             neutral = make_neutral(function)
             if neutral is None:
                 continue
             lost = gained = 0
-            _clear_caches()
+            clear_caches()
             with put_in_place(function, neutral):
                 for paper in papers:
                     if paper.path in touched[name]:

@@ -27,8 +27,8 @@ from typing import Any
 from unittest.mock import patch
 
 from schemas.errors import DocumentError
-from tasks.ingest.layout.outlines import read_series_mark
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.series import read_series_mark
 from tasks.ingest.splitting import prepare_pieces
 from tasks.ingest.tagging import HEADING, INSIDE, OPTION, OUTSIDE, START, describe_lines, open_model
 from tests.benchmarks.ingest_accuracy import compare, read_landed, read_options, read_truths, render

@@ -24,9 +24,6 @@ from tasks.ingest.words.answers import (
 from tasks.ingest.words.cleaning import clean_text
 from tasks.ingest.words.kinds import are_truth_options
 
-_KEY_TAIL = re.compile(r"(?:(?<!\s)\s{3,}+|\t)[（(]?\s*+([A-J]{1,6})\s*+[)）]?\s*+$")
-
-
 _KEY_PLACE = re.compile(r"\s*[（(［\[]\s*[)）］\]]\s*$")
 
 
@@ -77,11 +74,6 @@ def _cut_trailing(pieces: list[Piece], labels: str) -> tuple[list[Piece], list[P
             read_bare_key(piece.text, labels) is not None or read_bare_truth(piece.text) is not None
         ):
             return pieces[:index], pieces[index:]
-    if pieces:
-        tail = _KEY_TAIL.search(pieces[-1].text) if pieces[-1].text.rstrip()[-1:] in "ABCDEFGHIJ)）" else None
-        if tail and read_key(tail.group(1), labels) is not None and pieces[-1].text[: tail.start()].strip():
-            last = pieces[-1]
-            return [*pieces[:-1], last.cut(0, tail.start())], [last.cut(tail.start(1), tail.end(1))]
     return pieces, []
 
 

@@ -212,15 +212,8 @@ def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None
         # a program below the question is part of it
         while cut < len(paragraphs) and CODE.search(join_pieces(paragraphs[cut])):
             cut += 1
-        if CODE.search(join_pieces(paragraphs[0])):
-            cut = max(
-                (place + 1 for place, lines in enumerate(paragraphs) if CODE.search(join_pieces(lines))),
-                default=cut,
-            )
     while cut < len(paragraphs) and paragraphs[cut][0].kind == "table":
         cut += 1  # the data of the question, and what is asked of them
-        if cut < len(paragraphs) and re.search(r"求|计算|试|请|要求", join_pieces(paragraphs[cut])):
-            cut += 1
     cut = _skip_shown(paragraphs, _skip_parts(paragraphs, cut))
     while cut < len(paragraphs):
         text = join_pieces(paragraphs[cut]).strip()

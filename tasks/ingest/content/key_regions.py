@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
-from tasks.ingest.content.keys import KeyPart, split_inline
+from tasks.ingest.content.key_marks import KeyPart, split_inline
 from tasks.ingest.layout.headings import is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
-from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.sections import Section
 from tasks.ingest.layout.signs import has_options_ahead
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
@@ -239,6 +240,7 @@ _MAX_HEADING = 48
 _RULES = "=-—–─━_*#~·.…☆★ \t"
 
 
+@lru_cache(maxsize=1 << 14)  # every reading of a paper asks it of the same lines
 def is_region_heading(text: str) -> bool:
     """True for a line that says nothing but that answers follow."""
     folded = text.strip()
@@ -284,8 +286,6 @@ def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
     if len(split_inline(rest)) < 2 and len(read_key_line(rest.text)) < 2:
         return list(pieces)
     head = piece.cut(0, len(piece.text) - len(rest.text))
-    if not is_region_heading(head.text):
-        head = rewrite(head, len(head.text), "答案：")  # `答案速查：`
     return [*pieces[: found[0]], head, rest, *pieces[found[0] + 1 :]]
 
 
@@ -325,8 +325,6 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
         if read_key_line(text) or read_heading(text) is not None:
             return True
         label = piece.label
-        if label is not None and is_only and label.value > 1 and _answers_last(piece, following, before):
-            return True
         if label is not None:
             if label.value == 1 and label.style in ("num", "paren", "nump", "cn", "word", "bracket", "part"):
                 if not before:
@@ -341,26 +339,4 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
                     return False
                 return not _answers_parts(label, before)
             return False
-        if is_chapter(text):
-            return True
     return False
-
-
-def _answers_last(piece: Piece, following: Sequence[Piece], before: Sequence[Piece]) -> bool:
-    """Whether `7. 潜伏性  8. 1024` below `答案：` answers the last section.
-
-    Both numbers are asked above, and are the last of all there.
-    """
-    label = piece.label
-    if label is None or label.style != "num":
-        return False
-    inline = [number for number, _, _ in split_inline(piece)]
-    values = inline or [
-        other.label.value for other in following if other.label and other.label.style == "num"
-    ]
-    asked = [other.label.value for other in before if other.label is not None and other.label.style == "num"]
-    return (
-        len(values) > 1
-        and values == list(range(label.value, label.value + len(values)))
-        and asked[-len(values) :] == values
-    )

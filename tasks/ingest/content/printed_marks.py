@@ -9,8 +9,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.extraction import IMAGE
-from tasks.ingest.words.answers import TYPE_TAG
-from tasks.ingest.words.lexicon import FineType, match_exactly, match_type_name
+from tasks.ingest.words.lexicon import FineType, match_exactly
 
 _MARKS_TAIL = re.compile(
     r"\s*[（(\[【]\s*(?:本[大小]?题\s*|共\s*|满分\s*)?(\d+(?:\.\d+)?)\s*(?:分|pts?\.?|points?|marks?|mks?\.?|(?<=\d)(?-i:M))\s*(?:total)?[)）\]】]()\s*$",
@@ -117,7 +116,6 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
         if first.text.lstrip()[:1] not in _TAG_STARTS:
             break
         marks = MARKS_GROUP.match(first.text)
-        tag = TYPE_TAG.match(first.text)
         opening = _GROUP.match(first.text)
         both = read_tag(opening.group(1)) if opening is not None else None
         if marks and (len(first.text) > marks.end() or len(pieces) > 1):
@@ -133,9 +131,6 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
             draft.marks = both.marks if draft.marks is None else draft.marks
             rest = first.cut(opening.end())
             pieces = [rest, *pieces[1:]] if rest.text.strip() else pieces[1:]
-        elif tag and match_type_name(tag.group(1)) is not None and len(first.text) > tag.end():
-            draft.fine = match_type_name(tag.group(1))
-            pieces[0] = first.cut(tag.end())
         else:
             break
     # `… [单选题]` after the stem, as survey programs print it

@@ -10,8 +10,8 @@ from functools import cached_property
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.key_lines import KeyEntry
-from tasks.ingest.layout.outlines import Repeated
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.series import Repeated
 from tasks.ingest.words.lexicon import FineType
 
 

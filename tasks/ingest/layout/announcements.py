@@ -92,7 +92,8 @@ def _number(token: str) -> float | None:
 
 
 def _find(text: str, name: str) -> re.Match[str] | None:
-    return next(iter(_all(text, name)), None)
+    matches = (pattern.search(text) for pattern in _patterns()[name])
+    return next((match for match in matches if match is not None), None)
 
 
 def _all(text: str, name: str) -> list[re.Match[str]]:

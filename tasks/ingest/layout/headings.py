@@ -95,9 +95,6 @@ _SPACED_NUMERAL = re.compile(rf"([{_CN}]{{1,3}}(?=\s)|[IVX]{{1,4}}(?=\s)|[Ⅰ-�
 _SPACED_STARTS = frozenset(f"{_CN}IVXⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ")
 
 
-_BRACKETED_RANGE = re.compile(r"\s*[（(]\s*\d{1,3}\s*[-—–~～至到]\s*\d{1,3}\s*题?\s*[)）]")
-
-
 _REQUEST = re.compile(
     r"(?i)(?:design|prove|proof of|write|compute|calculate|derive|discuss|explain|define|program|analy[sz]e|match|complete|compare|describe|draw|find|give|show|state|translate)\s+(?:a|an|the|that|how|why|what|whether|your|two|three|any|in|\w+['’]s)\b"
 )
@@ -172,6 +169,7 @@ class Heading:
     is_question: bool | None = None
 
 
+@lru_cache(maxsize=1 << 14)
 def is_chapter(text: str) -> bool:
     """True for a line that only names a chapter or a further paper."""
     folded = text.strip()
@@ -198,9 +196,6 @@ def read_heading(text: str) -> Heading | None:
         return None  # most lines: a title ends before that, or is told by English words
     offset = text.find(stripped) if stripped else 0
     shift = offset + (label.end if label else 0)
-    unwrapped = body.strip("【】[]《》 \t*")
-    if unwrapped != body and len(unwrapped) <= 14 and match_exactly(unwrapped):
-        return Heading(label, unwrapped, match_exactly(unwrapped), None, len(text))
     lead = LEADING_MARKS.match(body) if label is not None and label.style in ("word", "num") else None
     if lead:  # `Q1 [12 marks] Circle the best answer.`
         body, shift = body[lead.end() :], shift + lead.end()
@@ -227,8 +222,6 @@ def read_heading(text: str) -> Heading | None:
     marks = read_marks(body)
     rest = _skip_remarks(tail)
     remainder = tail[rest:].strip()
-    if _BRACKETED_RANGE.match(tail) and holds_keys(tail.strip()):
-        rest, remainder = 0, tail.strip()  # `单选题（1~5）ABBBD`
     has_keys = bool(remainder) and remainder[0] in _KEY_START and holds_keys(remainder)
     if remainder and not has_keys and (INSTRUCTION.search(remainder[:80]) or len(remainder) < 6):
         remainder = ""

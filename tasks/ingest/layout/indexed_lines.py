@@ -24,24 +24,36 @@ class IndexedLines:
     fewer than four characters between their white space.
     """
 
-    __slots__ = ("_labels", "_text", "openings", "pieces", "short")
+    __slots__ = ("_labels", "_openings", "_short", "_text", "pieces")
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self.pieces = pieces
-        self.openings: dict[str, list[int]] = {}
-        self.short: list[int] = []
+        self._openings: dict[str, list[int]] | None = None
+        self._short: list[int] = []
         self._labels: list[Label | None] | None = None
         self._text: str | None = None
-        openings = self.openings
-        for place, piece in enumerate(pieces):
-            body = piece.text.strip()
-            first = body[:1]
-            if first in openings:
-                openings[first].append(place)
-            else:
-                openings[first] = [place]
-            if len(body) < SHORT:
-                self.short.append(place)
+
+    @property
+    def openings(self) -> dict[str, list[int]]:
+        """The places of the lines by their first character."""
+        if self._openings is None:
+            openings: dict[str, list[int]] = {}
+            for place, piece in enumerate(self.pieces):
+                body = piece.text.strip()
+                first = body[:1]
+                if first in openings:
+                    openings[first].append(place)
+                else:
+                    openings[first] = [place]
+                if len(body) < SHORT:
+                    self._short.append(place)
+            self._openings = openings
+        return self._openings
+
+    @property
+    def short(self) -> list[int]:
+        """The places of the shortest lines, in order."""
+        return self._short if self.openings else []
 
     def replace(self, changed: Mapping[int, Piece]) -> IndexedLines:
         """The lines with others in the places that are named."""

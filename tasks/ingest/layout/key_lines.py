@@ -182,6 +182,8 @@ _KEY_LEAD = re.compile(
 _LONE_KEY = re.compile(r"[（(\[【]?\s*([A-J]{1,8}|[√×✓✗TF对错]|True|False|正确|错误)\s*[)）\]】]?")
 _IN_BRACKET = re.compile(r"([（(\[【])\s*([^\s（(\[【】\])）]+)\s*([】\])）])")
 _BETWEEN_KEYS = re.compile(r"[\s,，、;；.。|]+")
+# what a line of nothing but keys may begin with
+_KEY_STARTS = frozenset("（([【ABCDEFGHIJ√×✓✗TF对错正,，、;；.。|")
 
 
 def _number_keys(lines: IndexedLines) -> IndexedLines:
@@ -255,9 +257,10 @@ def _read_bare_keys(
 
 def _split_keys(text: str) -> list[str]:
     """What stands between white space and commas, where all of it is keys."""
-    if len(text) > _LONGEST_BLOCK:
+    text = text.strip()
+    if len(text) > _LONGEST_BLOCK or text[:1] not in _KEY_STARTS:
         return []
-    tokens = [one for one in _BETWEEN_KEYS.split(_IN_BRACKET.sub(r"\1\2\3", text.strip())) if one]
+    tokens = [one for one in _BETWEEN_KEYS.split(_IN_BRACKET.sub(r"\1\2\3", text)) if one]
     found = [_LONE_KEY.fullmatch(one) for one in tokens]
     return [one.group(1) for one in found if one is not None] if all(found) else []
 

@@ -88,7 +88,6 @@ def split_section(
                 material, material_until = told, until
             shared = shared_options(tail)
     del style
-    found = _cut_bonus(found)
     if expects_options:
         found = _move_leading_keys(found)
     if section.fine is not None and section.fine.name == "matching":
@@ -139,25 +138,6 @@ def _move_leading_keys(
         head = replace(lines[0].cut(match.end()), start=lines[0].start)
         moved.append((label, [head, *lines[1:], mark], material))
     return moved
-
-
-_BONUS = re.compile(
-    r"\s*((?:Bonus|BONUS|Extra [Cc]redit|EXTRA CREDIT)(?: (?:[Qq]uestion|[Pp]roblem|QUESTION|PROBLEM))?|附加题)\s*(?=[:：（(\[])[:：]?\s*"
-)
-
-
-def _cut_bonus(
-    found: list[tuple[Label | None, list[Piece], str | None]],
-) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Make a question of `Bonus (5 pts): …` behind the last numbered one."""
-    label, lines, material = found[-1]
-    for place, line in enumerate(lines[1:], start=1):
-        bonus = _BONUS.match(line.text)
-        if bonus and (line.text[bonus.end() :].strip() or place + 1 < len(lines)):
-            own = Label("bonus", label.value + 1 if label is not None else 1, 0, bonus.group(1))
-            rest = [replace(line.cut(bonus.end()), start=line.start), *lines[place + 1 :]]
-            return [*found[:-1], (label, lines[:place], material), (own, rest, None)]
-    return found
 
 
 def _goes_on(section: Section, carry: int | None) -> bool:

@@ -379,7 +379,7 @@ def _read_key_sheet(sheet: Sheet, columns: Mapping[str, Sequence[str]] | None) -
 
 
 def _apply_key_sheet(result: SheetSplit, name: str, keys: Mapping[str, tuple[str, str]]) -> None:
-    from tasks.ingest.content.keys import apply_key
+    from tasks.ingest.content.key_answers import apply_key
     from tasks.ingest.layout.key_lines import KeyEntry
 
     matched = 0

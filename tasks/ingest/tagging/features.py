@@ -12,9 +12,10 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
-from tasks.ingest.layout.outlines import SeriesMark, read_marks_of
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.series import SeriesMark, read_marks_of
 from tasks.ingest.readers.extraction import Line
 
 _OPTION = re.compile(r"\s*[（(\[]?[A-Ha-h][)）\].．、:：]\s*\S")
@@ -165,6 +166,11 @@ def _usual(values: Iterable[int]) -> int:
 
 def _shape(text: str) -> str:
     """The first three characters by kind: digit, small letter, capital, Han, else themselves."""
+    return _name_kinds(text.lstrip()[:3])
+
+
+@lru_cache(maxsize=1 << 13)
+def _name_kinds(signs: str) -> str:
     return "".join(
         "9"
         if sign.isdigit()
@@ -175,5 +181,5 @@ def _shape(text: str) -> str:
         else "中"
         if "\u4e00" <= sign <= "\u9fff"
         else sign
-        for sign in text.lstrip()[:3]
+        for sign in signs
     )

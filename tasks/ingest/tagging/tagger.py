@@ -14,8 +14,9 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from tasks.ingest.layout.headings import Heading, read_heading, read_marks
-from tasks.ingest.layout.outlines import Outline, read_series_mark
+from tasks.ingest.layout.outlines import Outline
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.layout.series import read_series_mark
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.tagging.features import describe_lines
 from tasks.ingest.words.labels import Label

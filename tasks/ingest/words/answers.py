@@ -87,7 +87,6 @@ METADATA = re.compile(
 _WORD_BETWEEN = re.compile(r"(?i)\b(?:and|or)\b|[\s,，、;；/.。&+|和与]+")
 _CIRCLED = re.compile(r"[①-⑩]+")
 _LETTERS_ONLY = re.compile(r"[A-Ja-j]{1,10}")
-TYPE_TAG = re.compile(r"^\s*[【\[（(]\s*([^【】\[\]（()）]{2,8}?)\s*[】\])）]\s*")
 _BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])")
 _OPENING = re.compile(r"[（(\[【]")
 _BRACKET_TF = re.compile(rf"[（(\[【]\s*({_TF})\s*[)）\]】]")

@@ -57,7 +57,6 @@ _HAN = re.compile(f"[{_CJK}]")
 _HAN_RUN = re.compile(f"[{_CJK}]+")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _EMPTY_BRACKET = re.compile(r"([（(])[ \t]*([)）])")
-_PAIRS = {"(": "（", ")": "）"}
 
 
 def clean_line(raw: str) -> tuple[str, Sequence[int]]:

@@ -1,0 +1,140 @@
+"""One printed answer.
+
+What its lines say, whether it may answer a question, and what the question takes of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tasks.ingest.content.choices import set_choice_answer
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.layout.headings import MARKS_GROUP
+from tasks.ingest.layout.key_lines import KeyEntry
+from tasks.ingest.layout.pieces import Piece, join_pieces
+from tasks.ingest.readers.extraction import IMAGE
+from tasks.ingest.words.answers import (
+    ANSWER_MARK,
+    METADATA,
+    find_explanation,
+    has_colon,
+    read_key,
+    read_truth,
+    split_fillings,
+)
+from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.grammar import answer_mark
+from tasks.questions import count_blanks
+
+_FREE = ("short_answer", "essay", "calculation", "material_analysis")
+
+
+def read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
+    """Read the lines of one answer: what is answered, and why."""
+    text = join_pieces([piece for piece in pieces if piece.text.strip()]).strip()
+    for pattern in (MARKS_GROUP, ANSWER_MARK):  # `(5分) 解答：…`
+        mark = pattern.match(text)
+        text = text[mark.end() :].strip() if mark is not None else text
+    text = METADATA.sub("", text).strip() if has_colon(text) else text
+    said = answer_mark().match(text) if text else None
+    if said is not None and read_key(text[said.end() :].strip(" .。")) is not None:
+        text = text[said.end() :].strip(" .。")  # `The correct answer is A.`
+    explanation = find_explanation(text)
+    if explanation is None:
+        return KeyEntry(number, text)
+    key, why = text[: explanation.start()].strip(), text[explanation.end() :].strip()
+    chosen = _CHOSEN.search(why) if not key else None
+    return KeyEntry(number, key if chosen is None else chosen.group(1), why or None)
+
+
+# `……，故选A。` closes a reason that has no key before it
+_CHOSEN = re.compile(r"(?:选|为|是|(?i:\b(?:is|option)\b))\s*[:：]?\s*[（(]?([A-J]{1,6})[)）]?\s*[.。]?\s*$")
+
+
+def may_answer(draft: Draft, text: str) -> bool:
+    """Whether a text has the form of an answer to a question."""
+    if draft.options:
+        labels = "".join(label for label, _ in draft.options)
+        return re.match(
+            rf"\s*[（(]?(?:[{labels}{labels.lower()}]{{1,8}}|\d)(?![A-Za-z])", text
+        ) is not None or any(option and option in text for _, option in draft.options)
+    letters = read_key(text)
+    return draft.question_type in ("true_false", "multiple_choice") or letters is None
+
+
+def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
+    """Set a question's answer from a key entry, unless it has one; a contradiction is noted."""
+    if "answer_without_mark" in draft.notes and draft.question_type in _FREE and len(draft.answer) == 1:
+        # the answer is printed elsewhere: what was taken for it is the rest of the question
+        draft.stem = f"{draft.stem}\n{draft.answer.pop()}"
+        draft.notes.remove("answer_without_mark")
+    # a picture in the place of an answer is the place where it is to be drawn
+    before = [text for text in draft.answer if text.replace(IMAGE, "").strip()]
+    text = clean_text(entry.text, language)
+    text = cut_echo(text, draft.stem) or text  # the question, or the term to be explained, again
+    first, _, below = text.partition("\n")
+    if len(first) <= _REMARK and (mark := ANSWER_MARK.match(below)) is not None:
+        text = below[mark.end() :].strip()  # `（P4）第1章` above `答：…`
+    draft.answer = []
+    if draft.options:
+        set_choice_answer(draft, text)
+    elif draft.question_type == "true_false" or (
+        read_truth(text) and draft.fine is None and len(draft.stem) > 8
+    ):
+        truth = read_truth(re.split(r"[\s,，。.;；（(]", text.strip())[0]) or {"A": "true", "B": "false"}.get(
+            text.strip()
+        )
+        if truth:
+            draft.question_type = "true_false"
+            draft.answer = [truth]
+            rest = text.strip()[len(re.split(r"[\s,，。.;；（(]", text.strip())[0]) :].strip(" ,，。.;；")
+            draft.explanation = draft.explanation or rest or None
+        else:
+            draft.notes.append("answer_unreadable")
+    elif draft.question_type == "fill_in_the_blank":
+        draft.answer = split_fillings(text, count_blanks(draft.stem))
+    elif draft.question_type == "multiple_choice":
+        draft.answer = read_key(text) or []
+    elif text:
+        draft.answer = [text]
+    if entry.explanation:
+        draft.explanation = draft.explanation or clean_text(entry.explanation, language)
+    if before and draft.answer and before != draft.answer:
+        draft.notes.append("keys_disagree")
+        draft.answer = before
+    elif not draft.answer:
+        draft.answer = before
+
+
+_LEAST_ECHO = 2
+_REMARK = 24
+_MARK_AFTER = re.compile(
+    r"[\s：:。.？?；;]*(?:[（(]\s*\d+(?:\.\d+)?\s*(?:分|points?|marks?|pts?)\s*[)）]\s*)?(?:[（(]?(?:参考)?(?:答案?|解答?|证明)\s*[:：]|(?i:answers?|solutions?|ans|proof)\s*[.:：])?\s*"
+)
+
+
+def cut_echo(text: str, stem: str) -> str | None:
+    """Return what follows a question that an answer prints again before it, or None.
+
+    White space and punctuation may differ. Of a term (a stem of a word or two) a colon must follow.
+    """
+    wanted = [character for character in stem if character.isalnum()]
+    if len(wanted) < _LEAST_ECHO:
+        return None
+    met = 0
+    for place, character in enumerate(text):
+        if not character.isalnum():
+            continue
+        if met < len(wanted) and character.casefold() == wanted[met].casefold():
+            met += 1
+        else:
+            return None
+        if met == len(wanted):
+            rest = text[place + 1 :]
+            if len(wanted) < 12 and not re.match(r"\s*[：:]\s*\S", rest):
+                return None
+            mark = _MARK_AFTER.match(rest)
+            rest = rest[mark.end() if mark is not None else 0 :].strip()
+            return rest or None
+    return None

@@ -1,0 +1,222 @@
+"""What may open an answer in the lines of an answer part, and what answers may count.
+
+Both are listed in the order of the text: numbers, headings and keys on one side, questions, numbered blanks and the
+headings of sections on the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.layout.key_lines import read_key_line
+from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.labels import parse_label
+from tasks.ingest.words.lexicon import FineType
+
+
+@dataclass
+class KeyPart:
+    """The lines with answers below one heading.
+
+    It is one of an answer part, or that of a section of questions, whose index is `own`.
+    """
+
+    pieces: Sequence[Piece]
+    number: int | None = None
+    fine: FineType | None = None
+    own: int | None = None
+
+
+@dataclass(frozen=True)
+class KeyMark:
+    """What may open an answer, or the answers of a section.
+
+    It knows where it stands, its number, and how surely it counts.
+    """
+
+    part: int
+    piece: int
+    begin: int
+    end: int
+    value: int | None
+    style: str
+    worth: float
+    text: str | None = None
+    fine: FineType | None = None
+    own: int | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """A question, a numbered blank, or the heading of a section, as answers may count it."""
+
+    value: int | None
+    style: str
+    draft: Draft | None = None
+    section: int = 0
+    fine: FineType | None = None
+    is_alone: bool = False
+    is_heading: bool = False
+
+
+SECTIONS = ("cn", "cnp", "part", "roman", "word")
+
+
+HEADING = "heading"
+_COUNTING = (
+    "num",
+    "sub",
+    "paren",
+    "nump",
+    "word",
+    "bracket",
+    "bare",
+    "circ",
+    "cn",
+    "cnp",
+    "roman",
+    "letter",
+    "part",
+)
+
+
+def list_marks(parts: Sequence[KeyPart]) -> list[KeyMark]:
+    """The marks of all parts, in order."""
+    marks: list[KeyMark] = []
+    for place, part in enumerate(parts):
+        if part.number is not None or part.fine is not None or part.own is not None:
+            marks.append(KeyMark(place, -1, 0, 0, part.number, HEADING, 0.0, fine=part.fine, own=part.own))
+        if read_run(part) is None:
+            lines = (_list_line_marks(place, index, piece) for index, piece in enumerate(part.pieces))
+            marks += _prefer_outer(list(chain.from_iterable(lines)))
+    return marks
+
+
+def _prefer_outer(marks: Sequence[KeyMark]) -> list[KeyMark]:
+    """The marks of a part, those worth more that lie in no list within another of their form."""
+    found: list[KeyMark] = []
+    runs: dict[str, list[int]] = {}  # the last numbers of the lists that are open, outer ones first
+    for mark in marks:
+        own = runs.setdefault(mark.style, [])
+        value = mark.value or 0
+        while own and value not in (1, own[-1] + 1) and any(value == last + 1 for last in own[:-1]):
+            own.pop()
+        if own and value == own[-1] + 1:
+            own[-1] = value
+        elif value == 1 or not own:
+            own.append(value)
+        found.append(replace(mark, worth=mark.worth + _OUTER) if len(own) == 1 else mark)
+    return found
+
+
+_OUTER = 0.1
+
+
+def _list_line_marks(part: int, index: int, piece: Piece) -> list[KeyMark]:
+    keys = read_key_line(piece.text)
+    if len(keys) == 1:
+        end = piece.text.index(keys[0].text, piece.text.index(str(keys[0].number)))
+        return [KeyMark(part, index, 0, end, keys[0].number, "num", 0.8)]
+    if keys:
+        at = 0
+        marks = []
+        for entry in keys:
+            found = piece.text.find(str(entry.number), at)
+            at = max(at, found)
+            marks.append(KeyMark(part, index, max(found, 0), 0, entry.number, "num", 0.8, entry.text))
+        return marks
+    inline = split_inline(piece)
+    if inline:
+        return [KeyMark(part, index, begin, end, number, "num", 0.2) for number, begin, end in inline]
+    of_part = _OF_PART.match(piece.text)
+    if of_part is not None:
+        return [KeyMark(part, index, 0, of_part.start(2), int(of_part[1]), "num", 0.3)]
+    label = piece.label
+    if label is None or label.style not in _COUNTING:
+        return []
+    worth = 0.0 if label.is_weak or label.style in ("bare", "circ") else 0.3
+    own = KeyMark(part, index, 0, label.end, label.value, label.style, worth)
+    if label.style not in SECTIONS:
+        return [own]
+    # `一、（一）1-5 BCABC`: a number within a number
+    inner = _list_line_marks(part, index, piece.cut(label.end))
+    shifted = (replace(mark, begin=mark.begin + label.end, end=mark.end + label.end) for mark in inner)
+    return [own, *shifted]
+
+
+# `5(a) One mark for …`: the answer of a part of question 5, where what counts is the 5
+_OF_PART = re.compile(r"\s*(?:Q\.?\s*)?(\d{1,2})\s*([(（][a-h][)）])")
+_INLINE = re.compile(r"(?:^\s*|\s+|[；;。]\s*)((?:[（(]\s*)?)(\d{1,3})\s*(?:[、)）．]|[.:：](?!\d))\s*")
+
+
+def split_inline(piece: Piece) -> list[tuple[int, int, int]]:
+    """The numbers of `1、44（…）  2、10  3、3(2)` that run 1 by 1, and where each begins and ends."""
+    found = list(_INLINE.finditer(piece.text))
+    # `1、…（2）…`: the bracketed number counts the points of the first answer
+    found = [mark for mark in found if bool(mark.group(1)) == bool(found[0].group(1))]
+    if len(found) < 2 or (found[0].start() > 0 and piece.text[: found[0].start()].strip()):
+        return []
+    chosen = found[:1]
+    for mark in found[1:]:
+        if int(mark.group(2)) == int(chosen[-1].group(2)) + 1:
+            chosen.append(mark)
+    return [(int(mark.group(2)), mark.start(), mark.end()) for mark in chosen] if len(chosen) > 1 else []
+
+
+NUMBERED_BLANK = re.compile(r"【\s*(\d{1,2})\s*】")
+
+
+def list_targets(drafts: Sequence[Draft], most: int) -> list[Target]:
+    """Questions and the headings of their sections, in order.
+
+    `most` is the highest number of an answer.
+
+    Of questions whose blanks are numbered, these are counted where the numbers of the answers reach as far.
+    """
+    counts = Counter(draft.section for draft in drafts)
+    blanks = {
+        id(draft): list(dict.fromkeys(map(int, NUMBERED_BLANK.findall(draft.stem)))) for draft in drafts
+    }
+    by_blank = most > max((draft.value or 0 for draft in drafts), default=0)
+    by_blank = by_blank and most <= max((max(found, default=0) for found in blanks.values()), default=0)
+    targets: list[Target] = []
+    section = None
+    for place, draft in enumerate(drafts, start=1):
+        label = parse_label(f"{draft.number_label} x") if draft.number_label else None
+        style = label.style if label is not None else ""
+        is_alone = counts[draft.section] == 1
+        is_heading = is_alone and draft.value == draft.section_number and style in SECTIONS
+        if draft.section != section and not is_heading:
+            targets.append(Target(draft.section_number, HEADING, None, draft.section, draft.fine))
+        section = draft.section
+        value = draft.value if draft.value is not None else place
+        for number in blanks[id(draft)] if by_blank and blanks[id(draft)] else [value]:
+            targets.append(Target(number, style, draft, draft.section, draft.fine, is_alone, is_heading))
+    return targets
+
+
+# `一、②③②`, `三、× × √`, `二、AB ACD BC`: keys in the order of a section's questions
+_BARE_RUN = re.compile(r"(?:[A-J①-⑩√×✓✗✔✘TF对错][\s,，、;；.。|]*){2,}")
+_LONGEST_RUN = 400
+
+
+def read_run(part: KeyPart) -> str | None:
+    """The keys of a part that holds nothing else, and no numbers; None where it holds more."""
+    text = " ".join(piece.text.strip() for piece in part.pieces)
+    return text if len(text) <= _LONGEST_RUN and _BARE_RUN.fullmatch(text) is not None else None
+
+
+def look_ahead(parts: Sequence[KeyPart], mark: KeyMark) -> str:
+    """What follows a mark, as far as it tells whether it fits a question."""
+    if mark.text is not None or mark.piece < 0:
+        return mark.text or ""
+    pieces = parts[mark.part].pieces[mark.piece : mark.piece + 3]
+    return " ".join([pieces[0].text[mark.end :], *(piece.text for piece in pieces[1:])])[:_AHEAD]
+
+
+_AHEAD = 400
