@@ -3,6 +3,7 @@
 -- be read. An empty answer gets its 0 stars by rule (attempt 0). They are in no score.
 -- Parameters: $run_id (default null), $judge (default null)
 -- Shown: run_id, judge, kind, stars, is_wrong, question_uuid
+-- No rows: no judge was given control answers yet: `proctor judge` gives them with every run (PROCTOR_JUDGE_CONTROLS), `proctor models check --judge NAME` tries some beforehand.
 SELECT
     run_id,
     month,
