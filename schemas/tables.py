@@ -80,6 +80,7 @@ TABLES: dict[str, Table] = {
         editions.EDITION_ITEMS,
         editions.EDITION_FITS,
         editions.EDITION_STANDINGS,
+        editions.IMPROVEMENTS,
         scores.GSCORES,
         scores.EXTERNAL_SCORES,
         imports.IMPORTED_MARKS,

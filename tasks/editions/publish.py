@@ -27,6 +27,7 @@ from tasks.editions.estimates import (
     estimate_scores,
 )
 from tasks.editions.gates import check_gates, find_provisional, find_shut_gates
+from tasks.editions.improvements import write_improvements
 from tasks.editions.sessions import summarise_sessions
 from tasks.editions.standings import list_standings
 from tasks.running.approvals import Request
@@ -152,6 +153,7 @@ def publish_run(
             [Batch(table, prepared.edition_id, frame) for table, frame in prepared.frames.items()],
             stage="publish",
         )
+        write_improvements(lake, is_simulated=bool(prepared.frames["editions"]["is_simulated"][0]))
     return prepared
 
 
@@ -233,7 +235,7 @@ def freeze_edition(
         if not changes.is_empty():
             scores = scores.join(changes, on=["model", "discipline"], how="left")
         parts["edition_scores"].append(add_chance(read, basis, answers, scores))
-        parts["edition_pairs"].append(estimate_pairs(answers, pairs, basis.bases))
+        parts["edition_pairs"].append(estimate_pairs(answers, pairs))
         parts["edition_stars"].append(count_stars(answers))
     frames = {
         table: pl.concat(found, how="diagonal_relaxed") if found else None for table, found in parts.items()

@@ -56,7 +56,7 @@ _SPOKEN: Final = (
     "question_count", "judge", "reference_model", "bank_version", "style", "month", "state", "zero_shot", "few_shot", "chain_of_thought",
     "release_date", "discipline", "discipline_score", "simulated", "provisional", "gates", "repetition",
     "repetition_about", "edition", "revision", "published_at", "place_without_score", "place_uncompared", "place_first", "place_certain",
-    "place_shared_with_one", "place_shared", "p_together", "reference_mark", "table_view", "score_change", *DISCIPLINE_ORDER,
+    "place_shared_with_one", "place_shared", "p_together", "together_interval", "reference_mark", "table_view", "score_change", *DISCIPLINE_ORDER,
 )  # fmt: skip
 
 

@@ -41,6 +41,7 @@ ALL = (
     "validity_equating",
     "validity_judges",
     "validity_leaks",
+    "informative_draw",
     "year_by_commands",
     "gaming_candidates",
 )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
-from typing import Annotated
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import group_with_default
+from deployments.command_line import group_with_default, with_option_groups
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.options import AsJson, split_names
+from schemas.errors import UsageError
 from schemas.settings import load_settings
-from tasks.models.registry import read_registry
+from tasks.models.registry import add_model, read_registry
 
 # Imported within a function: what brings SQLAlchemy or asyncio. Not every command here needs it.
 
@@ -21,6 +23,7 @@ _MODEL_COLUMNS = (
     "organisation",
     "family",
     "released",
+    "provider",
     "roles",
     "mode",
     "reexamine_every",
@@ -80,6 +83,7 @@ def list_models(as_json: AsJson = False) -> None:
             "organisation": model.organisation,
             "family": model.family,
             "released": None if model.release_date is None else model.release_date.isoformat(),
+            "provider": model.provider,
             "roles": " ".join(model.roles),
             "mode": model.mode,
             "reexamine_every": model.reexamine_every,
@@ -95,6 +99,82 @@ def list_models(as_json: AsJson = False) -> None:
     print_records(_MODEL_COLUMNS, rows, as_json=as_json)
     if not as_json:
         print_note(f"Registry: {registry.path}. Next: proctor exam plan")
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Where a model is and whose; what is left out can be filled in later (docs/models.md)."""
+
+    url: Annotated[str, typer.Option("--url", help="Address of its API, as https://api.lab.example/v1.")]
+    organisation: Annotated[
+        str, typer.Option("--organisation", help="Who owns it: a question is put to an organisation once.")
+    ]
+    key_variable: Annotated[
+        str, typer.Option("--key-variable", help="Environment variable with the key. Empty: none is needed.")
+    ] = ""
+    called: Annotated[str, typer.Option("--called", help="Its name at that address. Default: NAME.")] = ""
+    api: Annotated[str, typer.Option("--api", help="The API that it speaks. Default: OpenAI's.")] = ""
+    roles: Annotated[
+        str, typer.Option("--roles", help="candidate, reference, judge, generator; with commas.")
+    ] = "candidate"
+    family: Annotated[str, typer.Option("--family", help="Models that are versions of one another.")] = ""
+    released: Annotated[str, typer.Option("--released", help="Day of its release, YYYY-MM-DD.")] = ""
+    input_price_usd: Annotated[
+        float | None, typer.Option("--input-price", min=0, help="Dollars per million tokens read.")
+    ] = None
+    output_price_usd: Annotated[
+        float | None, typer.Option("--output-price", min=0, help="Dollars per million tokens written.")
+    ] = None
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Longest reply.")] = 4096
+    is_open: Annotated[bool, typer.Option("--open", help="Its weights are open.")] = False
+    is_simulated: Annotated[
+        bool, typer.Option("--simulated", help="It is no model: what it answers is marked everywhere.")
+    ] = False
+
+
+@models_app.command("add")
+@with_option_groups
+def add(
+    name: Annotated[str, typer.Argument(help="Its name here, on boards and in queries.")],
+    *,
+    entry: ModelOptions,
+    again: Annotated[
+        bool, typer.Option("--again", help="It is registered: put this in the place of its entry.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add a model to the registry; comments and other entries stay as they are.
+
+    No key is written: name the environment variable that holds it.
+
+    Example: proctor models add lab-2 --url https://api.lab.example/v1 --organisation Lab --key-variable LAB_API_KEY --roles candidate,reference
+
+    Example: proctor models add lab-judge --url https://api.lab.example/v1 --organisation Lab --key-variable LAB_API_KEY --roles judge
+    """
+    fields: dict[str, Any] = {"organisation": entry.organisation}
+    if entry.called:
+        fields["endpoint_model"] = entry.called
+    if entry.family:
+        fields["family"] = entry.family
+    if entry.released:
+        fields["release_date"] = _read_day(entry.released)
+    fields["is_open"] = entry.is_open
+    fields["roles"] = split_names(entry.roles) or []
+    fields["parameters"] = {"temperature": 0, "max_tokens": entry.max_tokens}
+    for price in ("input_price_usd", "output_price_usd"):
+        if (value := getattr(entry, price)) is not None:
+            fields[price] = value
+    provider: dict[str, Any] = {"base_url": entry.url.rstrip("/")}
+    provider |= {"key_variable": entry.key_variable} if entry.key_variable else {}
+    provider |= {"api": entry.api} if entry.api else {}
+    provider |= {"is_simulated": True} if entry.is_simulated else {}
+    path = load_settings().registry_path
+    added = add_model(path, name, fields, provider, is_replaced=again)
+    print_result(
+        {"model": added.name, "provider": added.provider, "roles": list(added.roles), "file": str(path)},
+        as_json=as_json,
+        then=f"proctor models check {added.name}",
+    )
 
 
 @models_app.command()
@@ -132,6 +212,15 @@ def check(
         print_note(f"{len(found) - len(bad)} of {len(found)} models are well. Cost: ${cost_usd:.6f}.")
     if bad:
         raise typer.Exit(1)
+
+
+def _read_day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"--released {text!r} is no day: write it as YYYY-MM-DD, for example 2026-05-20."
+        ) from None
 
 
 @models_app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -58,7 +59,18 @@ def add_commands(app: typer.Typer) -> None:
 
 @exam_app.command()
 @with_option_groups
-def plan(wished: RunOptions, as_json: AsJson = False) -> None:
+def plan(
+    wished: RunOptions,
+    target_se: Annotated[
+        float | None,
+        typer.Option(
+            "--target-se",
+            min=0.01,
+            help="Plan sets that give S a standard error of so many points, and show what other sizes would come to.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Show what a run would be.
 
     It shows who is due and why, sets, sessions, calls, cost, and how long the bank lasts.
@@ -66,9 +78,14 @@ def plan(wished: RunOptions, as_json: AsJson = False) -> None:
     Changes nothing. A candidate that the bank cannot serve is refused alone, with the numbers by discipline; exit code 3 when
     nobody can be served.
 
+    With --target-se the sets have as many questions of each discipline as that error of S takes (Neyman's shares, by how far the
+    last edition's answers lie apart). The settings stay: the last line says how to let the plan run as it is.
+
     Example: proctor exam plan --month 2026-12
+
+    Example: proctor exam plan --target-se 1.0
     """
-    summary = preview(wished.read())
+    summary = preview(wished.read(), target_se=target_se)
     watch = _estimate_watch(read_month(wished.month))
     print_result(
         {} if summary is None else {**summary, "anchors": watch},
@@ -101,7 +118,10 @@ def _name_next(summary: dict[str, Any] | None, wished: RunOptions) -> str:
     flags = (["--renew-reference"] if wished.renew_reference else []) + (
         [] if wished.bridge else ["--no-bridge"]
     )
-    return shlex.join(["proctor", "evaluate", *options, *flags])
+    target = summary.get("target")
+    # The shares that were proposed hold for this run alone, unless proctor.toml takes them.
+    shares = [] if target is None else [f"PROCTOR_SET_SHARES={json.dumps(summary['shares'])}"]
+    return shlex.join([*shares, "proctor", "evaluate", *options, *flags])
 
 
 def _estimate_watch(month: str) -> list[dict[str, Any]]:

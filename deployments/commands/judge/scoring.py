@@ -68,7 +68,7 @@ def judge(
         in_batches=batch,
         waits=wait,
     )
-    then = "proctor publish"
+    then = f"proctor publish {run_id}".rstrip()
     if result["unresolved_responses"]:
         then = "proctor unparsed export FILE.xlsx" if unparsed else "proctor judge --unparsed"
     if result["pending_calls"]:

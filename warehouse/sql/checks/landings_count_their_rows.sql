@@ -129,6 +129,10 @@ WITH held AS (
     FROM error_labels
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'improvements' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM improvements
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'gscores' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM gscores
     GROUP BY landing_unit
