@@ -122,8 +122,9 @@ def test_the_judges_of_a_run_are_a_jury_and_form_is_taken_off_beside_its_scores(
         assert row["jury_low"] <= row["jury_score"] <= row["jury_high"], row
     # The first judge gave all of its candidates 2.2 points too many.
     by_jury = board.filter(pl.col("estimator") == "jury")
-    assert by_jury["correction"].mean() == pytest.approx(-2.2, abs=1.0)
-    assert by_jury["correction"].min() > -4.5
+    corrections = by_jury["correction"].to_list()
+    assert sum(corrections) / 6 == pytest.approx(-2.2, abs=1.0)
+    assert min(corrections) > -4.5
     stars = landed["jury_stars"]
     chances = stars.select(pl.sum_horizontal(*(f"chance_{one}" for one in range(4))))
     assert chances.to_series().to_list() == pytest.approx([1.0] * stars.height)
