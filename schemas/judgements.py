@@ -74,8 +74,8 @@ JUDGEMENTS = Table(
         Column(
             "key_verdict",
             "text",
-            "What the key alone says of the answer that was extracted, for true/false and choice; it changes no stars. Null "
-            "where there is no such key or answer, or before it was looked at.",
+            "What the key alone says of the answer that was extracted, for true/false and choice, and for results and fillings that "
+            "compare exactly; it changes no stars. Null where there is no such key or answer, or before it was looked at.",
             allowed=("right", "wrong"),
         ),
         Column(
@@ -84,6 +84,59 @@ JUDGEMENTS = Table(
             "How the response speaks to its judge instead of answering; null where it does not. It changes no stars.",
             allowed=ADDRESSES,
         ),
+    ),
+)
+
+CONTROL_KINDS = ("reference", "wrong_option", "nonsense", "other", "echo", "empty")
+
+JUDGE_CONTROLS = Table(
+    name="judge_controls",
+    grain="One row per control answer of a run, judge and version of its prompt: an answer of known worth, in no score.",
+    key=("run_id", "judge", "prompt_version", "question_uuid", "kind"),
+    unit="a run's control answers, judge and version of the prompt",
+    stage="judge",
+    partition_by="month",
+    own_columns=(
+        RUN_ID,
+        MONTH,
+        JUDGE,
+        replace(
+            PROMPT_VERSION,
+            about="Version of the wording that was asked with and its language, as for responses.",
+        ),
+        replace(QUESTION_UUID, about="The question that it was given to, one of the run's own."),
+        Column(
+            "kind",
+            "text",
+            "What it says: `reference`: the reference answer; `wrong_option`: an option that the key says is wrong, well explained; "
+            "`nonsense`: words without meaning; `other`: the reference answer of another question; `echo`: the question; `empty`: nothing.",
+            required=True,
+            allowed=CONTROL_KINDS,
+        ),
+        Column(
+            "other_question_uuid", "text", "The question that it answers, for the kind `other`; else null."
+        ),
+        Column(
+            "cluster",
+            "text",
+            "What the question shares with others: the text that it asks about, or its lineage.",
+            required=True,
+        ),
+        Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
+        Column("stars", "int", "0 to 3; null means unparsed.", low=0, high=3),
+        Column("reason", "text", "Reason the judge gave."),
+        RAW,
+        PARSE_STATUS,
+        Column("judged_at", "timestamp", "When.", required=True),
+        COST_USD,
+        Column(
+            "attempt",
+            "int",
+            "Attempts until parsed or given up; 0 for an empty answer, which gets 0 stars by rule and says nothing of the judge.",
+            required=True,
+            low=0,
+        ),
+        IS_SIMULATED,
     ),
 )
 

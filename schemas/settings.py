@@ -5,23 +5,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
 
 from schemas.errors import UsageError
-from schemas.vocabulary import EXAMINED_DISCIPLINES
+from schemas.vocabulary import DISCIPLINES, EXAMINED_DISCIPLINES, PROMPT_STYLES
 
 PREFIX = "PROCTOR_"
 HOME_NAME = ".proctor"
@@ -55,6 +57,34 @@ LONGEST_LIFE_S = 366 * 86_400
 # Characters that are kept of a reply: a book's chapter of a model that we call, and more of an answer to the exam.
 LONGEST_REPLY = 262_144
 LONGEST_RESPONSE = 1_000_000
+
+
+def _split(value: Any) -> Any:
+    """Names as people write them: `a, b`; a JSON list is one, too."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return json.loads(value)
+    return [name.strip() for name in value.split(",") if name.strip()]
+
+
+def _check_known(known: tuple[str, ...]) -> AfterValidator:
+    def check(names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in known:
+                close = get_close_matches(name, known, n=1)
+                raise ValueError(
+                    f"there is no {name!r}; "
+                    + (f"is {close[0]!r} meant?" if close else f"one of {', '.join(known)}")
+                )
+        return names
+
+    return AfterValidator(check)
+
+
+_Name = TypeVar("_Name", bound=str)
+# A list of names; in the environment `a,b`, in proctor.toml that or a list.
+Names = Annotated[tuple[_Name, ...], NoDecode, BeforeValidator(_split)]
 
 
 class Settings(BaseSettings):
@@ -165,11 +195,19 @@ class Settings(BaseSettings):
         0.8, gt=0, le=1, description="Jaccard of character 3-grams that is a duplicate."
     )
 
-    disciplines: tuple[str, ...] = Field(EXAMINED_DISCIPLINES, description="Disciplines that are examined.")
+    disciplines: Annotated[Names[str], _check_known(DISCIPLINES)] = Field(
+        EXAMINED_DISCIPLINES,
+        description="Disciplines that are examined, with commas; S is the mean of these, each with the same weight.",
+    )
     set_size: int = Field(1000, ge=1, description="Lineages in a set.")
+    set_shares: dict[str, int] = Field(
+        {},
+        description="Lineages of each discipline in a set, one number for every discipline that is examined, in place of equal shares of "
+        "set_size; `proctor exam plan --target-se` proposes them.",
+    )
     repeats: int = Field(3, ge=1, description="Independent repeats per candidate.")
-    prompt_styles: tuple[str, ...] = Field(
-        ("zero_shot", "few_shot", "chain_of_thought"), description="Styles sat."
+    prompt_styles: Annotated[Names[str], _check_known(PROMPT_STYLES)] = Field(
+        PROMPT_STYLES, description="Styles sat, with commas."
     )
     set_policy: Literal["shared", "unique"] = Field("shared", description="How sets are given out.")
     set_groups: int = Field(
@@ -201,9 +239,7 @@ class Settings(BaseSettings):
     reference_model: str | None = Field(
         None, description="The reference candidate; overrides the registry's."
     )
-    judges: tuple[str, ...] = Field(
-        (), description="Judges; default those of the registry, first is primary."
-    )
+    judges: Names[str] = Field((), description="Judges; default those of the registry, first is primary.")
     budget_usd: float | None = Field(None, ge=0, description="Budget of a run; no limit by default.")
 
     unparsed_gate: float = Field(
@@ -226,6 +262,26 @@ class Settings(BaseSettings):
     )
     judge_ratings_gate: int = Field(
         400, ge=0, description="Rated responses below which a calibration counts as too small."
+    )
+    judge_controls: int = Field(
+        60,
+        ge=0,
+        le=600,
+        description="Control answers that every judge of a run is given, unknown to it; with fewer than 30 it cannot show that it can judge.",
+    )
+    control_wrong_gate: float = Field(
+        0.05,
+        ge=0,
+        lt=1,
+        description="Share of a judge's control answers that may be judged wrong; nothing is published where the lower end of its interval "
+        "is above.",
+    )
+    key_disagreement_gate: float = Field(
+        0.1,
+        ge=0,
+        lt=1,
+        description="Share of answers decided by a key on which a judge may say something else; nothing is published where the lower end "
+        "of its interval is above.",
     )
     lease_s: float = Field(60.0, gt=0, description="Seconds a session's lease lasts without a call.")
     session_days: float = Field(
@@ -306,7 +362,7 @@ class Settings(BaseSettings):
     similarity_model: str = Field(
         "BAAI/bge-large-zh-v1.5", description="Embedding model of Gscore: name or folder."
     )
-    two_persons: tuple[Literal["plan", "release", "retire", "override"], ...] = Field(
+    two_persons: Names[Literal["plan", "release", "retire", "override"]] = Field(
         (),
         description="What needs a second person: `plan`, `release`, `retire`, `override`; nothing by default (`proctor approvals`).",
     )
@@ -433,15 +489,34 @@ def load_settings() -> Settings:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{find_toml()} is no TOML: {error}. Correct it and run again.") from None
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise UsageError(
-            f"Setting {name!r} ({PREFIX}{name.upper()} or {TOML_NAME}): {first['msg']}. Correct it and run again."
-        ) from None
+        raise _explain(error) from None
     if "home" in settings.model_fields_set:
         return settings
     found = find_upwards(HOME_NAME)
     return settings if found is None else settings.model_copy(update={"home": _shorten(found)})
+
+
+def read_setting(name: str, text: str) -> Any:
+    """The value that a setting would have; raises UsageError for a name or a value that is none."""
+    if name not in Settings.model_fields:
+        close = get_close_matches(name, Settings.model_fields, n=1)
+        raise UsageError(
+            f"There is no setting {name!r}. "
+            + (f"Is {close[0]!r} meant?" if close else "`proctor settings` lists them.")
+        )
+    try:
+        return getattr(Settings.model_validate({name: text}), name)
+    except ValidationError as error:
+        raise _explain(error) from None
+
+
+def _explain(error: ValidationError) -> UsageError:
+    first = error.errors(include_input=False, include_url=False)[0]
+    name = ".".join(str(part) for part in first["loc"])
+    what = first["msg"].removeprefix("Value error, ").rstrip(".")
+    return UsageError(
+        f"Setting {name!r} ({PREFIX}{name.upper()} or {TOML_NAME}): {what}. Correct it and run again."
+    )
 
 
 def find_toml() -> Path | None:

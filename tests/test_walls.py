@@ -51,6 +51,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "statistics": "a plan forecasts the error of the equated score",
     },
     "judging": {
+        "gscore": "results are compared with their keys in the standard form of calculations",
         "league": "verdicts on a league's questions, given on the web, land as its workbook's do",
         "models": "judges are called through the one door; the registry says which family a judge is of",
         "questions": "a judge sees the question, and the reference answer in its form; draws that a seed repeats",

@@ -38,6 +38,9 @@ def _has_exam_role() -> bool:
 _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "init": lambda _: True,
     "demo": lambda _: True,
+    "start": lambda _: True,
+    "settings list": lambda _: True,
+    "settings set": lambda _: True,
     "backup": lambda options: bool(options["verify"]),
     "restore": lambda _: True,
     "doctor": lambda _: True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from deployments.cli import load_commands
+from deployments.command_line.listed_commands import SECTIONS
 
 EXAMPLE = "Example: "
 
@@ -32,11 +33,28 @@ def render_command_list() -> str:
     ]
     for path, group in _walk_groups(root, ()):
         commands = [_read_command((*path, name), below) for name, below in _list_leaves(group)]
-        title = f"`proctor {' '.join(path)}`" if path else "`proctor`"
-        rows = [_render_row(command) for command in commands]
-        parts.append(f"\n## {title}\n\n{group.help}\n\n| command | what it does | example |\n|---|---|---|\n")
-        parts += rows
+        if not path:
+            parts += _render_sections(group, commands)
+            continue
+        parts.append(f"\n## `proctor {' '.join(path)}`\n\n{group.help}\n\n{_HEAD}")
+        parts += [_render_row(command) for command in commands]
     return "".join(parts)
+
+
+_HEAD = "| command | what it does | example |\n|---|---|---|\n"
+
+
+def _render_sections(root: Any, commands: list[DescribedCommand]) -> list[str]:
+    """The first level, in the sections of `proctor --help`; a group has a row there, too."""
+    rows = {command.path[0]: _render_row(command) for command in commands}
+    parts = []
+    for title, names in SECTIONS.items():
+        parts.append(f"\n## {title}\n\n{_HEAD}")
+        parts += [
+            rows.get(name) or f"| `proctor {name} …` | {root.commands[name].help} | its own table below |\n"
+            for name in names
+        ]
+    return parts
 
 
 def _walk_groups(group: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deployments.command_line.command_pages import render_command_list
+from deployments.command_line.papers_pages import render_papers_tables
 from deployments.command_line.room_pages import render_room_list
 from schemas.dictionary import render_dictionary
 from tasks.ingest import render_problem_codes
@@ -16,6 +17,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES: dict[str, Callable[[], str]] = {
     "commands.md": render_command_list,
     "data-dictionary.md": render_dictionary,
+    "papers-tables.md": render_papers_tables,
     "queries.md": render_query_list,
     "rooms.md": render_room_list,
     "problem-codes.md": render_problem_codes,

@@ -31,7 +31,6 @@ class Listed(NamedTuple):
     summary: str
 
 
-# In the order of `proctor --help`.
 COMMANDS: Final = (
     Listed(
         "init", "operate.operations", "Create PROCTOR_HOME: ledger, lake, and a model registry to fill in."
@@ -88,8 +87,18 @@ COMMANDS: Final = (
         "Say what a fit of all editions from nothing would move; writes nothing.",
     ),
     Listed("stability", "judge.stability", "Draw other samples from the questions of a published edition."),
+    Listed(
+        "improvement",
+        "judge.improvement",
+        "Tell how S of each candidate moved since a month, and whether it is more than noise.",
+    ),
     Listed("agreement", "analyse.agreement", "Percent agreement, Cohen's kappa and Krippendorff's alpha."),
+    Listed(
+        "verdict", "analyse.verdict", "Say whether A is better than B, by how much, since when and how sure."
+    ),
     Listed("gscore", "gscore.score", "Score generated text against references."),
+    Listed("settings", "operate.settings", "What can be set, and what is. Without a command: `list`."),
+    Listed("start", "operate.start", "Your own first month, step by step: from papers to a leaderboard."),
     Listed("clock", "operate.clock", "Compare the clock with what else is known of the time."),
     Listed(
         "sql",
@@ -178,6 +187,64 @@ COMMANDS: Final = (
 )
 
 
+# What `proctor --help` shows, in its order: whoever comes for one stage finds its commands together.
+SECTIONS: Final = {
+    "Begin": ("demo", "start", "init", "settings", "doctor", "status"),
+    "Papers become questions": (
+        "ingest",
+        "ingest learn",
+        "documents",
+        "rules",
+        "review",
+        "web",
+        "augment",
+        "dedupe",
+        "bank",
+    ),
+    "The month's exam": (
+        "models",
+        "organisations",
+        "exam",
+        "evaluate",
+        "judge",
+        "publish",
+        "report",
+        "monthly",
+        "runs",
+        "unparsed",
+        "approvals",
+    ),
+    "How far the judges can be believed": ("calibrate", "drift", "errors", "recalibrate", "stability"),
+    "Read what came of it": (
+        "verdict",
+        "improvement",
+        "sql",
+        "shell",
+        "attach",
+        "export",
+        "import",
+        "contamination",
+        "agreement",
+    ),
+    "The league, and generated texts": ("league", "gscore", "cgeval"),
+    "Keep it running": (
+        "up",
+        "down",
+        "deploy",
+        "worker",
+        "hosts",
+        "logs",
+        "metrics",
+        "clock",
+        "validate",
+        "backup",
+        "restore",
+        "compact",
+        "erase",
+    ),
+}
+
+
 class ListedCommand(TyperCommand):
     """A command's place in the list.
 
@@ -201,8 +268,16 @@ class ListedGroup(TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        for listed in COMMANDS:
-            self.add_command(ListedCommand(listed))
+        listed = {one.name: one for one in COMMANDS}
+        for names in SECTIONS.values():
+            for name in names:
+                self.add_command(ListedCommand(listed[name]))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands in their sections, no summary cut."""
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, self.commands[name].help or "") for name in names])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command of the first word, or of the first two where such a one is listed."""

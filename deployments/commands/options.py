@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +40,23 @@ def read_month(text: str) -> str:
     if not re.match(MONTH_PATTERN, text):
         raise UsageError(f"--month {text!r} is not a month: write it as YYYY-MM, for example 2026-11.")
     return text
+
+
+def list_workbooks(paths: Sequence[Path]) -> list[Path]:
+    """The workbooks meant: a folder stands for those in it.
+
+    Raises UsageError for a folder without any.
+    """
+    found: list[Path] = []
+    for path in paths:
+        inside = [path] if not path.is_dir() else sorted(path.glob("*.xlsx"))
+        inside = [one for one in inside if not one.name.startswith("~$")]
+        if not inside:
+            raise UsageError(
+                f"There is no workbook (*.xlsx) in the folder {path}. Name the files, or their folder."
+            )
+        found += inside
+    return found
 
 
 def split_names(text: str) -> list[str] | None:

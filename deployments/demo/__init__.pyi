@@ -1,3 +1,6 @@
+# Analyses that have no row after all of the demo; each states its reason.
+from .everything import WITHOUT_ROWS as WITHOUT_ROWS
+
 # The costs as lines of a table.
 from .run import render_stages as render_stages
 
@@ -5,6 +8,7 @@ from .run import render_stages as render_stages
 from .run import run_demo as run_demo
 
 __all__ = [
+    "WITHOUT_ROWS",
     "render_stages",
     "run_demo",
 ]

@@ -11,7 +11,7 @@ import os
 import resource
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -52,6 +52,8 @@ class DemoResult:
     new_calls: int = 0
     leaderboard: list[dict[str, Any]] = field(default_factory=list)
     text: str = ""
+    analyses_with_rows: int = 0
+    analyses_without_rows: dict[str, str] = field(default_factory=dict)
     stages: list[StageCost] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
@@ -59,14 +61,16 @@ class DemoResult:
         return asdict(self)
 
 
-def run_demo(*, keep_server: bool = False, without_server: bool = False) -> DemoResult:
-    """Run the demo in PROCTOR_HOME; stops the server that it started, unless told to keep it."""
+def run_demo(
+    *, everything: bool = False, keep_server: bool = False, without_server: bool = False
+) -> DemoResult:
+    """Run the demo in PROCTOR_HOME; stops the server that it started, unless told to keep it.
+
+    With `everything` also what fills every analysis that simulated data can fill.
+    """
     if without_server:
         os.environ["PROCTOR_NO_SERVER"] = "true"
-    for name, value in DEMO_SETTINGS.items():
-        os.environ.setdefault(name, value)
-    load_settings.cache_clear()
-    settings = load_settings()
+    settings = _set(DEMO_SETTINGS)
     result = DemoResult(home=str(settings.home), lake=settings.data_address)
     with _measured(result, "set-up"):
         _prepare_home(settings)
@@ -75,6 +79,10 @@ def run_demo(*, keep_server: bool = False, without_server: bool = False) -> Demo
     try:
         with share_lake():
             _run_stages(settings, result)
+            if everything:
+                _run_rest(result)
+            with _measured(result, "leaderboard"):
+                _read_leaderboard(settings, result)
     finally:
         if is_ours and not keep_server:
             from deployments.flow_runs import send_what_is_left
@@ -88,6 +96,7 @@ def run_demo(*, keep_server: bool = False, without_server: bool = False) -> Demo
 
 def _run_stages(settings: Settings, result: DemoResult) -> None:
     from deployments.demo.league import play_demo_league, report_demo_league
+    from deployments.demo.simulation import serving_models
     from deployments.flow_runs import load_flow, run_flow
 
     with _measured(result, "import of Prefect"):
@@ -100,8 +109,8 @@ def _run_stages(settings: Settings, result: DemoResult) -> None:
     with _measured(result, "review gate, augment, dedupe"):
         gate = run_flow("review_gate")
         result.bank_version = gate["bank_version"]
-    with _simulated_models(settings):
-        candidates = _list_candidates(settings)
+    with serving_models(settings):
+        candidates = _list_candidates()
         for month in MONTHS:
             if month == MONTHS[-1]:
                 # Its page compares with the first month, and the report of the second links to it.
@@ -115,22 +124,54 @@ def _run_stages(settings: Settings, result: DemoResult) -> None:
             result.runs.append(run["run_id"])
             result.new_calls += run["calls"].get("sent", 0) + run["judge_calls"].get("sent", 0)
             result.report = run["report"]
-    with _measured(result, "leaderboard"):
-        _read_leaderboard(settings, result)
+
+
+def _run_rest(result: DemoResult) -> None:
+    from deployments.demo.everything import RATERS, SETTINGS, count_rows, run_everything
+
+    settings = _set(SETTINGS)
+    _add_annotators(settings, RATERS)
+    paid = _count_calls(settings)
+    result.runs += run_everything(settings, result.runs, _review, lambda stage: _measured(result, stage))
+    result.new_calls += _count_calls(settings) - paid
+    with _measured(result, "rows of every analysis"):
+        filled = count_rows(settings)
+    result.analyses_with_rows = sum(count > 0 for count in filled.row_counts.values())
+    result.analyses_without_rows = filled.without_rows
+
+
+def _count_calls(settings: Settings) -> int:
+    from warehouse.lake import open_lake
+
+    with open_lake(settings, read_only=True) as lake:
+        return int(lake.run_named("cost_by_month")["call_count"].sum())
+
+
+def _set(settings: Mapping[str, str]) -> Settings:
+    """Settings with these beside them, where nobody said otherwise."""
+    for name, value in settings.items():
+        os.environ.setdefault(name, value)
+    load_settings.cache_clear()
+    return load_settings()
 
 
 def _prepare_home(settings: Settings) -> None:
     """Stores, registry and annotators; what is there is left alone."""
     from deployments.home import create_home
-    from warehouse.ledger.engine.opening import open_ledger
-    from warehouse.ledger.trust.users import add_user, read_user
 
     settings.home.mkdir(parents=True, exist_ok=True)
     if not settings.registry_path.exists():
         shutil.copyfile(HERE / "models.yaml", settings.registry_path)
     create_home(settings)
+    _add_annotators(settings, ANNOTATORS)
+
+
+def _add_annotators(settings: Settings, names: Sequence[str]) -> None:
+    from warehouse.ledger.engine.opening import open_ledger
+    from warehouse.ledger.trust.users import add_user, read_user
+
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
-        for name in ANNOTATORS:
+        for name in names:
             if read_user(connection, name) is None:
                 add_user(connection, user_id=name, role="annotator")
 
@@ -166,34 +207,11 @@ def _review(settings: Settings) -> list[Path]:
     return filled or sorted(folder.glob("*.xlsx"))
 
 
-@contextmanager
-def _simulated_models(settings: Settings) -> Iterator[None]:
-    """A server of simulated models that knows the answers of this bank.
-
-    It runs as another process on this machine.
-    """
-    from deployments.demo.simulation import running_models
-    from tasks.exam.month import read_current_bank
-    from warehouse.lake import open_lake
-
-    with open_lake(settings, read_only=True) as lake:
-        bank = read_current_bank(lake)
-    with running_models(settings, bank) as url:
-        before = os.environ.get("PROCTOR_SIMULATED_URL")
-        os.environ["PROCTOR_SIMULATED_URL"] = url
-        try:
-            yield
-        finally:
-            if before is None:
-                del os.environ["PROCTOR_SIMULATED_URL"]
-            else:
-                os.environ["PROCTOR_SIMULATED_URL"] = before
-
-
-def _list_candidates(settings: Settings) -> list[str]:
+def _list_candidates() -> list[str]:
+    """Those of the demo's own registry: the rest of the demo adds others to that of the home."""
     from tasks.models.registry import read_registry
 
-    return [model.name for model in read_registry(settings.registry_path).candidates()]
+    return [model.name for model in read_registry(HERE / "models.yaml").candidates()]
 
 
 def _read_leaderboard(settings: Settings, result: DemoResult) -> None:

@@ -11,8 +11,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from deployments import model_server
 from deployments.model_server import build_answer_key
 from schemas.errors import ProctorError
 from schemas.settings import Settings
@@ -21,10 +23,31 @@ if TYPE_CHECKING:
     import polars as pl
 
 START_TIMEOUT_S = 60.0
+PROFILE: Final = Path(model_server.__file__).parent / "profiles" / "demo.yaml"
 
 
 @contextmanager
-def running_models(settings: Settings, bank: pl.DataFrame) -> Iterator[str]:
+def serving_models(settings: Settings, profile: Path = PROFILE) -> Iterator[None]:
+    """Simulated models that know the present bank, where the registry looks for them."""
+    from tasks.exam.month import read_current_bank
+    from warehouse.lake import open_lake
+
+    with open_lake(settings, read_only=True) as lake:
+        bank = read_current_bank(lake)
+    with running_models(settings, bank, profile) as url:
+        before = os.environ.get("PROCTOR_SIMULATED_URL")
+        os.environ["PROCTOR_SIMULATED_URL"] = url
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["PROCTOR_SIMULATED_URL"]
+            else:
+                os.environ["PROCTOR_SIMULATED_URL"] = before
+
+
+@contextmanager
+def running_models(settings: Settings, bank: pl.DataFrame, profile: Path = PROFILE) -> Iterator[str]:
     """The base URL of a model server that knows `bank`; it is stopped at the end."""
     folder = settings.home / "demo"
     folder.mkdir(parents=True, exist_ok=True)
@@ -37,6 +60,8 @@ def running_models(settings: Settings, bank: pl.DataFrame) -> Iterator[str]:
         sys.executable,
         "-m",
         "deployments.model_server",
+        "--profile",
+        str(profile),
         "--key",
         str(key),
         "--ready-file",

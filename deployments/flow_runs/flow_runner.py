@@ -91,7 +91,7 @@ def _find_server(settings: Settings) -> Any:
     state = read_state(settings)
     if state is None:
         print_note(
-            "Starting a Prefect server for this home (about 20 s). It stays for the commands that follow; "
+            "Starting a Prefect server for this home (20 s on a quiet machine, up to a minute on a busy one). It stays for the commands that follow; "
             "`proctor down` stops it."
         )
     return start_server(settings, with_worker=False)

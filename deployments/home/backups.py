@@ -24,7 +24,7 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
     The copy is consistent although flows may write.
 
     The lake is copied first: what the ledger holds beyond it is landed again by reconcile after a restore. Raises UsageError where
-    there is no home, or the folder is not empty.
+    there is no home, or the folder is not empty or within the home.
     """
     from tasks.running import Progress
     from warehouse.backup import BackupManifest, BackupTarget, begin_backup, finish_backup
@@ -36,6 +36,10 @@ def backup_home(settings: Settings, folder: Path) -> dict[str, Any]:
         raise UsageError(f"PROCTOR_HOME {settings.home} does not exist; there is nothing to back up.")
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty; name a new folder for the backup.")
+    if folder.resolve().is_relative_to(settings.home.resolve()):
+        raise UsageError(
+            f"{folder} lies within PROCTOR_HOME {settings.home}: what destroys the home would destroy the backup. Name a folder outside it."
+        )
     installation_id = read_home_id(settings)
     backup_id, begun_at = str(uuid.uuid4()), now_text()
     _note(settings, folder, backup_id, begun_at)

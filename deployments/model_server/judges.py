@@ -59,6 +59,8 @@ def write_judgement(
         place = (*place, draw)
     stars = draw_stars(model, compute_stars(parts, key, seed), place)
     stars = bend_stars(model, stars, parts.response, place, _list_signatures(model, profile))
+    if draw_uniform(*place, "noise") < model.noise:
+        stars = int(draw_uniform(*place, "noisy stars") * len(REASONS))
     reason = REASONS[stars][is_english]
     return render_form(stars, reason, draw_uniform(*place, draw, "form"))
 

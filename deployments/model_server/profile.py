@@ -125,6 +125,7 @@ class SimulatedModel:
         is_thinking: whether it returns its reasoning apart from the answer.
         agreement: share of a judge's stars that equal the true ones.
         leniency: -1 to 1; a judge that errs gives more stars (1), fewer (-1), or either (0).
+        noise: share of a judge's stars that it gives by lot, whatever the answer; one with 1 judges at random.
         unparsed: share of a judge's replies that carry no readable stars.
         family_bias: share of answers of its own organisation to which a judge gives a star more (below 0: fewer).
         signature: words with which a candidate ends every answer: by them a judge of its organisation knows it.
@@ -154,6 +155,7 @@ class SimulatedModel:
     is_thinking: bool = False
     agreement: float = 0.95
     leniency: float = 0.0
+    noise: float = 0.0
     unparsed: float = 0.0
     family_bias: float = 0.0
     signature: str = ""

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING
 
-from deployments.model_server.key import KnownQuestion
+from deployments.model_server.key import KnownQuestion, build_answer_key, parse_answer_key
 from tasks.exam import extract_answer
 from tasks.questions import BareQuestion, Option
+from tasks.questions.forms import render_question
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # The simulated candidates' explanations: what they say tells how good they are. Several of each, so that answers differ.
 EXPLANATIONS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -47,6 +52,18 @@ EXPLANATIONS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 _JUNK = re.compile(r"[\s，。；、：,.;:!?！？“”\"'（）()]+")
+
+
+class ErrorlessMarker:
+    """Marks simulated responses to questions of a bank as an errorless person would."""
+
+    def __init__(self, bank: pl.DataFrame) -> None:
+        self._key = parse_answer_key(build_answer_key(bank))
+
+    def mark(self, question: BareQuestion, response: str) -> int | None:
+        """0 to 3 stars; null for a question that the bank does not have."""
+        entry = self._key.find(render_question(question))
+        return None if entry is None else compute_true_stars(entry, response)
 
 
 def is_right(entry: KnownQuestion, response: str) -> bool:

@@ -1,3 +1,9 @@
+# The gates that keep a run from being published, by name.
+from .gates import GATES as GATES
+
+# Compute the rows of `improvements` since a month and land them; returns them.
+from .improvements import write_improvements as write_improvements
+
 # All editions up to the last of a run fitted from nothing, beside what was published.
 from .recalibration import compute_recalibration as compute_recalibration
 
@@ -14,9 +20,11 @@ from .task import publish_edition as publish_edition
 from .verify import find_changed_editions as find_changed_editions
 
 __all__ = [
+    "GATES",
     "StabilityRequest",
     "compute_recalibration",
     "find_changed_editions",
     "publish_edition",
+    "write_improvements",
     "write_stability",
 ]

@@ -56,6 +56,10 @@ class Basis:
         bases: variant → its base, as registered for the run.
         drift: the last check of the first judge by anchor responses (a row of `judge_drift`), or null. It shuts a gate and enters
             no number, so that it is no part of the hash.
+        controls: what the first judge gave the run's control answers, as stars by kind; empty before it was given any. It shuts a gate and
+            enters no number; as a calibration, it is part of the hash once it is there.
+        keys: of each lineage, on how many of how many answers that a key decides the first judge says something else. It follows from
+            the judgements, and is no part of the hash.
         passages: lineage → the text that it asks about, which questions may share; it follows from the bank, and is no part of
             the hash either.
     """
@@ -67,6 +71,8 @@ class Basis:
     weights: Mapping[str, float]
     bases: Mapping[str, str]
     drift: Mapping[str, Any] | None = None
+    controls: Mapping[str, Sequence[int | None]] = field(default_factory=dict)
+    keys: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)
     passages: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def hash(self) -> str:
@@ -84,6 +90,8 @@ class Basis:
                     [str(self.judges[0].mean_kappa), self.judges[0].rated_count],
                     dict(sorted(self.weights.items())),
                     dict(sorted(self.bases.items())),
+                    # Before there were any, an edition has the hash that it always had.
+                    *([dict(sorted(self.controls.items()))] if self.controls else []),
                 ],
                 ensure_ascii=False,
             ).encode()
@@ -136,6 +144,8 @@ def read_basis(
             if row["base_model"] is not None
         },
         drift=_read_drift(read, judges[0], run),
+        controls=_read_controls(read, judges[0], run),
+        keys=_read_keys(read, judges[0], sessions),
         passages=_read_passages(read, answers),
     )
 
@@ -165,6 +175,35 @@ def _read_drift(read: QueryReader, judge: JudgeInOrder, run: Mapping[str, Any]) 
         },
     )
     return None if found.is_empty() else found.row(0, named=True)
+
+
+def _read_controls(
+    read: QueryReader, judge: JudgeInOrder, run: Mapping[str, Any]
+) -> dict[str, list[int | None]]:
+    found = read(
+        "edition_controls",
+        {
+            "run_id": run["run_id"],
+            "month": str(run["month"]),
+            "judge": judge.judge,
+            "prompt_version": judge.prompt_wording,
+        },
+    )
+    stars: dict[str, list[int | None]] = {}
+    for kind, given, count in found.iter_rows():
+        stars.setdefault(kind, []).extend([given] * count)
+    return stars
+
+
+def _read_keys(read: QueryReader, judge: JudgeInOrder, sessions: pl.DataFrame) -> dict[str, tuple[int, int]]:
+    """On how many of how many answers that a key decides the judge differs, by lineage."""
+    counts: dict[str, tuple[int, int]] = {}
+    for (month,), of_month in sessions.partition_by("sat_in_month", as_dict=True).items():
+        named = {"session_ids": of_month["session_id"].to_list(), "month": str(month), "judge": judge.key}
+        for lineage, total, apart in read("edition_keys", named).iter_rows():
+            before = counts.get(lineage, (0, 0))
+            counts[lineage] = (before[0] + apart, before[1] + total)
+    return counts
 
 
 def _read_passages(read: QueryReader, answers: pl.DataFrame) -> dict[str, str]:

@@ -6,7 +6,7 @@ because a 0 there would raise everybody else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from tasks.statistics.scores import (
     Pairs,
     RelativeScores,
     compare_stars,
+    compute_discipline_pairs,
     compute_pairs,
     compute_ranks,
     compute_scores,
@@ -190,28 +191,26 @@ def estimate_scores(
     )
 
 
-def estimate_pairs(answers: StyleAnswers, pairs: Pairs, bases: Mapping[str, str]) -> pl.DataFrame:
-    """Rows of `edition_pairs` of a style, without the edition; variants and bases by discipline.
+def estimate_pairs(answers: StyleAnswers, pairs: Pairs) -> pl.DataFrame:
+    """Rows of `edition_pairs` of a style without the edition, overall and by discipline.
 
-    Only pairs over all disciplines are told together; those by discipline stand each for itself.
+    All pairs are told together over all disciplines; by discipline a pair's disciplines are.
     """
     import polars as pl
 
-    together = pairs.together
-    whole = (
-        _list_pairs(answers, pairs, ALL_DISCIPLINES)
-        .with_columns(
-            p_together=pl.Series(together.p_value).fill_nan(None),
-            together_low=pl.Series(together.low),
-            together_high=pl.Series(together.high),
-        )
-        .with_columns(is_distinguishable=pl.col("p_together") <= ERROR_RATE)
+    by_discipline = compute_discipline_pairs(
+        make_rows(answers.frame),
+        candidate_count=len(answers.models),
+        discipline_count=len(answers.disciplines),
     )
-    parts = [whole]
-    for variant, base in sorted(bases.items()):
-        if variant in answers.models and base in answers.models:
-            parts += _compare_by_discipline(answers, variant, base)
-    return pl.concat(parts, how="diagonal_relaxed").with_columns(
+    parts = [_list_pairs(answers, answers.frame, pairs, ALL_DISCIPLINES)]
+    parts += [
+        _list_pairs(answers, answers.frame.filter(pl.col("discipline") == name), found, name).filter(
+            pl.col("difference").is_not_nan()
+        )
+        for name, found in zip(answers.disciplines, by_discipline, strict=True)
+    ]
+    return pl.concat(parts).with_columns(
         pl.selectors.float().fill_nan(None), prompt_style=pl.lit(answers.style)
     )
 
@@ -318,10 +317,10 @@ def _describe_repeats(style: str, sessions: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _list_pairs(answers: StyleAnswers, pairs: Pairs, discipline: str) -> pl.DataFrame:
+def _list_pairs(answers: StyleAnswers, frame: pl.DataFrame, pairs: Pairs, discipline: str) -> pl.DataFrame:
     import polars as pl
 
-    wins: HeadToHead = compare_stars(make_rows(answers.frame), len(answers.models), pairs.first, pairs.second)
+    wins: HeadToHead = compare_stars(make_rows(frame), len(answers.models), pairs.first, pairs.second)
     models = np.array(answers.models, dtype=object)
     differences: Differences = pairs.differences
     return pl.DataFrame(
@@ -336,34 +335,16 @@ def _list_pairs(answers: StyleAnswers, pairs: Pairs, discipline: str) -> pl.Data
             "difference_low": differences.low,
             "difference_high": differences.high,
             "p_value": differences.p_value,
+            "p_together": pairs.together.p_value,
+            "together_low": pairs.together.low,
+            "together_high": pairs.together.high,
             "win_a_count": wins.first_wins,
             "win_b_count": wins.second_wins,
             "tie_count": wins.ties,
             "stars_a": wins.first_stars,
             "stars_b": wins.second_stars,
         }
-    )
-
-
-def _compare_by_discipline(answers: StyleAnswers, variant: str, base: str) -> list[pl.DataFrame]:
-    """A variant beside its base in each discipline, in the alphabetical order of their names."""
-    import polars as pl
-
-    names = sorted((variant, base))
-    found = []
-    for discipline in answers.disciplines:
-        frame = answers.frame.filter(
-            pl.col("model").is_in(names) & (pl.col("discipline") == discipline)
-        ).with_columns(
-            candidate=pl.col("model").replace_strict(
-                {name: code for code, name in enumerate(names)}, return_dtype=pl.Int64
-            ),
-            discipline_code=pl.lit(0, dtype=pl.Int64),
-        )
-        if frame["model"].n_unique() == len(names):
-            alone = StyleAnswers(answers.style, frame, names, [discipline], np.ones(1))
-            found.append(_list_pairs(alone, compare_candidates(alone), discipline))
-    return found
+    ).with_columns(is_distinguishable=pl.col("p_together").fill_nan(None) <= ERROR_RATE)
 
 
 def _columns(name: str, estimate: Estimate) -> dict[str, Any]:

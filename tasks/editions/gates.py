@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from schemas.errors import GateError, UsageError
 from tasks.editions.basis import PERSON_PREFIX, Basis
+from tasks.editions.judge_checks import compute_key_share, compute_verdict, count_keys
 
 if TYPE_CHECKING:
     from schemas.settings import Settings
@@ -24,6 +25,8 @@ GATES: Final = {
     "discipline": "a candidate has no question of a discipline, so that it has no S",
     "agreement": "the judge agrees too little with people",
     "ratings": "the judge's calibration rests on too few rated responses",
+    "judge_controls": "the judge has not shown that it can judge: control answers of known worth",
+    "keys": "the judge says something else than the key on too many answers that a key decides",
     "drift": "the judge has changed: it gives the anchor responses other stars than in its first month",
 }
 _MOST_NAMED = 5
@@ -46,6 +49,8 @@ def find_shut_gates(basis: Basis, settings: Settings) -> list[ShutGate]:
         _check_reference(basis),
         _check_disciplines(basis),
         *_check_judge(basis, settings.judge_agreement_gate, settings.judge_ratings_gate),
+        _check_controls(basis, settings.control_wrong_gate),
+        _check_keys(basis, settings.key_disagreement_gate),
         _check_drift(basis),
     ]
     return [gate for gate in found if gate is not None]
@@ -211,6 +216,42 @@ def _check_judge(basis: Basis, least_kappa: float, least_ratings: int) -> list[S
             )
         )
     return found
+
+
+def _check_controls(basis: Basis, most_wrong: float) -> ShutGate | None:
+    """A person is not tried; a judge that was given no control answers has shown nothing."""
+    judge, run_id = basis.judges[0], basis.run["run_id"]
+    if judge.judge.startswith(PERSON_PREFIX):
+        return None
+    if not basis.controls:
+        return ShutGate(
+            "judge_controls",
+            f"{judge.judge} (prompt {judge.prompt_wording}) was given no control answers in this run. `proctor judge --run {run_id}` "
+            "asks for them (the setting judge_controls says how many).",
+        )
+    from tasks.statistics.agreement import describe_faults
+
+    verdict = compute_verdict(basis, most_wrong)
+    if verdict.is_fit:
+        return None
+    return ShutGate(
+        "judge_controls",
+        f"{judge.judge} {describe_faults(verdict, most_wrong)}. Judge with another judge; `proctor models check --judge NAME` tries "
+        "one beforehand, `proctor sql judge_control_answers` shows each answer.",
+    )
+
+
+def _check_keys(basis: Basis, most: float) -> ShutGate | None:
+    share = compute_key_share(basis)
+    if basis.judges[0].judge.startswith(PERSON_PREFIX) or share is None or share.low <= most:
+        return None
+    apart, total = count_keys(basis)
+    return ShutGate(
+        "keys",
+        f"{basis.judges[0].judge} says something else than the key on {apart} of {total} answers that a key decides "
+        f"({share.value:.1%}, at least {share.low:.1%}; {most:.1%} may be). `proctor sql key_disagreements --param "
+        f"run_id={basis.run['run_id']}` lists them: the judge, the keys or the extracted answers are wrong.",
+    )
 
 
 def _check_drift(basis: Basis) -> ShutGate | None:

@@ -123,6 +123,16 @@ def _describe_edition(head: Mapping[str, Any], scores: pl.DataFrame) -> dict[str
         ),
         "overridden": list(head["overridden_gates"] or ()),
         "override_reason": head["override_reason"],
+        "controls": None
+        if head["control_count"] is None
+        else {
+            "count": head["control_count"],
+            "wrong": head["control_wrong_count"],
+            "gap": head["control_gap"],
+        },
+        "keys": None
+        if head["key_count"] is None
+        else {"count": head["key_count"], "disagreements": head["key_disagreement_count"]},
         "scores": [
             {
                 "model": row["model"],

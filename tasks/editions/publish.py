@@ -27,6 +27,8 @@ from tasks.editions.estimates import (
     estimate_scores,
 )
 from tasks.editions.gates import check_gates, find_provisional, find_shut_gates
+from tasks.editions.improvements import write_improvements
+from tasks.editions.judge_checks import describe_checks
 from tasks.editions.sessions import summarise_sessions
 from tasks.editions.standings import list_standings
 from tasks.running.approvals import Request
@@ -152,6 +154,7 @@ def publish_run(
             [Batch(table, prepared.edition_id, frame) for table, frame in prepared.frames.items()],
             stage="publish",
         )
+        write_improvements(lake, is_simulated=bool(prepared.frames["editions"]["is_simulated"][0]))
     return prepared
 
 
@@ -233,7 +236,7 @@ def freeze_edition(
         if not changes.is_empty():
             scores = scores.join(changes, on=["model", "discipline"], how="left")
         parts["edition_scores"].append(add_chance(read, basis, answers, scores))
-        parts["edition_pairs"].append(estimate_pairs(answers, pairs, basis.bases))
+        parts["edition_pairs"].append(estimate_pairs(answers, pairs))
         parts["edition_stars"].append(count_stars(answers))
     frames = {
         table: pl.concat(found, how="diagonal_relaxed") if found else None for table, found in parts.items()
@@ -323,6 +326,7 @@ def _describe_edition(
         "rated_count": judge.rated_count,
         "is_provisional": bool(provisional),
         "provisional_because": list(provisional) or None,
+        **describe_checks(basis),
         "exam_prompt_versions": _list_prompts(basis),
         "disciplines": list(basis.weights),
         "weights": json.dumps(dict(basis.weights), ensure_ascii=False),

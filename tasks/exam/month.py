@@ -14,6 +14,7 @@ from tasks.exam.plan import (
     Chance,
     RunPlan,
     RunWishes,
+    SizeForecast,
     check_same_run,
     check_served,
     choose_kind,
@@ -21,6 +22,7 @@ from tasks.exam.plan import (
     name_run,
     parse_published,
     plan_run,
+    plan_target,
     publish_plan,
     read_schedule,
 )
@@ -60,7 +62,7 @@ def shape_draw(settings: Settings, size: int, repetition: str | None) -> Draw:
         raise UsageError(
             f"A draw of {size} questions cannot hold {len(settings.disciplines)} disciplines. Draw at least one of each."
         )
-    changed = {"set_size": size, "repeats": 1, "prompt_styles": ("zero_shot",)}
+    changed = {"set_size": size, "set_shares": {}, "repeats": 1, "prompt_styles": ("zero_shot",)}
     return Draw(settings.model_copy(update=changed), repetition or f"draw-{size}")
 
 
@@ -111,6 +113,31 @@ def preview_month(
         chance=chance,
         judge_prompt=describe_wordings(registry, settings, is_simulated=is_simulated),
     )
+
+
+def preview_target(
+    ledger: Ledger, lake: Lake, settings: Settings, wishes: RunWishes, target_se: float
+) -> tuple[RunPlan, SizeForecast] | None:
+    """The plan of the month's run with sets for an error of S, and what other sizes come to.
+
+    None when there is nothing to sit. The standard error `target_se`, in points, is that which the last edition's answers make one expect. Raises UsageError where
+    the run has its size already, GateError where the bank has too few questions.
+    """
+    if wishes.draw:
+        raise UsageError("A fresh draw has the size that --draw says. Leave out --draw or --target-se.")
+    plan = preview_month(ledger, lake, settings, wishes)
+    if plan is None:
+        return None
+    if plan.request is None:
+        raise UsageError(
+            f"Run {plan.run_id} is planned, with sets of {plan.set_size} questions. Plan a later month, or name a further run: "
+            "--repetition NAME."
+        )
+    answers = lake.read(
+        "answer_spreads",
+        {"disciplines": list(plan.shares), "month": plan.month, "is_simulated": plan.is_simulated},
+    )
+    return plan_target(ledger, settings, plan.request, answers, target_se)
 
 
 def check_run(ledger: Ledger, lake: Lake, run_id: str) -> None:

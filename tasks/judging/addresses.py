@@ -52,7 +52,7 @@ def find_address(response: str) -> str | None:
 
 @dataclass(frozen=True)
 class Trial:
-    """A wrong answer to a question, bare and with an address to the judge."""
+    """An answer of known worth, and the name of what is tried with it."""
 
     name: str
     question: QuestionContent

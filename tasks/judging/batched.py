@@ -75,6 +75,7 @@ def _join(before: JudgingSummary, after: JudgingSummary) -> JudgingSummary:
     """
     after.judged += before.judged
     after.unparsed += before.unparsed
+    after.controls += before.controls
     after.resolved += before.resolved
     after.calls.update(before.calls)
     after.notes = before.notes + after.notes

@@ -6,9 +6,10 @@ A unit is a session, a judge and a version of its prompt.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -17,9 +18,10 @@ from schemas.errors import ContractError, ProctorError
 from tasks.judging import prompts
 from tasks.judging.addresses import find_address
 from tasks.judging.asking import find_asking
+from tasks.judging.keys import check_key
 from tasks.models import CallFailed, CallPending, CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
-from tasks.questions import QuestionContent
+from tasks.questions import QuestionContent, compute_short_rank
 
 JudgementRow = dict[str, object]
 
@@ -151,6 +153,7 @@ async def judge_responses(
     most_tries: int = MOST_TRIES,
     responses_at_once: int = RESPONSES_AT_ONCE,
     occasion: str = FIRST_OCCASION,
+    mixed_in: Sequence[PutResponse] = (),
 ) -> AsyncGenerator[list[JudgementRow], None]:
     """Rows of `judgements`, one list per session and judge, as the units are finished.
 
@@ -161,12 +164,17 @@ async def judge_responses(
     A reply without readable stars is asked for again up to `most_tries` times in all, then recorded as unparsed. To
     judge unparsed ones again later, pass their responses with a new `occasion`: without it their replies are replayed.
     A session with a call in a batch under way is left out: the client knows its `pending` calls.
+    `mixed_in` are answers that are asked among those of the sessions, so that a judge cannot tell them by their place, and come as
+    units of their own when all sessions have.
     Raises JudgingIncomplete at the end when calls failed; BudgetError and RegistryError at once.
     """
     groups = responses.filter(pl.col("answer_status") != "error").partition_by(
         "session_id", maintain_order=True
     )
     work = [(group.sort("seq"), judge) for group in groups for judge in judges]
+    mixtures = {judge.name: _Mixture(mixed_in, len(groups)) for judge in judges}
+    if mixed_in and not groups:
+        work = [(responses.clear(), judge) for judge in judges]
     failures: list[CallFailed] = []
     running: set[asyncio.Task[list[JudgementRow]]] = set()
     lanes = _Lanes()
@@ -176,8 +184,10 @@ async def judge_responses(
             while work and (lanes.taken < responses_at_once or not running):
                 group, judge = work.pop(0)
                 put = [PutResponse.from_row(row) for row in group.iter_rows(named=True)]
-                running.add(asyncio.create_task(_judge_unit(client, judge, put, most_tries, occasion, lanes)))
-                lanes.taken += len(put)
+                dealt = mixtures[judge.name].deal()
+                ask = partial(_judge_response, client, judge, most_tries=most_tries, occasion=occasion)
+                running.add(asyncio.create_task(_judge_unit(ask, put, dealt, lanes)))
+                lanes.taken += len(put) + len(dealt.put)
             freed = asyncio.create_task(lanes.wait_for_room(responses_at_once)) if work else None
             waiting: set[asyncio.Task[Any]] = {*running, *([freed] if freed else [])}
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -193,11 +203,16 @@ async def judge_responses(
                 except CallFailed as failure:
                     failures.append(failure)
                     continue
-                yield judged
+                if judged:
+                    yield judged
     finally:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+    for mixture in mixtures.values():
+        failures += mixture.failures[:1]
+        if mixture.is_whole:
+            yield mixture.rows
     if failures:
         raise JudgingIncomplete(
             f"{len(failures)} of the sessions to judge are incomplete: {failures[0]} What was judged is kept.",
@@ -222,29 +237,91 @@ class _Lanes:
             await self._freed.wait()
 
 
+class _Mixture:
+    """Answers that are dealt out over sessions, and what became of them.
+
+    Attributes:
+        rows: judgements of those that were judged.
+        failures: calls that failed; those in a batch under way are none.
+    """
+
+    def __init__(self, put: Sequence[PutResponse], session_count: int) -> None:
+        self._put = list(put)
+        self._left = session_count
+        self._count = len(self._put)
+        self.rows: list[JudgementRow] = []
+        self.failures: list[CallFailed] = []
+
+    def deal(self) -> _Dealt:
+        """The next session's share of what is left."""
+        count = -(-len(self._put) // max(1, self._left))
+        self._left -= 1
+        dealt, self._put = self._put[:count], self._put[count:]
+        return _Dealt(dealt, self)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there were any, and all of them were judged."""
+        return bool(self.rows) and len(self.rows) == self._count
+
+
+@dataclass(frozen=True)
+class _Dealt:
+    """Answers that go with a session, and where what becomes of them is noted."""
+
+    put: list[PutResponse]
+    mixture: _Mixture
+
+    def note(self, outcomes: Sequence[JudgementRow | BaseException]) -> None:
+        """Note what became of them; raises what ends everything."""
+        for outcome in outcomes:
+            if isinstance(outcome, CallFailed):
+                self.mixture.failures.append(outcome)
+            elif isinstance(outcome, BaseException):
+                if not isinstance(outcome, CallPending):
+                    raise outcome
+            else:
+                self.mixture.rows.append(outcome)
+
+
 async def _judge_unit(
-    client: ModelClient,
-    judge: RegisteredModel,
+    ask: Callable[[PutResponse], Coroutine[Any, Any, JudgementRow]],
     responses: list[PutResponse],
-    most_tries: int,
-    occasion: str,
+    dealt: _Dealt,
     lanes: _Lanes,
 ) -> list[JudgementRow]:
-    tasks = [
-        asyncio.create_task(_judge_response(client, judge, put, most_tries, occasion)) for put in responses
-    ]
-    for task in tasks:
+    """The judgements of a session.
+
+    What was dealt to it is asked among its responses, and noted for itself.
+    """
+    tasks = {id(put): asyncio.create_task(ask(put)) for put in _mix(responses, dealt.put)}
+    for task in tasks.values():
         task.add_done_callback(lanes.free)
     try:
         # A failed call does not waste those that run at the same time: their replies reach the ledger.
-        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks.values(), return_exceptions=True)
     finally:
-        for task in tasks:
+        for task in tasks.values():
             task.cancel()
+    outcomes = [_read_outcome(tasks[id(put)]) for put in responses]
+    dealt.note([_read_outcome(tasks[id(put)]) for put in dealt.put])
     failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     if failed:
         raise min(failed, key=_rank_failure)
     return [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+
+
+def _mix(responses: Sequence[PutResponse], dealt: Sequence[PutResponse]) -> list[PutResponse]:
+    """Both in one order: the responses in theirs, what was dealt at places by lot."""
+    places = [((number + 0.5) / len(responses), put) for number, put in enumerate(responses)]
+    for put in dealt:
+        rank = compute_short_rank("mix", put.session_id, put.seq)
+        places.append((int.from_bytes(rank) / 256 ** len(rank), put))
+    return [put for _, put in sorted(places, key=lambda place: place[0])]
+
+
+def _read_outcome(task: asyncio.Task[JudgementRow]) -> JudgementRow | BaseException:
+    return task.exception() or task.result()
 
 
 def _rank_failure(error: BaseException) -> int:
@@ -277,47 +354,62 @@ async def _judge_response(
     }
     if put.answer_status in ("empty", "refused") or not put.response.strip():
         return judgement | _rule_stars()
-    cost_usd = 0.0
-    salt = "" if occasion == FIRST_OCCASION else occasion
+    asked = await ask_stars(
+        client,
+        judge,
+        CallRequest(
+            purpose=PURPOSE,
+            messages=messages,
+            run_id=put.run_id,
+            unit=name_unit(put.session_id, judge.name, asking.wording, occasion),
+            salt="" if occasion == FIRST_OCCASION else occasion,
+            parameters=dict(asking.parameters),
+        ),
+        most_tries=most_tries,
+    )
+    return judgement | {
+        "stars": asked.stars,
+        "reason": asked.reason,
+        "raw": asked.raw,
+        "parse_status": "unparsed" if asked.stars is None else "parsed",
+        "judged_at": datetime.now(UTC),
+        "cost_usd": asked.cost_usd,
+        "attempt": asked.attempt,
+    }
+
+
+@dataclass(frozen=True)
+class AskedStars:
+    """What a judge gave, or that it could not be read.
+
+    Attributes:
+        stars: 0 to 3; null where no reply could be read.
+        reason: why, in its words.
+        raw: its last reply.
+        cost_usd: of all its replies.
+        attempt: how often it was asked.
+    """
+
+    stars: int | None
+    reason: str | None = field(repr=False)
+    raw: str = field(repr=False)
+    cost_usd: float
+    attempt: int
+
+
+async def ask_stars(
+    client: ModelClient, judge: RegisteredModel, request: CallRequest, *, most_tries: int = MOST_TRIES
+) -> AskedStars:
+    """The judge's stars for what the request shows it; asked again while nothing can be read."""
+    asking, cost_usd = find_asking(judge), 0.0
     for attempt in range(1, most_tries + 1):
-        reply = await client.complete(
-            judge,
-            CallRequest(
-                purpose=PURPOSE,
-                messages=messages,
-                run_id=put.run_id,
-                unit=name_unit(put.session_id, judge.name, asking.wording, occasion),
-                salt=f"{salt}/{attempt}" if salt or attempt > 1 else "",
-                parameters=dict(asking.parameters),
-            ),
-        )
+        salt = f"{request.salt}/{attempt}" if request.salt or attempt > 1 else ""
+        reply = await client.complete(judge, replace(request, salt=salt))
         cost_usd += reply.cost_usd or 0.0
         parsed = asking.parse_reply(reply.text)
         if parsed.stars is not None:
             break
-    return judgement | {
-        "stars": parsed.stars,
-        "reason": parsed.reason,
-        "raw": reply.text,
-        "parse_status": "unparsed" if parsed.stars is None else "parsed",
-        "judged_at": datetime.now(UTC),
-        "cost_usd": cost_usd,
-        "attempt": attempt,
-    }
-
-
-def check_key(question: QuestionContent, answer: str | None) -> str | None:
-    """`right` or `wrong` by the key alone; None where the key cannot decide.
-
-    It decides for the extracted answer to a true/false or choice question.
-    """
-    if answer is None or not question.answer:
-        return None
-    if question.question_type == "true_false":
-        return "right" if answer == question.answer[0] else "wrong"
-    if question.question_type == "multiple_choice":
-        return "right" if sorted(answer) == sorted("".join(question.answer)) else "wrong"
-    return None
+    return AskedStars(parsed.stars, parsed.reason, reply.text, cost_usd, attempt)
 
 
 def _rule_stars() -> JudgementRow:

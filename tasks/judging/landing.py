@@ -6,7 +6,7 @@ Several processes may judge one run at once: a session is claimed by one of them
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 
 import polars as pl
@@ -15,6 +15,7 @@ from schemas.errors import RegistryError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.judging.asking import find_asking, list_judges
+from tasks.judging.controls import RunControls, find_begun_controls, is_controls, name_controls
 from tasks.judging.judge import (
     JudgementRow,
     JudgingIncomplete,
@@ -78,7 +79,10 @@ async def judge_landed(
     is_something_left = False
     for kind in (False, True):
         judges = list_judges(registry, settings, is_simulated=kind)
+        begun = find_begun_controls(ledger, lake, judges, is_simulated=kind)
         sessions = _read_sessions(lake, judges, run_id, is_simulated=kind, only_unparsed=only_unparsed)
+        if run_id is None and not only_unparsed:
+            sessions = _add_runs(lake, sessions, begun, is_simulated=kind)
         if sessions.is_empty():
             continue
         is_something_left = True
@@ -91,7 +95,8 @@ async def judge_landed(
             budget = open_budget(ledger, settings.budget_usd, run)
             kind_of_client = BatchClient if in_batches else ModelClient
             async with kind_of_client(ledger, settings, budget=budget) as client:
-                judging = RunJudging(ledger, lake, client, run, of_run, summary, progress)
+                controls = RunControls(ledger, lake, run, settings.judge_controls, is_begun=run in begun)
+                judging = RunJudging(ledger, lake, client, of_run, controls, summary, progress)
                 is_whole, left_before = False, (summary.unresolved, summary.failed)
                 while not is_whole:
                     # What an earlier round left open is the next one's to settle.
@@ -116,7 +121,8 @@ class RunJudging:
     """The judging of one run.
 
     Args:
-        sessions: the run's sessions (session_id, month), in order.
+        sessions: the run's sessions (session_id, run_id, month), in order.
+        controls: the run's control answers.
     """
 
     def __init__(
@@ -124,15 +130,16 @@ class RunJudging:
         ledger: Ledger,
         lake: Lake,
         client: ModelClient,
-        run_id: str,
         sessions: pl.DataFrame,
+        controls: RunControls,
         summary: JudgingSummary,
         progress: Progress,
     ) -> None:
         self._ledger = ledger
         self._lake = lake
         self._client = client
-        self._run_id = run_id
+        self._run_id = str(sessions["run_id"][0])
+        self._controls = controls
         self._months: dict[str, str] = dict(sessions.select("session_id", "month").iter_rows())
         self._summary = summary
         self._progress = progress
@@ -142,9 +149,12 @@ class RunJudging:
 
         Other processes may judge the run at the same time.
 
-        Sessions that others have claimed are waited for: they are judged here when their process ends without having done so.
+        Sessions that others have claimed are waited for: they are judged here when their process ends without having done so. The
+        run's control answers are claimed, judged and landed as a session is, among the first few.
         """
         waiting = self._list_unjudged(judge, list(self._months), is_named=is_named)
+        if self._controls.is_planned and (waiting or is_named or self._controls.is_begun):
+            waiting = [*self._list_unjudged(judge, [name_controls(self._run_id)], is_named=True), *waiting]
         others: list[str] = []
         share = min(SESSIONS_PER_READ, -(-len(waiting) // SHARES))
         async with SharedWork(self._ledger, CLAIM) as claims:
@@ -152,7 +162,9 @@ class RunJudging:
                 if not waiting:
                     waiting, others = await self._wait_for_others(claims, judge, others)
                     continue
-                names, waiting = waiting[:share], waiting[share:]
+                # Control answers go among those of sessions, wherever there are any left.
+                count = share + is_controls(waiting[0])
+                names, waiting = waiting[:count], waiting[count:]
                 taken = await asyncio.gather(*(claims.take(_name_unit(name, judge)) for name in names))
                 others += [name for name, is_ours in zip(names, taken, strict=True) if not is_ours]
                 mine = [name for name, is_ours in zip(names, taken, strict=True) if is_ours]
@@ -176,10 +188,12 @@ class RunJudging:
     async def _judge_some(self, judge: RegisteredModel, names: Sequence[str]) -> None:
         if not names:
             return
-        responses = self._read_responses(names)
-        await self._land_judged(judge_responses(self._client, [judge], responses))
+        sessions = [name for name in names if not is_controls(name)]
+        mixed_in = self._controls.put() if len(sessions) < len(names) else []
+        responses = self._read_responses(sessions)
+        await self._land_judged(judge_responses(self._client, [judge], responses, mixed_in=mixed_in))
         judged = responses.filter(pl.col("answer_status") != "error")["session_id"]
-        self._land_empty(judge, sorted(set(names) - set(judged)))
+        self._land_empty(judge, sorted(set(sessions) - set(judged)))
 
     async def resolve_alone(self, chain: Sequence[RegisteredModel], *, is_simulated: bool) -> None:
         """The same as `resolve`, without asking any judge again.
@@ -247,6 +261,13 @@ class RunJudging:
                 self._land(pending)
 
     def _land(self, units: list[list[JudgementRow]]) -> None:
+        for rows in units:
+            if is_controls(str(rows[0]["session_id"])):
+                self._controls.land(rows)
+                self._summary.controls += len(rows)
+        units = [rows for rows in units if not is_controls(str(rows[0]["session_id"]))]
+        if not units:
+            return
         frames = land_judgements(self._ledger, self._lake, units)
         self._summary.judged += sum(frame["stars"].drop_nulls().len() for frame in frames)
         self._summary.unparsed += sum(frame["stars"].null_count() for frame in frames)
@@ -271,7 +292,10 @@ class RunJudging:
             if found.height == len(names):
                 return []
         units = {_name_unit(name, judge): name for name in names}
-        done = {units[unit] for unit in self._lake.landed("judgements", units)}
+        landed = self._lake.landed("judgements", units)
+        if any(is_controls(name) for name in names):
+            landed |= self._lake.landed("judge_controls", units)
+        done = {units[unit] for unit in landed}
         return [name for name in names if name not in done]
 
     def _read_responses(self, names: Sequence[str]) -> pl.DataFrame:
@@ -375,6 +399,17 @@ def _read_sessions(
         "sessions_to_judge",
         {"is_simulated": is_simulated, "run_id": run_id, "judges": [judge.name for judge in judges]},
     )
+
+
+def _add_runs(
+    lake: Lake, sessions: pl.DataFrame, runs: Collection[str], *, is_simulated: bool
+) -> pl.DataFrame:
+    """The sessions, and those of further runs."""
+    more = [
+        lake.read("sessions_to_judge", {"is_simulated": is_simulated, "run_id": run, "judges": []})
+        for run in sorted(set(runs) - set(sessions["run_id"]))
+    ]
+    return pl.concat([sessions, *more]).sort("month", "session_id") if more else sessions
 
 
 def _list_chain(

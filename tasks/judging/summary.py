@@ -16,6 +16,7 @@ class JudgingSummary:
     Attributes:
         judged: judgements with stars.
         unparsed: judgements that could not be read.
+        controls: judgements of control answers, which are in no score.
         resolved: responses of which somebody else, or the same judge asked again, could be read.
         unresolved: responses that nobody's judgement could be read of so far: they count 0, and block publication.
         failed: units that a judge gave no reply for.
@@ -28,6 +29,7 @@ class JudgingSummary:
 
     judged: int = 0
     unparsed: int = 0
+    controls: int = 0
     resolved: int = 0
     unresolved: int = 0
     failed: int = 0

@@ -50,6 +50,7 @@ def judge_run(
     return {
         "judged_responses": summary.judged,
         "unparsed_judgements": summary.unparsed,
+        "judged_controls": summary.controls,
         "resolved_responses": summary.resolved,
         "unresolved_responses": summary.unresolved,
         "failed_judgements": summary.failed,

@@ -7,7 +7,23 @@ from .task import render_reports as render_reports
 # The rows of the `leaderboard` query as a table of `width` characters.
 from .terminal import render_leaderboard_text as render_leaderboard_text
 
+# All that is said of two candidates: the row, its months, its disciplines, and the sentences.
+from .verdict import compare_pair as compare_pair
+
+# All that is said of one candidate over its own months.
+from .verdict import follow_candidate as follow_candidate
+
+# All that is said of the members of a family, each beside the one before it.
+from .verdict import follow_family as follow_family
+
+# What is said, and what it rests on.
+from .verdict import SpokenVerdict as SpokenVerdict
+
 __all__ = [
+    "SpokenVerdict",
+    "compare_pair",
+    "follow_candidate",
+    "follow_family",
     "render_leaderboard_text",
     "render_league",
     "render_reports",

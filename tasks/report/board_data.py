@@ -16,7 +16,13 @@ from typing import Any, Final
 import polars as pl
 
 from tasks.report.labels import LANGUAGES
-from tasks.report.words import describe_override, describe_provisional, describe_unequated, list_unequated
+from tasks.report.words import (
+    describe_judge_checks,
+    describe_override,
+    describe_provisional,
+    describe_unequated,
+    list_unequated,
+)
 
 DISCIPLINE_COLUMNS: Final[dict[str, str]] = {
     "engineering": "Engineering",
@@ -97,6 +103,7 @@ def _describe_edition(rows: pl.DataFrame) -> dict[str, Any]:
         "unequated": [
             describe_unequated(left_out[0], language) if left_out else "" for language in LANGUAGES
         ],
+        "checks": [describe_judge_checks(first, "zh"), describe_judge_checks(first, "en")],
         "gates": [describe_override(first, "zh"), describe_override(first, "en")],
         "model": rows["place"].to_list(),
         "group": shorten(rows["rank_group"].to_list()),

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from tasks.report.labels import LABELS, SHORT_DISCIPLINES, label
-from tasks.report.words import describe_override, describe_provisional, format_change, format_interval
+from tasks.report.words import (
+    describe_judge_checks,
+    describe_override,
+    describe_provisional,
+    format_change,
+    format_interval,
+)
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -46,6 +52,9 @@ def render_template(page: Mapping[str, Any], template: str) -> str:
         ),
         provisional=lambda edition: both.format(
             escape(describe_provisional(edition, "zh")), escape(describe_provisional(edition, "en"))
+        ),
+        judge_checks=lambda edition: both.format(
+            escape(describe_judge_checks(edition, "zh")), escape(describe_judge_checks(edition, "en"))
         ),
         interval=format_interval,
         change=format_change,

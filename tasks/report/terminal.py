@@ -11,6 +11,7 @@ import polars as pl
 from tasks.report.labels import Language, label
 from tasks.report.words import (
     MISSING,
+    describe_judge_checks,
     describe_override,
     describe_provisional,
     describe_unequated,
@@ -97,6 +98,8 @@ def _print_edition(console: Console, frame: pl.DataFrame, language: Language) ->
         console.print(Text(f"* {label('equated_apart', language)}: {label('equated_apart_about', language)}"))
     if left_out := list_unequated(frame):
         console.print(Text(f"– {describe_unequated(left_out[0], language)}"))
+    if checks := describe_judge_checks(first, language):
+        console.print(Text(checks), soft_wrap=True)
     if first["is_repetition"]:
         console.print(Text(label("repetition_about", language)))
     notes = {

@@ -76,6 +76,23 @@ def describe_provisional(row: Mapping[str, Any], language: Language) -> str:
     )
 
 
+def describe_judge_checks(row: Mapping[str, Any], language: Language) -> str:
+    """What control answers and keys said of an edition's judge; empty for an earlier version."""
+    if row["key_count"] is None:
+        return ""
+    if row["control_count"] is None:
+        parts = [label("checks_no_controls", language)]
+    else:
+        gap = MISSING if row["control_gap"] is None else f"{row['control_gap']:.1f}"
+        numbers = {"count": row["control_count"], "wrong": row["control_wrong_count"], "gap": gap}
+        parts = [label("checks_controls", language).format(**numbers)]
+    if row["key_count"]:
+        share = f"{row['key_disagreement_count'] / row['key_count']:.1%}"
+        numbers = {"count": f"{row['key_count']:,}", "apart": row["key_disagreement_count"], "share": share}
+        parts.append(label("checks_keys", language).format(**numbers))
+    return f"{label('judge_checks', language)}{'：' if language == 'zh' else ': '}{('；' if language == 'zh' else '; ').join(parts)}"
+
+
 def list_unequated(edition: pl.DataFrame) -> list[dict[str, Any]]:
     """The rows of an edition that have S and no equated score."""
     import polars as pl

@@ -17,6 +17,7 @@ from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions import publish as publishing
 from tasks.editions.equating import equate_nothing
 from tests.tasks.editions.kit import Edition, publish_run
+from tests.tasks.judging.control_rows import make_control_frame
 from warehouse.lake import Lake
 
 # Where, in logits, an answer gains its first, second and third star.
@@ -50,12 +51,24 @@ def land_month(lake: Lake, frames: Mapping[str, pl.DataFrame], landed_at: dateti
 def publish_month(lake: Lake, settings: Settings, run_id: str, *, is_equated: bool) -> Edition:
     """Publish a run, with or without the fits that put it on the scale of earlier months.
 
-    Without them it takes seconds less.
+    Without them it takes seconds less. Its judges have shown that they can judge.
     """
+    _land_controls(lake, run_id)
     if is_equated:
         return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES)
     with mock.patch.object(publishing, "equate_edition", lambda *_: equate_nothing()):
         return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES)
+
+
+def _land_controls(lake: Lake, run_id: str) -> None:
+    """What each judge of the run gave its control answers: what they are worth."""
+    run = lake.read("edition_run", {"run_id": run_id}).row(0, named=True)
+    month, is_simulated = str(run["month"]), bool(run["is_simulated"])
+    judges = lake.read("edition_judges", {"run_id": run_id, "month": month, "least_ratings": 0})
+    for judge, wording in judges.select("judge", "prompt_wording").iter_rows():
+        if not judge.startswith("person:"):
+            rows = make_control_frame(run_id, month, judge, f"{wording}/en", is_simulated=is_simulated)
+            lake.land("judge_controls", f"controls/{run_id}/{judge}/prompt-{wording}", rows)
 
 
 def list_landings(frames: Mapping[str, pl.DataFrame], landed_at: datetime) -> pl.DataFrame:

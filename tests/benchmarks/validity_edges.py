@@ -67,6 +67,8 @@ CASES: Mapping[str, Case] = {
     "theta -4.5": Case(np.append(np.full(11, -4.5), 2.0)),
     "theta +4.5, 0 or 3": Case(np.append(np.full(11, 4.5), 2.0), is_graded=False),
     "theta -4.5, 0 or 3": Case(np.append(np.full(11, -4.5), 2.0), is_graded=False),
+    "theta +4.5, passages of 5": Case(np.append(np.full(11, 4.5), 2.0), passage_size=5),
+    "theta -4.5, passages of 5": Case(np.append(np.full(11, -4.5), 2.0), passage_size=5),
     "passages of 5": Case(_SPREAD, passage_size=5),
     "passages of 5, each once": Case(_SPREAD, passage_size=5, drawn="once"),
     "documents of 100": Case(_SPREAD, passage_size=100, drawn="alone"),

@@ -2,10 +2,10 @@
 
 It is about corrected scores, drift, and the choice between two judges.
 
-    python -m tests.benchmarks.validity_judges [--exams 200] [--histories 1000] [--choices 4000]
+    python -m tests.benchmarks.validity_judges [--exams 200] [--juries 60] [--styles 600] [--histories 1000] [--choices 4000]
 
 Corrected scores: a judge that errs and favours its own family; 95% intervals should hold the truth in 94 to 96.5% of cases,
-where the judge alone does in about half. Drift of .06 stars should be found in a median of at most five months, with at
+where the judge alone does in about half; with 120 ratings in all, and near the ends of the scale, in at least 94%. Drift of .06 stars should be found in a median of at most five months, with at
 most 5% false alarms in 36 months. Of two judges that agree with people on 92% and 88%, the better one should be chosen at
 least 95% of the time on the least number of rated responses that a judge needs.
 """
@@ -27,16 +27,65 @@ from tasks.statistics.judges import (
     Corrected,
     JudgedScores,
     RatedRows,
+    StyledRows,
+    Votes,
     compute_drift,
     compute_judge_weight,
+    compute_style_effects,
     correct_by_families,
     correct_by_ratings,
+    hear_jury,
 )
 
 BASELINE_REPEATS = 3
 Floats = NDArray[np.float64]
 _SCALE = 100.0 / 3.0
 _CHANCES = np.array([0.18, 0.10, 0.27, 0.45])
+# Difficulties of questions and their shares, for the truth of an exam.
+_NODES, _NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
+_NODE_WEIGHTS = _NODE_WEIGHTS / _NODE_WEIGHTS.sum()
+_SIX = {"candidates": 6, "families": 3}
+_TWELVE = {"candidates": 12}
+_SURE = {"errs": 0.02, "favour": 0.02}
+# The same for juries.
+JURIES: dict[str, dict[str, Any]] = {
+    "two judges, 120 ratings in all": {},
+    "the same, 60% of their errors together": {"alike": 0.6},
+    "the same, 360 ratings": {"alike": 0.6, "ratings": 360},
+    "two judges, 360 ratings, 400 questions": {"ratings": 360, "questions": 400},
+    "the same near 100": {"level": 3.0, "ratings": 360, "questions": 400},
+    "three judges, 120 ratings": {"judges": 3},
+    "three judges, no ratings": {"judges": 3, "ratings": 0},
+}
+# What is planted, by what it is called. 120 ratings are 6 for each of 20 candidates, or 20 for each of 6.
+WORLDS: dict[str, dict[str, Any]] = {
+    "a star more for its own family in 15%": {},
+    "in 60%": {"favour": 0.6},
+    "no favour": {"favour": 0.0},
+    "a taste for and against other families, too": {"taste": 0.1},
+    "the same, 30 ratings for a candidate": {"taste": 0.1, "ratings": 30},
+    "120 ratings in all, 20 candidates": {"ratings": 6, "is_explained": True},
+    "120 ratings in all, 12 candidates": {"candidates": 12, "ratings": 10},
+    "120 ratings in all, 12 candidates, right and explained": {
+        "candidates": 12,
+        "ratings": 10,
+        "is_explained": True,
+    },
+    "120 ratings in all, 6 candidates": {"ratings": 20, "is_explained": True} | _SIX,
+    "the same, a judge that errs in 2%": {"ratings": 20, "is_explained": True, **_SURE} | _SIX,
+    "120 ratings in all, 6 candidates near 100": {"ratings": 20, "is_explained": True, "level": 4.0} | _SIX,
+    "120 ratings in all, 6 candidates near 0": {"ratings": 20, "level": -8.0} | _SIX,
+    "120 ratings each, 12 candidates": {"ratings": 120, "is_explained": True} | _TWELVE,
+    "120 ratings each, near 100": {"ratings": 120, "level": 6.0} | _TWELVE,
+    "120 ratings each, near 100, a judge that errs in 2%": {
+        "ratings": 120,
+        "level": 4.0,
+        "is_explained": True,
+    }
+    | _TWELVE
+    | _SURE,
+    "120 ratings each, near 0": {"ratings": 120, "level": -8.0} | _TWELVE,
+}
 
 
 @dataclass(frozen=True)
@@ -60,13 +109,17 @@ def draw_exam(
     ratings: int = 100,
     favour: float = 0.15,
     taste: float = 0.0,
+    errs: float = 0.15,
+    level: float = 0.0,
+    is_explained: bool = False,
 ) -> Exam:
     """Candidates of several families, judged by a judge of the first one.
 
     The judge gives its own family a star more.
 
     `favour` is how often it does; `taste` is how often (standard deviation over the other families) it gives one of those a
-    star more, or less.
+    star more, or less; `errs` how often it errs by a star; `level` shifts all abilities. With `is_explained` stars come from two
+    steps: right or not, with guessing, on questions of unequal difficulty, then how well it is explained.
     People's stars are the truth with errors of their own, averaged over two raters; their errors cancel out on average.
     """
     generator = np.random.default_rng(seed)
@@ -76,13 +129,20 @@ def draw_exam(
     stars, judge = np.zeros((candidates, questions)), np.zeros((candidates, questions))
     truth = np.zeros(candidates)
     for candidate in range(candidates):
-        weights = _CHANCES * np.exp(ability[candidate] * np.arange(4) / 2)
-        chance = weights / weights.sum()
-        truth[candidate] = chance @ np.arange(4)
-        stars[candidate] = generator.choice(4, questions, p=chance)
-        errs = generator.random(questions) < 0.15
+        if is_explained:
+            chances = _explain(ability[candidate] + level, generator.normal(0, 1, questions))
+            stars[candidate] = (generator.random(questions)[:, None] > chances.cumsum(axis=1)[:, :3]).sum(
+                axis=1
+            )
+            truth[candidate] = _explain(ability[candidate] + level, _NODES).T @ _NODE_WEIGHTS @ np.arange(4)
+        else:
+            weights = _CHANCES * np.exp((ability[candidate] + level) * np.arange(4) / 2)
+            chance = weights / weights.sum()
+            truth[candidate] = chance @ np.arange(4)
+            stars[candidate] = generator.choice(4, questions, p=chance)
+        is_wrong = generator.random(questions) < errs
         step = np.where(generator.random(questions) < 0.85, 1, -1)
-        given = np.clip(stars[candidate] + errs * step, 0, 3)
+        given = np.clip(stars[candidate] + is_wrong * step, 0, 3)
         if family[candidate] == 0:
             given = np.minimum(3, given + (generator.random(questions) < favour))
         elif taste:
@@ -112,6 +172,18 @@ def draw_exam(
         is_own_family=family == 0,
     )
     return Exam(judged, rated, truth * _SCALE)
+
+
+def _explain(ability: float, difficulty: Floats) -> Floats:
+    """Chances of 0 to 3 stars, questions × stars.
+
+    A fifth is guessed, and who knows explains better.
+    """
+    right = 0.2 + 0.8 / (1.0 + np.exp(-1.4 * (ability + 0.5 - difficulty)))
+    well = 1.0 / (1.0 + np.exp(-(ability + 0.8)))
+    return np.stack(
+        [(1 - right) * (1 - well / 2), (1 - right) * well / 2, right * (1 - well), right * well], axis=1
+    )
 
 
 def _draw_slips(generator: np.random.Generator, stars: Floats) -> Floats:
@@ -157,6 +229,149 @@ def measure_correction(
             float(np.mean(errors[name])),
         )
         for name in held
+    }
+
+
+# Chance that each judge gives a star too few, and too many.
+_LEANINGS = np.array([[0.0, 0.15], [0.04, 0.12], [0.02, 0.25]])
+
+
+def draw_votes(
+    seed: int,
+    *,
+    candidates: int = 12,
+    questions: int = 200,
+    ratings: int = 120,
+    judges: int = 2,
+    alike: float = 0.0,
+    level: float = 0.0,
+    disciplines: int = 10,
+) -> tuple[Votes, Floats]:
+    """Votes of judges that lean each in its own way, by discipline, and the truth (stars).
+
+    People rate `ratings` responses in all, two of them each. In a share `alike` of responses the judges err together.
+    """
+    generator = np.random.default_rng([seed, 7])
+    ability = generator.normal(0, 0.8, candidates) + level
+    discipline = np.repeat(np.arange(disciplines), questions // disciplines)
+    difficulty = generator.normal(0, 1, questions)
+    skill = np.exp(generator.normal(0, 0.4, (judges, disciplines)))
+    shape = (candidates, questions)
+    stars, known = np.zeros((*shape, judges), dtype=np.int64), np.full((*shape, 4), np.nan)
+    truth = np.zeros(candidates)
+    for candidate in range(candidates):
+        chances = _explain(ability[candidate], difficulty)
+        deserved = (generator.random(questions)[:, None] > chances.cumsum(axis=1)[:, :3]).sum(axis=1)
+        truth[candidate] = _explain(ability[candidate], _NODES).T @ _NODE_WEIGHTS @ np.arange(4)
+        shared = generator.random(questions)
+        for judge in range(judges):
+            luck = np.where(generator.random(questions) < alike, shared, generator.random(questions))
+            few, many = _LEANINGS[judge][:, None] * skill[judge][discipline]
+            stars[candidate, :, judge] = np.clip(deserved + (luck > 1 - many) - (luck < few), 0, 3)
+        chosen = generator.choice(questions, ratings // candidates, replace=False)
+        known[candidate, chosen] = 0.0
+        for _ in range(2):
+            marks = (deserved[chosen] + _draw_slips(generator, deserved[chosen])).astype(int)
+            known[candidate, chosen, marks] += 0.5
+    votes = Votes(
+        stars=stars.reshape(-1, judges),
+        judge=np.arange(judges),
+        candidate=np.repeat(np.arange(candidates), questions),
+        discipline=np.tile(discipline, candidates),
+        known=known.reshape(-1, 4),
+        cluster=np.tile(np.arange(questions), candidates),
+    )
+    return votes, truth
+
+
+def measure_jury(exams: int, *, seed: int = 0, **options: float) -> dict[str, tuple[float, float, float]]:
+    """Estimator → coverage of its 95% interval, root mean squared error and mean error.
+
+    The first judge alone, corrected by people, the jury, and the jury corrected by people.
+    """
+    held: dict[str, list[NDArray[np.bool_]]] = {}
+    errors: dict[str, list[Floats]] = {}
+    for exam in range(exams):
+        votes, truth = draw_votes(seed + exam, **options)  # type: ignore[arg-type]
+        count, fields = len(truth), int(votes.discipline.max()) + 1
+        jury = hear_jury(votes, np.full(fields, 1.0 / fields), candidate_count=count)
+        of_first = votes.stars[:, 0].reshape(count, -1).astype(float)
+        se = of_first.std(axis=1, ddof=1) / np.sqrt(of_first.shape[1])
+        alone = of_first.mean(axis=1)
+        found = {
+            "first judge alone": Corrected(alone, se, alone - 1.96 * se, alone + 1.96 * se),
+            "jury": jury.score,
+        }
+        if not np.isnan(votes.known).all():
+            heard = jury.heard_score
+            found["first judge, by people"] = _correct(votes, alone, se, of_first.ravel())
+            found["jury, by people"] = _correct(votes, heard.stars, heard.se, jury.heard_apart)
+        for name, one in found.items():
+            held.setdefault(name, []).append((one.low <= truth) & (truth <= one.high))
+            errors.setdefault(name, []).append((one.stars - truth) * _SCALE)
+    return {
+        name: (
+            float(np.mean(held[name])),
+            float(np.sqrt(np.mean(np.square(errors[name])))),
+            float(np.mean(errors[name])),
+        )
+        for name in held
+    }
+
+
+def _correct(votes: Votes, stars: Floats, se: Floats, given: Floats) -> Corrected:
+    count = len(stars)
+    judged = JudgedScores(
+        stars,
+        se,
+        np.bincount(votes.candidate).astype(float),
+        np.ones(count),
+        np.arange(count, dtype=np.int64),
+        np.zeros(count, dtype=bool),
+    )
+    is_rated = ~np.isnan(votes.known[:, 0])
+    rated = RatedRows(
+        votes.candidate[is_rated],
+        votes.known[is_rated] @ np.arange(4.0),
+        given[is_rated],
+        np.ones(int(is_rated.sum())),
+    )
+    return correct_by_ratings(judged, rated, compute_judge_weight(rated))
+
+
+def draw_styled(
+    seed: int, *, responses: int = 300, candidates: int = 12, effects: Sequence[float] = (0.1, 0.0)
+) -> StyledRows:
+    """Rated responses to questions in pairs, of candidates that write at different length.
+
+    The longer a candidate writes the better it is. `effects` are the stars that the judge gives for one more of each feature.
+    """
+    generator = np.random.default_rng([seed, 11])
+    candidate = np.arange(responses) % candidates
+    cluster = generator.integers(0, responses // 2, responses)
+    wont = generator.normal(0, 1, candidates)
+    features = np.stack(
+        [generator.normal(8 + wont[candidate], 0.8), generator.poisson(1.0, responses)], axis=1
+    )
+    people = np.clip(np.round(1.5 + 0.6 * wont[candidate] + generator.normal(0, 1, responses)), 0, 3)
+    common = generator.normal(0, 0.2, responses)[cluster]
+    gain = (features - features.mean(axis=0)) @ np.asarray(effects) + common
+    judge = (
+        people + gain + np.where(generator.random(responses) < 0.15, generator.choice([-1, 1], responses), 0)
+    )
+    return StyledRows(judge, people, features, candidate.astype(np.int64), cluster.astype(np.int64))
+
+
+def measure_style(samples: int, *, seed: int = 0, responses: int = 300) -> dict[str, float]:
+    """How often the intervals of effects hold them, and how often one that is none is found."""
+    effects = np.array([0.1, 0.0])
+    found = [compute_style_effects(draw_styled(seed + one, responses=responses)) for one in range(samples)]
+    held = np.array([(one.low <= effects) & (effects <= one.high) for one in found])
+    return {
+        "coverage": float(held.mean()),
+        "found": float(np.mean([one.p_holm[0] <= 0.05 for one in found])),
+        "found wrongly": float(np.mean([one.p_holm[1] <= 0.05 for one in found])),
+        "mean effect": float(np.mean([one.effect[0] for one in found])),
     }
 
 
@@ -252,18 +467,24 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--exams", type=int, default=200)
     parser.add_argument("--histories", type=int, default=600)
     parser.add_argument("--choices", type=int, default=1_000)
+    parser.add_argument("--juries", type=int, default=60)
+    parser.add_argument("--styles", type=int, default=600)
     chosen = parser.parse_args(arguments)
-    worlds: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("a star more for its own family in 15%", {}),
-        ("in 60%", {"favour": 0.6}),
-        ("no favour", {"favour": 0.0}),
-        ("a taste for and against other families, too", {"taste": 0.1}),
-        ("the same, 30 ratings for a candidate", {"taste": 0.1, "ratings": 30}),
-    )
-    for title, world in worlds:
+    for title, world in WORLDS.items():
         print(f"\n{title}\n{'estimator':<24}{'coverage':>10}{'RMSE':>8}{'bias':>8}")
         for name, (coverage, error, bias) in measure_correction(chosen.exams, **world).items():
             print(f"{name:<24}{coverage:>10.4f}{error:>8.2f}{bias:>+8.2f}", flush=True)
+    for title, world in JURIES.items():
+        print(f"\n{title}\n{'estimator':<24}{'coverage':>10}{'RMSE':>8}{'bias':>8}")
+        for name, (coverage, error, bias) in measure_jury(chosen.juries, **world).items():
+            print(f"{name:<24}{coverage:>10.4f}{error:>8.2f}{bias:>+8.2f}", flush=True)
+    print()
+    for responses in (120, 300, 600):
+        found = measure_style(chosen.styles, responses=responses)
+        print(
+            f"style, {responses} ratings: "
+            + ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+        )
     print()
     print(
         f"{'judge errs in':<16}{'false alarms in 36 months':>28}{'.06 from month 1':>20}{'from month 13':>16}"

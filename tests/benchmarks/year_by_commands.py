@@ -6,7 +6,8 @@
 A bank of plain questions lies in the lake; everything after it is what a month's work does: `proctor evaluate`, `judge` and
 `publish`, one month after the other, with simulated candidates over HTTP. Settings are the defaults, except for one prompt style
 and one repeat, so that a year takes minutes. A candidate has a known ability and grows by a known step each month; a row counts
-as equated where `edition_scores.equated_score` is there, in a discipline and over all of them.
+as equated where `edition_scores.equated_score` is there, in a discipline and over all of them. After each month every row of the
+editions before it is the same bit for bit, or it fails.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from deployments.flow_runs import run_flow
 from deployments.home import create_home
 from deployments.model_server import build_answer_key, parse_profile, start_model_server
 from schemas.settings import Settings, load_settings
+from schemas.tables import TABLES
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tests.benchmarks.history_rows import land_month
 from tests.benchmarks.year_texts import describe_bank
@@ -108,8 +110,10 @@ def hold_months(
             start_model_server(parse_profile(profile), build_answer_key(rows)) as server,
             _environment({"PROCTOR_SIMULATED_URL": server.url}),
         ):
+            frozen: dict[tuple[str, str], int] = {}
             for month in months:
                 _hold_month(month, list(registry["models"])[: year.candidates])
+                frozen = _check_frozen(settings, frozen)
         return settings
 
 
@@ -173,6 +177,23 @@ def _hold_month(month: str, candidates: list[str]) -> None:
         run = run_flow("evaluate", month=month, candidates=candidates)
         run_flow("judge", run_id=run["run_id"])
         run_flow("publish", run_id=run["run_id"])
+
+
+def _check_frozen(settings: Settings, before: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], int]:
+    """A sum of the rows of each table and edition, bit for bit.
+
+    Raises ValueError where a later month changed one.
+    """
+    found: dict[tuple[str, str], int] = {}
+    with open_lake(settings, read_only=True) as lake:
+        for table in ("editions", *(name for name in TABLES if name.startswith("edition_"))):
+            sums = lake.query(
+                f"SELECT edition_id, sum(hash(t))::VARCHAR AS total FROM {table} AS t GROUP BY edition_id"
+            )
+            found |= {(table, edition): int(total) for edition, total in sums.iter_rows()}
+    if changed := sorted(key for key, total in before.items() if found.get(key) != total):
+        raise ValueError(f"A later month changed what was published: {changed}.")
+    return found
 
 
 def _read_months(settings: Settings) -> pl.DataFrame:

@@ -465,3 +465,9 @@ def test_a_restore_ends_where_the_keys_of_an_installation_lie_on_a_mount_of_thei
 
     assert name_key_file(target).read_bytes() == name_key_file(settings).read_bytes()
     assert not (shared / "secrets/log-key.json").exists()
+
+
+def test_a_backup_within_its_home_is_refused(settings: Settings) -> None:
+    with pytest.raises(UsageError, match="lies within PROCTOR_HOME"):
+        backup_home(settings, settings.home / "copies" / "today")
+    assert not (settings.home / "copies").exists()

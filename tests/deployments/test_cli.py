@@ -19,7 +19,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from deployments.command_line.listed_commands import COMMANDS
+from deployments.command_line import listed_commands
 from schemas.settings import load_settings
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.exam.tokens import read_ended_tokens
@@ -107,13 +107,24 @@ def test_the_list_says_of_each_command_what_its_own_help_begins_with() -> None:
         name: " ".join(command.help.split("\n\n")[0].split())
         for name, command in load_commands().commands.items()
     }
-    assert {listed.name: listed.summary for listed in COMMANDS} == own
-    assert len({listed.name for listed in COMMANDS}) == len(COMMANDS)
+    assert {listed.name: listed.summary for listed in listed_commands.COMMANDS} == own
+    assert len({listed.name for listed in listed_commands.COMMANDS}) == len(listed_commands.COMMANDS)
+
+
+def test_every_command_stands_in_one_section_of_the_help() -> None:
+    shown = [name for names in listed_commands.SECTIONS.values() for name in names]
+    assert sorted(shown) == sorted(listed.name for listed in listed_commands.COMMANDS)
+    from deployments.cli import app
+
+    help_text = CliRunner().invoke(app, ["--help"]).output
+    places = [help_text.index(f"{title}:") for title in listed_commands.SECTIONS]
+    assert places == sorted(places)
+    assert "..." not in help_text.split("Begin:")[1]
 
 
 def test_every_command_that_a_module_registers_is_listed() -> None:
     registered: list[str] = []
-    for module in dict.fromkeys(listed.module for listed in COMMANDS):
+    for module in dict.fromkeys(listed.module for listed in listed_commands.COMMANDS):
         holder = typer.Typer()
         importlib.import_module(f"deployments.commands.{module}").add_commands(holder)
         # Two that are never called: with them it is a group, whatever the module registers.
@@ -121,7 +132,7 @@ def test_every_command_that_a_module_registers_is_listed() -> None:
             holder.command(name)(lambda: None)
         group: Any = typer.main.get_command(holder)
         registered += [name for name in group.commands if name not in ("one more", "another")]
-    assert sorted(registered) == sorted(listed.name for listed in COMMANDS)
+    assert sorted(registered) == sorted(listed.name for listed in listed_commands.COMMANDS)
 
 
 def test_a_command_imports_its_own_module_and_no_other_s() -> None:

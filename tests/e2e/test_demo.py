@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +11,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from deployments.demo import WITHOUT_ROWS
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.e2e.conftest import Demo
 from warehouse.lake import open_lake
+from warehouse.lake.reading.queries import list_queries
 
 pytestmark = pytest.mark.prefect
 
@@ -142,3 +145,35 @@ def test_some_questions_were_rejected_and_some_edited(demo: Demo) -> None:
         )
     )
     assert bank.filter(pl.col("n") >= 15).height >= 10
+
+
+@pytest.mark.long
+def test_after_everything_each_analysis_has_a_row_or_its_reason_and_nothing_is_paid_twice(
+    demo: Demo, tmp_path: Path
+) -> None:
+    home = demo.home.copy(tmp_path / "home")
+    result = home.read_json("demo", "--everything", "--keep-server")
+    counts: dict[str, int] = {}
+    reasons: dict[str, str] = {}
+    with open_lake(Settings(home=home.path), read_only=True) as lake:
+        for query in list_queries(("analyses",)):
+            counts[query.name] = lake.run_named(query.name).height
+            reasons[query.name] = query.no_rows
+        kinds = {
+            table: lake.query(f"select bool_and(is_simulated) as simulated from {table}")["simulated"][0]
+            for table in ("runs", "judgements", "editions", "gscores", "replays", "error_samples")
+        }
+    empty = {name for name, count in counts.items() if not count}
+    assert empty == set(WITHOUT_ROWS), "a query without a row is in the list, and none with rows is"
+    assert result["analyses_without_rows"] == {name: reasons[name] for name in sorted(empty)}
+    assert result["analyses_with_rows"] == len(counts) - len(empty)
+    assert all(kinds.values()), kinds
+    told = home.run("sql", "exposure_left", "--json")
+    assert json.loads(told.stdout) == []
+    assert json.loads(told.stderr)["no_rows"]["because"] == reasons["exposure_left"]
+
+    before = read_contents(home.path)
+    again = home.read_json("demo", "--everything", "--keep-server")
+    assert again["new_calls"] == 0
+    after = read_contents(home.path)
+    assert {name for name, content in before.items() if after[name] != content} == set()

@@ -12,7 +12,7 @@ import duckdb
 import polars as pl
 
 from tasks.editions import StabilityRequest
-from tests.tasks.editions.kit import compute_stability, freeze_edition, read_basis
+from tests.tasks.editions.kit import compute_stability, estimate_improvements, freeze_edition, read_basis
 from tests.warehouse.lake.kit import quote_name
 from warehouse.lake.reading.queries import bind_parameters, find_read
 
@@ -41,6 +41,13 @@ def publish_runs(connection: duckdb.DuckDBPyConnection) -> None:
             connection.register("edition_rows", rows.to_arrow())
             connection.execute(f"INSERT INTO {quote_name(table)} BY NAME SELECT * FROM edition_rows")
             connection.unregister("edition_rows")
+    for is_simulated in (False, True):
+        told = estimate_improvements(read, is_simulated=is_simulated).with_columns(
+            landing_unit=pl.lit("told")
+        )
+        connection.register("told_rows", told.to_arrow())
+        connection.execute("INSERT INTO improvements BY NAME SELECT * FROM told_rows")
+        connection.unregister("told_rows")
 
 
 def draw_from_editions(connection: duckdb.DuckDBPyConnection) -> None:

@@ -32,6 +32,7 @@ WORK_TIMES: dict[str, tuple[str, ...]] = {
     "bank_versions": ("published_at",),
     "bank_retirements": ("retired_at",),
     "judgements": ("judged_at",),
+    "judge_controls": ("judged_at",),
     "league_rounds": ("finished_at",),
 }
 

@@ -1,4 +1,4 @@
-# One sentence on why a statement has no rows: empty tables with the commands that fill them, or the choice of rows.
+# Why a statement has no rows: what an analysis states, empty tables with the commands that fill them, or the choice of rows.
 from .empty_answers import explain_empty as explain_empty
 
 # The text in a style, where a person looks at it and NO_COLOR is not set.

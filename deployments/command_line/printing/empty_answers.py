@@ -6,6 +6,7 @@ It finds which of the tables that the question reads are empty, and which comman
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from schemas.tables import TABLES
@@ -40,6 +41,7 @@ _OF_TABLE: Final[Mapping[str, str]] = {
     "error_labels": "proctor errors import",
     "anchor_responses": "proctor drift draw",
     "external_scores": "proctor import external",
+    "improvements": "proctor improvement",
     "imported_league_scores": "proctor import league",
     "imported_league_overlaps": "proctor import league",
     "league_flag_decisions": "proctor league validate",
@@ -60,22 +62,56 @@ _OF_TABLE: Final[Mapping[str, str]] = {
 }
 
 
-def explain_empty(reader: LakeReader, sql: str, parameters: Sequence[str] = ()) -> str:
-    """One sentence on why a statement has no rows.
+@dataclass(frozen=True)
+class EmptyAnswer:
+    """Why a statement has no rows.
 
-    The cause is empty tables, named with the commands that fill them, or the choice of rows.
+    Attributes:
+        because: what must happen first, as the analysis states it; empty for a statement, or where it states nothing.
+        empty_tables: tables that it reads and that have no row.
+        filled_by: the commands that fill them.
+        parameters: names of the query's parameters, by which other rows may be asked for.
+    """
+
+    because: str
+    empty_tables: tuple[str, ...]
+    filled_by: tuple[str, ...]
+    parameters: tuple[str, ...]
+
+    def render(self) -> str:
+        """One or two sentences for people."""
+        parts = [f"No rows: {self.because}"] if self.because else []
+        if self.filled_by:
+            tables, verb = ", ".join(self.empty_tables), "has" if len(self.empty_tables) == 1 else "have"
+            start = "" if parts else "No rows: "
+            parts.append(f"{start}{tables} {verb} none yet. Filled by: {', '.join(self.filled_by)}.")
+        elif self.parameters:
+            takes = ", ".join(f"--param {name}=…" for name in self.parameters)
+            if not parts:
+                parts.append("No rows: every table that it reads has rows, but none that is asked for.")
+            parts.append(f"To ask for others: {takes}.")
+        elif not parts:
+            parts.append("No rows: every table that it reads has rows, but none of them is such a one.")
+        return " ".join(parts)
+
+    def as_dict(self) -> dict[str, object]:
+        """Plain values for machines."""
+        return {"no_rows": asdict(self)}
+
+
+def explain_empty(
+    reader: LakeReader, sql: str, parameters: Sequence[str] = (), because: str = ""
+) -> EmptyAnswer:
+    """Why a statement has no rows.
+
+    The cause is what an analysis states (`because`), empty tables, named with the commands that fill them, or the choice of rows.
 
     `parameters` are the names of those that the query takes, whose values stand in `sql`.
     """
-    empty = [name for name in TABLES if name in reader.find_empty_tables(sql)]
-    commands = list(dict.fromkeys(name_command(name) for name in empty))
-    if commands:
-        tables = ", ".join(empty)
-        return f"No rows: {tables} {'has' if len(empty) == 1 else 'have'} none yet. Filled by: {', '.join(commands)}."
-    if parameters:
-        takes = ", ".join(f"--param {name}=…" for name in parameters)
-        return f"No rows: every table that it reads has rows, but none that is asked for. To ask for others: {takes}."
-    return "No rows: every table that it reads has rows, but none of them is such a one."
+    found = reader.find_empty_tables(sql)
+    empty = tuple(name for name in TABLES if name in found)
+    commands = tuple(dict.fromkeys(name_command(name) for name in empty))
+    return EmptyAnswer(because, empty, commands, tuple(parameters))
 
 
 def name_command(table: str) -> str:

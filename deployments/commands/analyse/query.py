@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -83,7 +84,8 @@ def sql(
 ) -> None:
     """Run a named analysis or any SELECT over the lake, read-only, while flows may write.
 
-    On a terminal a table shows the columns that fit; a pipe gets all of them. PAGER shows what is longer than the screen.
+    On a terminal a table shows the columns that fit; a pipe gets all of them. PAGER shows what is longer than the screen. Without
+    any row it says on standard error what must happen first; with --json as a document of its own there.
 
     Example: proctor sql leaderboard --param month=2026-11
 
@@ -135,7 +137,15 @@ def sql(
     if is_empty:
         statement = query if is_statement else queries.render_query(asked, given)
         with LakeReader(load_settings()) as reader:
-            print_note(explain_empty(reader, statement, [one.name for one in asked.parameters]))
+            why = explain_empty(
+                reader, statement, [one.name for one in asked.parameters], because=asked.no_rows
+            )
+        # Rows are a JSON array, with and without any: why there are none is a document of its own, beside it.
+        print_note(
+            json.dumps(why.as_dict(), ensure_ascii=False)
+            if format == "json" and output is None
+            else why.render()
+        )
 
 
 def attach(
@@ -216,12 +226,13 @@ def _list_queries(format: str, output: Path | None) -> None:
             "name": query.name,
             "question": query.question,
             "about": query.about,
+            "no_rows": query.no_rows,
             "parameters": ", ".join(parameter.name for parameter in query.parameters),
         }
         for query in found
     ]
     if format == "json" and output is None:
-        print_records(("name", "question", "about", "parameters"), records, as_json=True)
+        print_records(("name", "question", "about", "no_rows", "parameters"), records, as_json=True)
         return
     import polars as pl
 

@@ -22,7 +22,7 @@ from deployments.commands.options import FlowOptions, Month
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError
 from schemas.settings import load_settings
-from tasks.exam.month import check_reachable, preview_month
+from tasks.exam.month import check_reachable, preview_month, preview_target
 from tasks.exam.plan import RunWishes
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -89,13 +89,19 @@ def monthly(
     _run_exam("monthly", wished.read(), parameters, how, yes=yes)
 
 
-def preview(wishes: RunWishes, *, is_to_run: bool = False) -> dict[str, Any] | None:
+def preview(
+    wishes: RunWishes, *, is_to_run: bool = False, target_se: float | None = None
+) -> dict[str, Any] | None:
     """What the run of the month would be, as plain values; None when nobody is due.
 
-    `is_to_run`: raises RegistryError where a model that would sit has no key or no address.
+    `is_to_run`: raises RegistryError where a model that would sit has no key or no address. With `target_se` its sets give S that
+    error, and `target` says what other sizes come to.
     """
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        if target_se is not None:
+            aimed = preview_target(ledger, lake, settings, wishes, target_se)
+            return None if aimed is None else {**aimed[0].summary(), "target": aimed[1].describe()}
         found = preview_month(ledger, lake, settings, wishes)
         if found is not None and is_to_run:
             check_reachable(settings, found)
@@ -125,8 +131,10 @@ def _run_exam(
     summary = preview(wishes, is_to_run=True)
     for line in render_plan(summary):
         print_note(line)
-    is_asked = sys.stdin.isatty() and not how.as_json
-    if summary is not None and not yes and not summary["is_published"] and is_asked:
+    is_asked = sys.stdin.isatty() and not how.as_json and not yes
+    # Where nobody is due there is nothing to agree to; the flow says so, and closes what is overdue.
+    is_open = summary is not None and summary["session_count"] > 0 and not summary["is_published"]
+    if is_asked and is_open:
         typer.confirm("Run it?", abort=True)
     result = run_flow(flow, without_server=how.no_server, **parameters)
     if result.get("waits_for"):
@@ -137,6 +145,12 @@ def _run_exam(
         then = f"proctor exam sit {result['run_id']}"
     elif result["pending_sessions"]:
         then = "the same command again when the batches have ended (proctor models batches)"
+    elif result.get("outside"):
+        first = result["outside"][0]
+        then = (
+            f"proctor exam sessions {result['run_id']} lists what is to be sat; "
+            f"proctor exam token candidate:{first} --session SESSION lets {first} sit it (proctor exam serve)"
+        )
     else:
         then = f"proctor judge --run {result['run_id']}" if flow == "evaluate" else "proctor sql leaderboard"
     print_result(result, as_json=how.as_json, lines=render_exam(result), then=then)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
-from typing import Annotated
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Annotated, Any
 
 import typer
 
-from deployments.command_line import group_with_default
+from deployments.command_line import group_with_default, with_option_groups
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.options import AsJson, split_names
+from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
-from tasks.models.registry import read_registry
+from tasks.models.registry import add_model, read_registry
 
 # Imported within a function: what brings SQLAlchemy or asyncio. Not every command here needs it.
 
@@ -21,6 +23,7 @@ _MODEL_COLUMNS = (
     "organisation",
     "family",
     "released",
+    "provider",
     "roles",
     "mode",
     "reexamine_every",
@@ -80,6 +83,7 @@ def list_models(as_json: AsJson = False) -> None:
             "organisation": model.organisation,
             "family": model.family,
             "released": None if model.release_date is None else model.release_date.isoformat(),
+            "provider": model.provider,
             "roles": " ".join(model.roles),
             "mode": model.mode,
             "reexamine_every": model.reexamine_every,
@@ -97,10 +101,92 @@ def list_models(as_json: AsJson = False) -> None:
         print_note(f"Registry: {registry.path}. Next: proctor exam plan")
 
 
+@dataclass(frozen=True)
+class ModelOptions:
+    """Where a model is and whose; what is left out can be filled in later (docs/models.md)."""
+
+    url: Annotated[str, typer.Option("--url", help="Address of its API, as https://api.lab.example/v1.")]
+    organisation: Annotated[
+        str, typer.Option("--organisation", help="Who owns it: a question is put to an organisation once.")
+    ]
+    key_variable: Annotated[
+        str, typer.Option("--key-variable", help="Environment variable with the key. Empty: none is needed.")
+    ] = ""
+    called: Annotated[str, typer.Option("--called", help="Its name at that address. Default: NAME.")] = ""
+    api: Annotated[str, typer.Option("--api", help="The API that it speaks. Default: OpenAI's.")] = ""
+    roles: Annotated[
+        str, typer.Option("--roles", help="candidate, reference, judge, generator; with commas.")
+    ] = "candidate"
+    family: Annotated[str, typer.Option("--family", help="Models that are versions of one another.")] = ""
+    released: Annotated[str, typer.Option("--released", help="Day of its release, YYYY-MM-DD.")] = ""
+    input_price_usd: Annotated[
+        float | None, typer.Option("--input-price", min=0, help="Dollars per million tokens read.")
+    ] = None
+    output_price_usd: Annotated[
+        float | None, typer.Option("--output-price", min=0, help="Dollars per million tokens written.")
+    ] = None
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Longest reply.")] = 4096
+    is_open: Annotated[bool, typer.Option("--open", help="Its weights are open.")] = False
+    is_simulated: Annotated[
+        bool, typer.Option("--simulated", help="It is no model: what it answers is marked everywhere.")
+    ] = False
+
+
+@models_app.command("add")
+@with_option_groups
+def add(
+    name: Annotated[str, typer.Argument(help="Its name here, on boards and in queries.")],
+    *,
+    entry: ModelOptions,
+    again: Annotated[
+        bool, typer.Option("--again", help="It is registered: put this in the place of its entry.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add a model to the registry; comments and other entries stay as they are.
+
+    No key is written: name the environment variable that holds it.
+
+    Example: proctor models add lab-2 --url https://api.lab.example/v1 --organisation Lab --key-variable LAB_API_KEY --roles candidate,reference
+
+    Example: proctor models add lab-judge --url https://api.lab.example/v1 --organisation Lab --key-variable LAB_API_KEY --roles judge
+    """
+    fields: dict[str, Any] = {"organisation": entry.organisation}
+    if entry.called:
+        fields["endpoint_model"] = entry.called
+    if entry.family:
+        fields["family"] = entry.family
+    if entry.released:
+        fields["release_date"] = _read_day(entry.released)
+    fields["is_open"] = entry.is_open
+    fields["roles"] = split_names(entry.roles) or []
+    fields["parameters"] = {"temperature": 0, "max_tokens": entry.max_tokens}
+    for price in ("input_price_usd", "output_price_usd"):
+        if (value := getattr(entry, price)) is not None:
+            fields[price] = value
+    provider: dict[str, Any] = {"base_url": entry.url.rstrip("/")}
+    provider |= {"key_variable": entry.key_variable} if entry.key_variable else {}
+    provider |= {"api": entry.api} if entry.api else {}
+    provider |= {"is_simulated": True} if entry.is_simulated else {}
+    path = load_settings().registry_path
+    added = add_model(path, name, fields, provider, is_replaced=again)
+    print_result(
+        {"model": added.name, "provider": added.provider, "roles": list(added.roles), "file": str(path)},
+        as_json=as_json,
+        then=f"proctor models check {added.name}",
+    )
+
+
 @models_app.command()
 def check(
     models: Annotated[str, typer.Argument(help="Only these, with commas. Default: all.")] = "",
     timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds to wait for each.")] = 60.0,
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge", help="Instead: let this judge judge 30 answers of known worth, and say whether it can."
+        ),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Ask every registered model one tiny question.
@@ -109,8 +195,18 @@ def check(
 
     Costs a fraction of a cent per model, which is said, and stands in the ledger. Exit code 1 when something is to be mended.
 
+    With --judge a judge is tried before money is spent on it: reference answers, wrong options, nonsense, answers to other questions and
+    echoes, to built-in questions in Chinese and English. Exit code 3 when it would not pass the gate `judge_controls`.
+
     Example: proctor models check lab-2,lab-2-thinking
+
+    Example: proctor models check --judge sim-judge-north
     """
+    if judge:
+        if models:
+            raise UsageError("Name models to check, or one judge to try with --judge; not both.")
+        _try_judge(judge, as_json=as_json)
+        return
     import asyncio
 
     from tasks.models import check_models
@@ -132,6 +228,57 @@ def check(
         print_note(f"{len(found) - len(bad)} of {len(found)} models are well. Cost: ${cost_usd:.6f}.")
     if bad:
         raise typer.Exit(1)
+
+
+def _read_day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"--released {text!r} is no day: write it as YYYY-MM-DD, for example 2026-05-20."
+        ) from None
+
+
+def _try_judge(name: str, *, as_json: bool) -> None:
+    """Let a judge judge the built-in control answers, and print what it gave them."""
+    import asyncio
+
+    from tasks.judging.controls import TRIAL_CONTROLS, estimate_judging, try_controls
+    from tasks.statistics.agreement import describe_faults
+    from warehouse.ledger.engine.opening import open_ledger
+
+    settings = load_settings()
+    judge = read_registry(settings.registry_path).get(name)
+    expected = estimate_judging(judge, TRIAL_CONTROLS)
+    price = "at an unknown price" if expected is None else f"about ${expected:.4f}"
+    if not as_json:
+        print_note(f"{name} is asked to judge {TRIAL_CONTROLS} answers of known worth: {price}.")
+    with open_ledger(settings.ledger_address) as ledger:
+        verdict, rows = asyncio.run(try_controls(ledger, settings, judge))
+    lines = [
+        f"{row['kind']}: {_describe_mean(row['mean_stars'])} on {row['answers']}"
+        + (f", {row['unread']} unreadable" if row["unread"] else "")
+        for row in rows
+    ]
+    found = {
+        "judge": name,
+        "expected_cost_usd": expected,
+        "kinds": rows,
+        "answers": verdict.count,
+        "wrong": verdict.wrong_count,
+        "is_fit": verdict.is_fit,
+    }
+    passes = f"{name} judged {verdict.wrong_count} of {verdict.count} wrong and would pass the gate judge_controls."
+    print_result(found, as_json=as_json, lines=[*lines, *([passes] if verdict.is_fit else [])])
+    if not verdict.is_fit:
+        raise GateError(
+            f"{name} would not pass the gate judge_controls: it {describe_faults(verdict, settings.control_wrong_gate)}. Judge with "
+            "another model, or mend how this one is asked (`parameters`, `judge_kind` in the registry)."
+        )
+
+
+def _describe_mean(stars: float | None) -> str:
+    return "no stars that could be read" if stars is None else f"{stars:.2f} stars"
 
 
 @models_app.command()

@@ -5,6 +5,7 @@ It shows who sits what, who does not and why, what it costs, and how long the ba
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ def render_plan(summary: dict[str, Any] | None) -> list[str]:
     if summary is None:
         return ["Nobody is due this month; name candidates with --candidates to examine them again."]
     return [
+        *_render_target(summary),
         *_render_run(summary),
         *_render_sets(summary),
         *_render_keys(summary),
@@ -31,6 +33,59 @@ def render_watch(watch: list[dict[str, Any]]) -> Iterator[str]:
     for one in watch:
         cost = "at an unknown price" if one["cost_usd"] is None else f"about ${one['cost_usd']:.2f}"
         yield f"  anchor set {one['anchor_set']}, judged again by {one['judge']}: {one['call_count']} calls, {cost}"
+
+
+def _render_target(summary: dict[str, Any]) -> Iterator[str]:
+    """What an error of S takes; nothing where none was asked for."""
+    target = summary.get("target")
+    if target is None:
+        return
+    proposed = next(size for size in target["sizes"] if size["is_proposed"])
+    yield (
+        f"A standard error of {target['target_se']:g} points of S takes {proposed['question_count']} questions: a typical candidate's is then "
+        f"{proposed['expected_se']:.2f}, {target['narrowest_se']:.2f} to {target['widest_se']:.2f} from candidate to candidate"
+    )
+    yield f"  {'questions':>10}{'error of S':>12}{'calls':>10}{'cost':>12}{'the bank lasts':>16}"
+    for size in target["sizes"]:
+        error = "unknown" if size["expected_se"] is None else f"{size['expected_se']:.2f}"
+        lasts = "" if size["months_left"] is None else _count(size["months_left"], "month")
+        mark = "  proposed" if size["is_proposed"] else "  as it is set" if size["is_set"] else ""
+        yield (
+            f"  {size['question_count']:>10}{error:>12}{size['call_count']:>10}{'$' + format(size['cost_usd'], '.2f'):>12}{lasts:>16}{mark}"
+        )
+    shares = ", ".join(
+        f"{name} {share} (answers lie {target['spreads'][name]:g} points apart)"
+        for name, share in proposed["shares"].items()
+    )
+    yield f"  by discipline: {shares}"
+    if target["equal_count"] is None:
+        yield "  equal shares cannot come to this error: a discipline has too few questions left"
+    elif target["equal_count"] > proposed["question_count"]:
+        yield f"  equal shares would take {target['equal_count']} questions"
+    if target["edition_id"] is None:
+        yield "  how far answers lie apart is assumed, as nothing is published yet; plan again after the first edition"
+    else:
+        yield f"  how far answers lie apart is that of edition {target['edition_id']}" + (
+            f"; assumed to be that of the others for {', '.join(target['assumed'])}"
+            if target["assumed"]
+            else ""
+        )
+    if target["is_likeness_assumed"]:
+        yield (
+            f"  some texts would be asked about twice: it is assumed how far their questions are answered alike (a correlation of {target['likeness']:g})"
+        )
+    yield f"  to keep these shares for every run: set_shares = {_write_toml(proposed['shares'])} in proctor.toml"
+
+
+def _write_toml(shares: dict[str, int]) -> str:
+    return "{" + ", ".join(f"{json.dumps(name)} = {share}" for name, share in shares.items()) + "}"
+
+
+def render_controls(controls: list[dict[str, Any]]) -> Iterator[str]:
+    """What the control answers that go with the run cost, judge by judge."""
+    for one in controls:
+        cost = "at an unknown price" if one["cost_usd"] is None else f"about ${one['cost_usd']:.2f}"
+        yield f"  control answers, to be judged by {one['judge']}: {one['call_count']} calls, {cost}"
 
 
 def _render_run(summary: dict[str, Any]) -> Iterator[str]:

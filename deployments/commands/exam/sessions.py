@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -15,7 +16,7 @@ from deployments.commands.exam.database import database
 from deployments.commands.exam.evaluate import preview
 from deployments.commands.exam.keys import keys_app
 from deployments.commands.exam.log import add_log_commands
-from deployments.commands.exam.plans import render_plan, render_watch
+from deployments.commands.exam.plans import render_controls, render_plan, render_watch
 from deployments.commands.exam.run_options import RunOptions
 from deployments.commands.exam.seal import seal
 from deployments.commands.exam.sealed_draws import add_draw_commands
@@ -58,7 +59,18 @@ def add_commands(app: typer.Typer) -> None:
 
 @exam_app.command()
 @with_option_groups
-def plan(wished: RunOptions, as_json: AsJson = False) -> None:
+def plan(
+    wished: RunOptions,
+    target_se: Annotated[
+        float | None,
+        typer.Option(
+            "--target-se",
+            min=0.01,
+            help="Plan sets that give S a standard error of so many points, and show what other sizes would come to.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Show what a run would be.
 
     It shows who is due and why, sets, sessions, calls, cost, and how long the bank lasts.
@@ -66,14 +78,20 @@ def plan(wished: RunOptions, as_json: AsJson = False) -> None:
     Changes nothing. A candidate that the bank cannot serve is refused alone, with the numbers by discipline; exit code 3 when
     nobody can be served.
 
+    With --target-se the sets have as many questions of each discipline as that error of S takes (Neyman's shares, by how far the
+    last edition's answers lie apart). The settings stay: the last line says how to let the plan run as it is.
+
     Example: proctor exam plan --month 2026-12
+
+    Example: proctor exam plan --target-se 1.0
     """
-    summary = preview(wished.read())
+    summary = preview(wished.read(), target_se=target_se)
     watch = _estimate_watch(read_month(wished.month))
+    controls = [] if summary is None else _estimate_controls(is_simulated=summary["is_simulated"])
     print_result(
-        {} if summary is None else {**summary, "anchors": watch},
+        {} if summary is None else {**summary, "anchors": watch, "controls": controls},
         as_json=as_json,
-        lines=[*render_plan(summary), *render_watch(watch)],
+        lines=[*render_plan(summary), *render_watch(watch), *render_controls(controls)],
         then=_name_next(summary, wished),
     )
     if summary is not None and not summary["candidates"]:
@@ -101,7 +119,10 @@ def _name_next(summary: dict[str, Any] | None, wished: RunOptions) -> str:
     flags = (["--renew-reference"] if wished.renew_reference else []) + (
         [] if wished.bridge else ["--no-bridge"]
     )
-    return shlex.join(["proctor", "evaluate", *options, *flags])
+    target = summary.get("target")
+    # The shares that were proposed hold for this run alone, unless proctor.toml takes them.
+    shares = [] if target is None else [f"PROCTOR_SET_SHARES={json.dumps(summary['shares'])}"]
+    return shlex.join([*shares, "proctor", "evaluate", *options, *flags])
 
 
 def _estimate_watch(month: str) -> list[dict[str, Any]]:
@@ -115,6 +136,17 @@ def _estimate_watch(month: str) -> list[dict[str, Any]]:
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
         return estimate_watch(lake, settings, read_registry(settings.registry_path), month)
+
+
+def _estimate_controls(*, is_simulated: bool) -> list[dict[str, Any]]:
+    """What the control answers that go with a run will cost, at each judge in use."""
+    from tasks.judging.controls import estimate_controls
+    from warehouse.lake import open_lake
+
+    settings = load_settings()
+    with open_lake(settings, read_only=True) as lake:
+        registry = read_registry(settings.registry_path)
+        return estimate_controls(lake, settings, registry, is_simulated=is_simulated)
 
 
 exam_app.command()(sit)

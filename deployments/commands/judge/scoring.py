@@ -68,7 +68,7 @@ def judge(
         in_batches=batch,
         waits=wait,
     )
-    then = "proctor publish"
+    then = f"proctor publish {run_id}".rstrip()
     if result["unresolved_responses"]:
         then = "proctor unparsed export FILE.xlsx" if unparsed else "proctor judge --unparsed"
     if result["pending_calls"]:
@@ -111,7 +111,7 @@ def publish(
     What is published are scores, ranks and their errors, which never change again.
 
     Published once, a run stays as it is; a later fact makes a new revision that names the old one. Exit code 3 when a gate
-    is shut: open sessions, unreadable judgements, a judge that agrees too little with people.
+    is shut: open sessions, unreadable judgements, a judge that has not shown that it can judge, or that agrees too little with people.
 
     Example: proctor publish 2026-11
 

@@ -19,6 +19,13 @@ def add_commands(app: typer.Typer) -> None:
 
 
 def demo(
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--everything",
+            help="Also what fills every analysis that simulated data can fill; 3 minutes more at most.",
+        ),
+    ] = False,
     keep_server: Annotated[
         bool, typer.Option("--keep-server", help="Leave the local Prefect server running.")
     ] = False,
@@ -29,11 +36,14 @@ def demo(
 
     Candidates and judges are simulated.
 
-    No key, no network, no server to start. Run again, it makes no paid call and changes no row.
+    No key, no network, no server to start. Run again, it makes no paid call and changes no row. With --everything it continues:
+    a further month, judges held to people, errors labelled, a fresh draw, replays, writing tasks, the league without references.
 
     Example: proctor demo
+
+    Example: proctor demo --everything
     """
-    result = run_demo(keep_server=keep_server, without_server=no_server)
+    result = run_demo(everything=everything, keep_server=keep_server, without_server=no_server)
     lines = [
         "",
         *render_stages(result.stages),
@@ -46,4 +56,7 @@ def demo(
         f"Reviews  {', '.join(result.workbooks)}",
         f"Calls    {result.new_calls} new",
     ]
+    if everything:
+        lines.append(f"Analyses {result.analyses_with_rows} have rows; without any:")
+        lines += [f"  {name}: {why}" for name, why in result.analyses_without_rows.items()]
     print_result(result.as_dict(), as_json=as_json, lines=lines, then="proctor sql leaderboard")

@@ -14,7 +14,7 @@ import polars as pl
 import typer
 
 from deployments.command_line.printing import print_frame, print_result
-from deployments.commands.options import AsJson
+from deployments.commands.options import AsJson, list_workbooks
 from deployments.commands.review import label_studio, people
 from deployments.commands.review.handed_in import print_import
 from deployments.flow_runs import record_and_continue
@@ -126,7 +126,7 @@ def export_workbooks(
 
 @review_app.command("import")
 def import_workbooks(
-    paths: Annotated[list[Path], typer.Argument(help="Filled-in workbooks.")],
+    paths: Annotated[list[Path], typer.Argument(help="Filled-in workbooks, or their folder.")],
     starts_next: Annotated[
         bool, typer.Option("--continue/--no-continue", help="When a batch is complete, start what follows.")
     ] = True,
@@ -146,8 +146,9 @@ def import_workbooks(
 
     Example: proctor review import workbooks/*.xlsx
     """
+    files = list_workbooks(paths)
     done = record_and_continue(
-        lambda ledger: read_workbooks(ledger, paths, all_or_nothing=all_or_nothing), starts_next=starts_next
+        lambda ledger: read_workbooks(ledger, files, all_or_nothing=all_or_nothing), starts_next=starts_next
     )
     print_import(done, as_json=as_json)
 

@@ -22,6 +22,9 @@ from .planning import name_run as name_run
 # Preview a run; nothing is written.
 from .planning import plan_run as plan_run
 
+# The same run with sets that give S an error of `target_se`, and what other sizes come to.
+from .planning import plan_target as plan_target
+
 # Pass when anybody can sit; raises GateError (BankTooSmall where the bank is the reason) with the numbers.
 from .publishing import check_served as check_served
 
@@ -46,6 +49,9 @@ from .run_plan import read_plan as read_plan
 # What a run would be, or is.
 from .run_plan import RunPlan as RunPlan
 
+# What an error of S takes.
+from .target import SizeForecast as SizeForecast
+
 # What is wished of a run; what is not said is as the settings and the month have it.
 from .wishes import RunWishes as RunWishes
 
@@ -55,6 +61,7 @@ __all__ = [
     "PlanRequest",
     "RunPlan",
     "RunWishes",
+    "SizeForecast",
     "check_same_run",
     "check_served",
     "choose_kind",
@@ -64,6 +71,7 @@ __all__ = [
     "name_run",
     "parse_published",
     "plan_run",
+    "plan_target",
     "publish_plan",
     "read_plan",
     "read_schedule",

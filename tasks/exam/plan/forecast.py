@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from tasks.exam.plan.due import Schedule, add_months
 from tasks.exam.plan.shares import ShareRule
+
+if TYPE_CHECKING:
+    from tasks.exam.plan.request import PlanRequest
 
 # The months that the pace is read from.
 _MONTHS_AHEAD: Final = 12
@@ -42,6 +45,24 @@ class Forecast:
     def describe(self) -> dict[str, Any]:
         """The same as JSON values."""
         return {**self.__dict__, "sets_left": dict(self.sets_left), "months_left": dict(self.months_left)}
+
+
+def forecast_runs(
+    request: PlanRequest, rule: ShareRule, left: Mapping[str, Mapping[str, int]], sitting_now: Iterable[str]
+) -> list[Forecast]:
+    """The forecasts of a request's organisations, of which `left` says by key what is unmet."""
+    return forecast_sets(
+        request.month,
+        rule,
+        {request.name_organisation(owner): unmet for owner, unmet in left.items()},
+        [
+            replace(entry, organisation=request.name_organisation(request.find_key(entry.organisation)))
+            for entry in request.schedule
+        ],
+        sitting_now=sitting_now,
+        reference_owners={request.name_organisation(sitter.organisation) for sitter in request.references},
+        is_shared=request.policy == "shared",
+    )
 
 
 def forecast_sets(

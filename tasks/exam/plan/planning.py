@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -25,14 +25,15 @@ from tasks.exam.plan.bank import index_bank
 from tasks.exam.plan.cost import TokenEstimate
 from tasks.exam.plan.due import list_due, read_schedule
 from tasks.exam.plan.fingerprint import describe_sitting
-from tasks.exam.plan.forecast import forecast_sets
+from tasks.exam.plan.forecast import forecast_runs
 from tasks.exam.plan.key_balance import weigh_keys
 from tasks.exam.plan.quotas import find_over_quota
 from tasks.exam.plan.reference import find_former_reference
 from tasks.exam.plan.request import Chance, PlanRequest, Sitter
 from tasks.exam.plan.run_plan import RunPlan, parse_published
-from tasks.exam.plan.shares import plan_shares
+from tasks.exam.plan.shares import ShareRule, plan_shares, read_shares
 from tasks.exam.plan.state import read_state
+from tasks.exam.plan.target import SizeForecast, forecast_sizes
 from tasks.exam.plan.wishes import RunWishes
 from tasks.exam.public.bank import BankRows, FrameRows, find_blinding_fault, read_blinding_secret
 from tasks.models.registry import collect_owners
@@ -136,20 +137,16 @@ def plan_run(
             fingerprint=describe_sitting(model, judge_prompt),
         )
 
+    shares = read_shares(settings.set_shares, settings.disciplines)
+    totals = {discipline: index.count(discipline) for discipline in settings.disciplines}
     request = PlanRequest(
         run_id=run_id,
         month=month,
         repetition=repetition,
         index=index,
         rows=rows,
-        rule=plan_shares(
-            settings.set_size,
-            {discipline: index.count(discipline) for discipline in settings.disciplines},
-            is_capped=settings.cap_small_disciplines,
-            lasting_sets=settings.lasting_sets,
-            least_share=settings.least_share,
-        ),
-        set_size=settings.set_size,
+        rule=_plan_shares(settings, totals, shares),
+        set_size=sum(shares.values()) if shares else settings.set_size,
         anchor_share=settings.anchor_share,
         policy=policy,
         set_groups=settings.set_groups,
@@ -176,6 +173,57 @@ def plan_run(
     )
     with ledger.read() as connection:
         plan, allotment = compute_plan(connection, request)
+    return _add_keys(plan, allotment, rows)
+
+
+def _plan_shares(
+    settings: Settings, totals: Mapping[str, int], shares: Mapping[str, int] | None
+) -> ShareRule:
+    return plan_shares(
+        settings.set_size,
+        totals,
+        is_capped=settings.cap_small_disciplines,
+        lasting_sets=settings.lasting_sets,
+        least_share=settings.least_share,
+        shares=shares,
+    )
+
+
+def plan_target(
+    ledger: Ledger, settings: Settings, request: PlanRequest, answers: pl.DataFrame, target_se: float
+) -> tuple[RunPlan, SizeForecast]:
+    """The same run with sets that give S an error of `target_se`, and what other sizes come to.
+
+    Nothing is written. Raises GateError where the bank has too few questions; see `forecast_sizes`.
+    """
+    allotments: list[Allotment] = []
+
+    def make_rule(shares: Mapping[str, int]) -> ShareRule:
+        return _plan_shares(settings, request.rule.totals, shares)
+
+    def plan_with(rule: ShareRule) -> tuple[RunPlan, Allotment]:
+        size = sum(rule.planned.values())
+        with ledger.read() as connection:
+            plan, allotment = compute_plan(connection, replace(request, rule=rule, set_size=size))
+        allotments.append(allotment)
+        return plan, allotment
+
+    with ledger.read() as connection:
+        state = read_state(connection, request)
+    plan, found = forecast_sizes(
+        request,
+        state,
+        answers,
+        target_se,
+        least_share=settings.least_share,
+        make_rule=make_rule,
+        plan_with=plan_with,
+    )
+    return _add_keys(plan, allotments[0], request.rows), found
+
+
+def _add_keys(plan: RunPlan, allotment: Allotment, rows: BankRows) -> RunPlan:
+    """The plan with how the keys of its new sets lie."""
     drawn = {item.lineage_uuid for new in allotment.new_sets for item in new.items}
     return replace(plan, keys=weigh_keys(allotment.new_sets, rows.read_lineages(drawn)) if drawn else ())
 
@@ -274,18 +322,7 @@ def _describe_plan(request: PlanRequest, allotment: Allotment) -> RunPlan:
         )
     gone = {name for refusal in allotment.refused for name in refusal.candidates}
     served = tuple(sitter.model for sitter in request.candidates if sitter.model not in gone)
-    forecast = forecast_sets(
-        request.month,
-        request.rule,
-        {request.name_organisation(owner): left for owner, left in allotment.left.items()},
-        [
-            replace(entry, organisation=request.name_organisation(request.find_key(entry.organisation)))
-            for entry in request.schedule
-        ],
-        sitting_now=served,
-        reference_owners={request.name_organisation(sitter.organisation) for sitter in request.references},
-        is_shared=request.policy == "shared",
-    )
+    forecast = forecast_runs(request, request.rule, allotment.left, served)
     references = [sitter.model for sitter in request.references]
     return RunPlan(
         run_id=request.run_id,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from schemas.errors import GateError
+from schemas.errors import GateError, UsageError
 
 
 @dataclass(frozen=True)
@@ -92,22 +92,48 @@ class ShareRule:
 
 
 def plan_shares(
-    set_size: int, totals: Mapping[str, int], *, is_capped: bool, lasting_sets: int, least_share: int
+    set_size: int,
+    totals: Mapping[str, int],
+    *,
+    is_capped: bool,
+    lasting_sets: int,
+    least_share: int,
+    shares: Mapping[str, int] | None = None,
 ) -> ShareRule:
     """The rule for a bank version with so many lineages per discipline.
 
     With `is_capped`, a discipline that cannot give its equal share to `lasting_sets` sets gives as many as it can give
-    to each of them, and never fewer than `least_share`; otherwise every set needs the whole equal share.
+    to each of them, and never fewer than `least_share`; otherwise every set needs the whole equal share. `shares` are those that
+    somebody has chosen in place of equal ones, knowing how long they last: they are not capped.
     """
-    equal = compute_shares(set_size, list(totals))
+    equal = compute_shares(set_size, list(totals)) if shares is None else dict(shares)
     if not is_capped:
         return ShareRule(equal, equal, equal, totals)
     least = {discipline: min(share, least_share) for discipline, share in equal.items()}
+    if shares is not None:
+        return ShareRule(equal, equal, least, totals)
     planned = {
         discipline: min(share, max(totals[discipline] // lasting_sets, least[discipline]))
         for discipline, share in equal.items()
     }
     return ShareRule(equal, planned, least, totals)
+
+
+def read_shares(chosen: Mapping[str, int], disciplines: Sequence[str]) -> dict[str, int] | None:
+    """Chosen shares in the order of disciplines; None where none are chosen.
+
+    Raises UsageError unless there is one, of 1 or more, for each discipline that is examined and for no other.
+    """
+    if not chosen:
+        return None
+    wrong = sorted(set(chosen) ^ set(disciplines)) or sorted(
+        name for name, share in chosen.items() if share < 1
+    )
+    if wrong:
+        raise UsageError(
+            f"PROCTOR_SET_SHARES must have one share of 1 or more for each discipline that is examined; look at {', '.join(wrong)}."
+        )
+    return {discipline: chosen[discipline] for discipline in disciplines}
 
 
 def describe_shortfalls(shortfalls: Sequence[Shortfall]) -> str:

@@ -15,6 +15,7 @@ from schemas.tables import get_table
 from tasks.judging.calibration.agreement import compute_calibration, compute_consensuses, pair_ratings
 from tasks.judging.calibration.groups import compute_differences, compute_groups, name_length_groups
 from tasks.judging.calibration.ratings import name_round
+from tasks.judging.calibration.style import compute_judge_style, read_styles
 from tasks.models.registry import RegisteredModel, Registry
 from warehouse.lake import Batch, Lake
 
@@ -77,6 +78,7 @@ def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None
     judgements = lake.read("calibration_judgements", {"occasion": name, "months": months})
     pairs = make_pairs(samples, consensuses, judgements, registry.models)
     calibration = compute_calibration(pairs, occasion=name)
+    styles = read_styles(lake, name, months)
     batches = []
     for number in samples["round"].unique().sort():
         unit = name_round(name, int(number))
@@ -87,6 +89,7 @@ def calibrate_judges(lake: Lake, registry: Registry, occasion: str | None = None
     batches += [
         Batch("calibration_groups", name, compute_groups(pairs)),
         Batch("judge_differences", name, compute_differences(pairs)),
+        Batch("judge_style_effects", name, compute_judge_style(pairs, styles)),
     ]
     landings = lake.land_together(batches, stage="calibrate")
     judges = pairs.select("judge", "prompt_version").unique().sort("judge", "prompt_version").rows()

@@ -13,14 +13,16 @@ if TYPE_CHECKING:
 def read_calibration(lake: Lake, occasion: str, least_ratings: int) -> dict[str, Any]:
     """The report of an occasion's calibration.
 
-    It has the occasion's judges with agreement, bias and kappas over all rounds, their differences, how far the
-    raters agree with each other, and the judge that agrees most on at least `least_ratings` responses over all
-    occasions (None where there is none).
+    It has the occasion's judges with agreement, bias and kappas over all rounds, their differences, what they give for the
+    form of a response, their weights in the last jury of the runs that the responses are of, how far the raters agree with each
+    other, and the judge that agrees most on at least `least_ratings` responses over all occasions (None where there is none).
     """
     groups = lake.run_named("judge_groups", {"occasion": occasion, "kind": "all"})
     return {
         "judges": groups.to_dicts(),
         "differences": lake.run_named("judge_choice", {"occasion": occasion}).to_dicts(),
+        "styles": lake.run_named("judge_style", {"occasion": occasion}).to_dicts(),
+        "jury": _read_jury(lake, occasion),
         "raters": compute_rater_agreement(
             lake.read("calibration_ratings", {"occasion": occasion})
         ).to_dicts(),
@@ -28,8 +30,16 @@ def read_calibration(lake: Lake, occasion: str, least_ratings: int) -> dict[str,
     }
 
 
+def _read_jury(lake: Lake, occasion: str) -> list[dict[str, Any]]:
+    months = lake.read("calibration_drawn", {"occasion": occasion})["month"]
+    if months.is_empty():
+        return []
+    found = lake.run_named("jury_weights", {"month": months.max(), "simulated": True})
+    return found.filter(found["discipline"] == "all").to_dicts()
+
+
 def describe_calibration(found: dict[str, Any]) -> list[str]:
-    """A line for each judge, each two judges and each round of raters."""
+    """A line for each judge, each two, what they give for form, and each round of raters."""
     lines = [
         f"{one['judge']} (prompt {one['prompt_version']}): agrees on {one['agreement_rate']:.1%} of {one['pair_count']} "
         f"({one['agreement_low']:.1%} to {one['agreement_high']:.1%}); kappa {_say(one, 'kappa_none')}, linear "
@@ -42,6 +52,13 @@ def describe_calibration(found: dict[str, Any]) -> list[str]:
         + ("" if one["is_distinguishable"] else ": not distinguishable")
         for one in found["differences"]
     ]
+    lines += _describe_styles(found["styles"])
+    lines += [
+        f"In the jury of {one['edition_id']} {one['judge']} has {one['weight']:.0%} of the weight ({one['information_bits']:.2f} bits of what is "
+        f"deserved), bias {one['bias']:+.3f}"
+        for one in found["jury"]
+        if one["weight"] is not None
+    ]
     lines += [
         f"Raters, round {one['round']}: agree on {one['agreement_rate']:.1%} of {one['response_count']}"
         + ("" if one["alpha_ordinal"] is None else f", alpha {one['alpha_ordinal']:.3f} (ordinal)")
@@ -52,6 +69,32 @@ def describe_calibration(found: dict[str, Any]) -> list[str]:
         *lines,
         f"The first judge of what is published next: {chosen}." if chosen else "No judge is calibrated yet.",
     ]
+
+
+_MORE = {
+    "length": "twice the length",
+    "lists": "twice as many list items (and one)",
+    "headings": "twice as many headings (and one)",
+    "bold": "twice as many bold passages (and one)",
+    "chinese": "a reply in Chinese",
+}
+
+
+def _describe_styles(styles: list[dict[str, Any]]) -> list[str]:
+    """What holds among all features of a judge, or that nothing does."""
+    lines = []
+    for judge, wording in dict.fromkeys((one["judge"], one["prompt_version"]) for one in styles):
+        own = [one for one in styles if (one["judge"], one["prompt_version"]) == (judge, wording)]
+        lines += [
+            f"{judge} (prompt {wording}) gives {_say(one, 'effect', sign='+')} stars for {_MORE[one['feature']]} where people gave the same"
+            for one in own
+            if one["is_found"]
+        ]
+        if not any(one["is_found"] for one in own):
+            lines.append(
+                f"{judge} (prompt {wording}): no effect of length or markup on {own[0]['pair_count']} responses"
+            )
+    return lines
 
 
 def _say(row: dict[str, Any], name: str, sign: str = "") -> str:

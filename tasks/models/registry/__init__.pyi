@@ -1,3 +1,6 @@
+# Add a model to the registry's file; raises RegistryError for a name that is registered, and for what it would refuse.
+from .adding import add_model as add_model
+
 # Pass when every model that is about to be used has its key and its address; raises RegistryError for the first without.
 from .models import check_callable as check_callable
 
@@ -32,6 +35,7 @@ __all__ = [
     "SIMULATED_URL",
     "RegisteredModel",
     "Registry",
+    "add_model",
     "check_callable",
     "collect_owners",
     "list_owners",

@@ -15,12 +15,13 @@ import polars as pl
 from tasks.report.board_data import DISCIPLINE_ORDER, list_columns, list_hundredths, shorten, write_data
 from tasks.report.labels import LABELS
 from tasks.report.panels import Panel, Source
+from tasks.report.verdict_sentences import SENTENCES, list_values, say_pair
 from tasks.texts import Words
 
 _FILLED_BY = ("proctor publish",)
 _STYLE = "zero_shot"
-# Every interval of a difference reaches as far down as up.
-_REACH = ((pl.col("difference_high") - pl.col("difference_low")) / 2).alias("reach")
+_HISTORY_MONTHS = 12
+_DIFFERENCE = ("difference", "together_low", "together_high")
 _CHANGE_SCORES = (
     "score", "score_low", "score_high", "previous_score", "score_change", "score_change_low", "score_change_high", "points",
     "new_score", "new_others_score", "anchor_score", "anchor_others_score",
@@ -42,9 +43,16 @@ def read_candidate(source: Source) -> dict[str, Panel]:
 
 
 def read_compare(source: Source) -> dict[str, Panel]:
-    """What the page of comparisons rests on: the differences of S, and those by discipline."""
+    """What the page of comparisons rests on.
+
+    These are the verdicts with the months behind them, the differences of S, and those by discipline.
+    """
     latest = {**source.shown, "prompt_style": _STYLE}
     return {
+        "verdicts": _rest_on(source, "verdicts", LABELS["verdicts"], latest),
+        "months": _rest_on(
+            source, "pair_history", LABELS["pair_months"], {**latest, "month_count": _HISTORY_MONTHS}
+        ),
         "pairs": _rest_on(source, "rank_comparisons", LABELS["neighbours"], latest),
         "disciplines": _rest_on(source, "discipline_differences", LABELS["differences"], latest),
     }
@@ -53,18 +61,19 @@ def read_compare(source: Source) -> dict[str, Panel]:
 def widen_differences(panels: Mapping[str, Panel]) -> dict[str, Panel]:
     """The panels as their CSV has them: a row for each pair.
 
-    For each discipline, the row has the difference and how far its interval reaches.
+    For each discipline, the row has the difference and the ends of the interval that holds for all of them at once.
 
     A row for each pair and discipline of sixty candidates would be longer than the rest of the site.
     """
     pairs, disciplines = panels["pairs"], panels["disciplines"]
-    wide = disciplines.frame.with_columns(_REACH).pivot(
-        "discipline", index=["model_a", "model_b", "is_simulated"], values=["difference", "reach"]
+    wide = disciplines.frame.pivot(
+        "discipline", index=["model_a", "model_b", "is_simulated"], values=list(_DIFFERENCE)
     )
     narrow = pairs.frame.filter(~pl.col("is_repetition")).drop(
         "month", "verdict", "p_value", "run_id", "edition_id", "is_repetition"
     )
     return {
+        **panels,
         "pairs": replace(pairs, frame=narrow.with_columns(pl.selectors.float().round(3))),
         "disciplines": replace(disciplines, frame=wide.with_columns(pl.selectors.float().round(2))),
     }
@@ -94,9 +103,10 @@ def write_candidate_data(panels: Mapping[str, Panel], path: Path) -> None:
 def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
     """Write the differences of every pair as a script.
 
-    For each pair it holds its S, then a row for each discipline, always in the same order.
+    For each pair it holds its S, what its verdict says, its months, then a row for each discipline, always in the same
+    order.
 
-    A discipline that a pair has no difference in is null.
+    A discipline or a month that a pair has no difference in is null.
     """
     pairs = panels["pairs"].frame.filter(~pl.col("is_repetition"))
     models = sorted({*pairs["model_a"], *pairs["model_b"]})
@@ -112,7 +122,6 @@ def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
         )
         .join(known, on=[*keys, "discipline"], how="left", maintain_order="left")
     )
-    rows = rows.with_columns(_REACH)
     place = {name: at for at, name in enumerate(models)}
     data: dict[str, Any] = {
         "month": pairs["month"].max(),
@@ -129,12 +138,50 @@ def write_difference_data(panels: Mapping[str, Panel], path: Path) -> None:
             "is_simulated": pairs["is_simulated"].cast(pl.Int64).to_list(),
             "pair_count": pairs["pair_count"].to_list(),
         },
+        "sentences": list(SENTENCES.values()),
+        "said": _list_said(pairs.select(keys), panels["verdicts"].frame, known),
+        "months": _list_months(pairs.select(keys), panels["months"].frame),
         "rows": {
-            **{name: list_hundredths(rows[name]) for name in ("difference", "reach")},
+            **{name: list_hundredths(rows[name]) for name in _DIFFERENCE},
             "pair_count": shorten(rows["pair_count"].to_list()),
         },
     }
     write_data(path, "differences", data)
+
+
+def _list_said(
+    pairs: pl.DataFrame, verdicts: pl.DataFrame, disciplines: pl.DataFrame
+) -> list[list[list[Any]]]:
+    """For each pair its sentences: the place of each in `SENTENCES`, then its values.
+
+    The values stand in order of the names of their places.
+
+    A value that differs by language is a pair.
+    """
+    known = {(row["model_a"], row["model_b"], row["is_simulated"]): row for row in verdicts.to_dicts()}
+    parts = disciplines.filter(pl.col("is_distinguishable").is_not_null()).partition_by(
+        "model_a", "model_b", "is_simulated", as_dict=True
+    )
+    keys = list(SENTENCES)
+    return [
+        [
+            [keys.index(one.key), *list_values(one)]
+            for one in say_pair(known[row], parts[row].to_dicts() if row in parts else ())
+        ]
+        for row in pairs.iter_rows()
+    ]
+
+
+def _list_months(pairs: pl.DataFrame, history: pl.DataFrame) -> dict[str, Any]:
+    """The last months, and for each pair its differences and intervals in them, in hundredths."""
+    keys = ["model_a", "model_b", "is_simulated"]
+    names = history["month"].unique().sort()
+    rows = (
+        pairs.join(pl.DataFrame({"month": names}), how="cross", maintain_order="left_right")
+        .join(history, on=[*keys, "month"], how="left", maintain_order="left")
+        .select("difference", "together_low", "together_high")
+    )
+    return {"names": names.to_list(), **{name: list_hundredths(rows[name]) for name in rows.columns}}
 
 
 def _rest_on(source: Source, query: str, title: Words, params: Mapping[str, object]) -> Panel:

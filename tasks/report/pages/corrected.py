@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from tasks.report.page_data import read_page
-from tasks.report.pages.common import round_last_digits
+from tasks.report.pages.common import lengthen_scores, round_last_digits
 from tasks.report.panels import Panel, Source
 
 _PAGE = read_page("corrected")
@@ -22,16 +22,6 @@ def read_corrected(source: Source) -> Panel:
         apart = drawn.filter(pl.col("is_judged_apart")).height
         values = {"month": frame["month"][0], "all": drawn.height, "apart": apart}
         finding = _PAGE.say("corrected", values)
-    return _PAGE.panel("corrected", frame, params=source.shown, finding=finding, drawn=_lengthen(drawn))
-
-
-def _lengthen(rows: pl.DataFrame) -> pl.DataFrame:
-    """A row for S and one for the corrected score of each candidate."""
-    ends = {"score": ("score", "score", "score"), "corrected": ("corrected_score", "corrected_low", "corrected_high")}  # fmt: skip
-    parts = [
-        rows.with_row_index("place").select(
-            "place", "model", measure=pl.lit(name), value=value, low=low, high=high
-        )
-        for name, (value, low, high) in ends.items()
-    ]
-    return pl.concat(parts).sort("place", maintain_order=True)
+    return _PAGE.panel(
+        "corrected", frame, params=source.shown, finding=finding, drawn=lengthen_scores(drawn, "corrected")
+    )

@@ -15,10 +15,14 @@
   }
   data.editions.forEach(function (edition) { lengthen(edition, edition.model.length); });
 
-  function fill(text, values) {
-    return text.replace(/\{(\w+)\}/g, function (whole, name) { return values && name in values ? values[name] : whole; });
+  // A value that differs by language is a pair.
+  function fill(text, values, language) {
+    return text.replace(/\{(\w+)\}/g, function (whole, name) {
+      if (!values || !(name in values)) { return whole; }
+      return Array.isArray(values[name]) ? values[name][language] : values[name];
+    });
   }
-  function say(key, values) { return fill(words[key][site.language === "zh" ? 0 : 1], values); }
+  function say(key, values) { var language = site.language === "zh" ? 0 : 1; return fill(words[key][language], values, language); }
   function wordsOf(key) { return words[key] || [key, key]; }
 
   // Names of candidates and organisations are other people's text: they only ever become text nodes.
@@ -37,7 +41,8 @@
   function both(texts) {
     return make("span", {}, [make("span", { "class": "zh", lang: "zh" }, texts[0]), make("span", { "class": "en", lang: "en" }, texts[1])]);
   }
-  function spoken(key, values) { return both([fill(words[key][0], values), fill(words[key][1], values)]); }
+  function spokenText(texts, values) { return both([fill(texts[0], values, 0), fill(texts[1], values, 1)]); }
+  function spoken(key, values) { return spokenText(words[key], values); }
   function empty(element) { while (element.firstChild) { element.removeChild(element.firstChild); } return element; }
 
   // Numbers come in hundredths.
@@ -99,7 +104,7 @@
   }
 
   window.board = {
-    data: data, say: say, wordsOf: wordsOf, make: make, both: both, spoken: spoken, empty: empty, number: number, signed: signed, interval: interval, range: range,
+    data: data, say: say, wordsOf: wordsOf, make: make, both: both, spoken: spoken, spokenText: spokenText, empty: empty, number: number, signed: signed, interval: interval, range: range,
     nameOf: nameOf, findModel: findModel, months: months, unique: unique, editionsOf: editionsOf, sittings: sittings, option: option, table: table, value: value,
     change: change, plot: plot, lengthen: lengthen, MISSING: MISSING, isMixed: isMixed,
     PALETTE: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]

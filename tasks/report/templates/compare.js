@@ -23,9 +23,7 @@
     return { isTurned: isTurned, all: at, disciplines: set.disciplines.map(function (name, step) { return from + step; }) };
   }
   function turn(columns, at, isTurned) {
-    var value = columns.difference[at], reach = columns.reach ? columns.reach[at] : null;
-    var low = columns.reach ? (reach === null ? null : value - reach) : columns.together_low[at];
-    var high = columns.reach ? (reach === null ? null : value + reach) : columns.together_high[at];
+    var value = columns.difference[at], low = columns.together_low[at], high = columns.together_high[at];
     if (!isTurned || value === null) { return { value: value, low: low, high: high }; }
     return { value: -value, low: high === null ? null : -high, high: low === null ? null : -low };
   }
@@ -56,13 +54,33 @@
       .forEach(function (at) { adder.appendChild(make("option", { value: at }, b.nameOf(at))); });
   }
 
-  function sayPair(first, second, found) {
-    var whole = turn(set.pairs, found.all, found.isTurned), isApart = set.pairs.is_distinguishable[found.all], at = found.all;
-    if (whole.value === null) { return b.spoken("without_score"); }
-    var values = { a: b.nameOf(first), b: b.nameOf(second), value: b.number(isApart ? Math.abs(whole.value) : whole.value, 1), interval: whole.low === null ? "" : " (" + b.interval(whole.low, whole.high) + ")" };
-    if (!isApart) { return b.spoken("difference_sentence_alike", values); }
-    var sign = b.wordsOf(whole.value > 0 ? "ahead_of" : "is_behind");
-    return b.both([0, 1].map(function (language) { return b.wordsOf("difference_sentence_apart")[language].replace(/\{(\w+)\}/g, function (all, name) { return name === "sign" ? sign[language] : values[name]; }); }));
+  function sayAll(at) {
+    return set.said[at].map(function (one) {
+      var texts = set.sentences[one[0]], values = {};
+      var names = (texts[1].match(/\{\w+\}/g) || []).map(function (name) { return name.slice(1, -1); });
+      b.unique(names).sort().forEach(function (name, place) { values[name] = one[place + 1]; });
+      return b.spokenText(texts, values);
+    });
+  }
+  function plotMonths(drawing, first, second, found, sentence) {
+    var count = set.months.names.length, axis = b.say("difference_short");
+    var rows = set.months.names.map(function (month, step) {
+      var one = turn(set.months, found.all * count + step, found.isTurned);
+      return { month: month, value: one.value, low: one.low, high: one.high };
+    }).filter(function (row) { return row.value !== null; });
+    if (rows.length < 2) { drawing.remove(); return; }
+    rows.forEach(function (row) { ["value", "low", "high"].forEach(function (name) { row[name] = row[name] === null ? null : row[name] / 100; }); });
+    var x = { field: "month", type: "ordinal", title: null, axis: { labelAngle: 0, labelOverlap: true } };
+    b.plot(drawing, {
+      data: { values: rows }, height: 160, title: { text: b.say("months_shown", { a: b.nameOf(first), b: b.nameOf(second) }), fontSize: 12, fontWeight: "normal", anchor: "start" },
+      layer: [
+        { mark: { type: "rule", strokeDash: [4, 4], color: "#888888" }, data: { values: [{ at: 0 }] }, encoding: { y: { field: "at", type: "quantitative", title: axis } } },
+        { mark: { type: "rule", strokeWidth: 2, opacity: 0.55, color: b.PALETTE[0] }, encoding: { x: x, y: { field: "low", type: "quantitative", title: axis }, y2: { field: "high" } } },
+        { mark: { type: "line", color: b.PALETTE[0], opacity: 0.7 }, encoding: { x: x, y: { field: "value", type: "quantitative", title: axis } } },
+        { mark: { type: "point", filled: true, size: 50, opacity: 1, color: b.PALETTE[0] }, encoding: { x: x, y: { field: "value", type: "quantitative", title: axis },
+          tooltip: [{ field: "month", title: " " }, { field: "value", type: "quantitative", title: " " }, { field: "low", type: "quantitative", title: " " }, { field: "high", type: "quantitative", title: " " }] } }
+      ]
+    }, textOf(sentence));
   }
   function textOf(element) { return element.querySelector(site.language === "zh" ? ".zh" : ".en").textContent; }
 
@@ -70,8 +88,11 @@
     var found = find(first, second), part = make("section", { "class": "pair" });
     part.appendChild(make("h3", {}, b.nameOf(first) + " – " + b.nameOf(second)));
     if (found.all === null) { part.appendChild(make("p", { "class": "empty" }, b.spoken("place_uncompared"))); return part; }
-    var sentence = sayPair(first, second, found);
+    var sentences = sayAll(found.all), sentence = sentences[0], history = make("div", { "class": "fig", role: "img" });
     part.appendChild(make("p", { "class": "finding" }, sentence));
+    part.appendChild(make("ul", { "class": "verdict" }, sentences.slice(1).map(function (one) { return make("li", {}, one); })));
+    part.appendChild(make("p", { "class": "hint" }, [b.spoken("command_for_it"), ": ", make("code", {}, "proctor verdict " + data.models[first].model + " " + data.models[second].model)]));
+    part.appendChild(history);
     var rows = found.disciplines.filter(function (at) { return set.rows.difference[at] !== null; }).map(function (at) {
       var one = turn(set.rows, at, found.isTurned);
       return { name: set.disciplines[at % set.disciplines.length], value: one.value, low: one.low, high: one.high, isPaired: set.rows.pair_count[at] > 0, count: set.rows.pair_count[at] };
@@ -81,7 +102,7 @@
     part.appendChild(drawing);
     function basis(isPaired, count) { return make("span", {}, [b.spoken(isPaired ? "paired" : "unpaired"), isPaired ? " (n=" + count + ")" : ""]); }
     part.appendChild(make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.nameOf(first) + " – " + b.nameOf(second) }, b.table(
-      [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("difference_short"), isNumber: true }, { words: b.wordsOf("interval"), isNumber: true }, { words: b.wordsOf("basis") }, { words: b.wordsOf("p_together"), isNumber: true }],
+      [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("difference_short"), isNumber: true }, { words: b.wordsOf("together_interval"), isNumber: true }, { words: b.wordsOf("basis") }, { words: b.wordsOf("p_together"), isNumber: true }],
       [[make("b", {}, ["S · ", b.spoken("overall")]), b.change(whole.value), b.interval(whole.low, whole.high), basis(set.pairs.is_paired[found.all], set.pairs.pair_count[found.all]),
         { shown: p === null ? b.MISSING : p < 0.001 ? "< 0.001" : p.toFixed(3), value: p }]].concat(rows.map(function (r) {
         return [b.both(b.wordsOf(r.name)), b.change(r.value), b.interval(r.low, r.high, 2), basis(r.isPaired, r.count), { shown: "", value: null }];
@@ -90,6 +111,7 @@
     var y = { field: "name", type: "nominal", sort: null, title: null };
     var axis = b.say("discipline_score");
     setTimeout(function () {
+      plotMonths(history, first, second, found, sentence);
       b.plot(drawing, {
         data: { values: rows.map(function (r) { return { name: b.say(r.name), value: r.value / 100, low: r.low === null ? null : r.low / 100, high: r.high === null ? null : r.high / 100 }; }) }, height: 22 * rows.length,
         layer: [

@@ -91,6 +91,7 @@
       parts.push(" · ", b.spoken(one[0]), " ", one[1]);
     });
     var about = make("div", {}, [make("p", { "class": "edition" }, parts)]);
+    if (edition.checks[1]) { about.appendChild(make("p", { "class": "hint checks" }, b.both(edition.checks))); }
     if (edition.unequated[1]) { about.appendChild(make("p", { "class": "hint unequated" }, b.both(edition.unequated))); }
     return about;
   }

@@ -7,6 +7,21 @@ from .bounds import Bounded as Bounded
 # Two judges on the same responses: the difference of their agreement with people.
 from .bounds import compute_agreement_difference as compute_agreement_difference
 
+# A share over clusters, with Wilson's interval on as many answers as they are worth; null without an answer.
+from .controls import compute_clustered_share as compute_clustered_share
+
+# What a judge's stars by kind of control answer say of it; None is a reply that could not be read.
+from .controls import compute_controls as compute_controls
+
+# Why a judge is not fit, as the end of a sentence that begins with its name; empty where it is.
+from .controls import describe_faults as describe_faults
+
+# What control answers say of a judge.
+from .controls import ControlVerdict as ControlVerdict
+
+# The kind of control answer that deserves stars.
+from .controls import REFERENCE as REFERENCE
+
 # Cohen's kappa with its large-sample interval (Fleiss and others 1969); null if undefined.
 from .bounds import compute_kappa_interval as compute_kappa_interval
 
@@ -38,17 +53,22 @@ from .raters import RaterAgreement as RaterAgreement
 from .raters import Value as Value
 
 __all__ = [
+    "REFERENCE",
     "WEIGHTINGS",
     "Bounded",
+    "ControlVerdict",
     "RaterAgreement",
     "Value",
     "Weighting",
     "compute_agreement",
     "compute_agreement_difference",
     "compute_alpha",
+    "compute_clustered_share",
+    "compute_controls",
     "compute_kappa",
     "compute_kappa_interval",
     "compute_mean",
     "compute_percent_agreement",
     "compute_share",
+    "describe_faults",
 ]

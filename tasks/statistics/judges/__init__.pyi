@@ -19,12 +19,40 @@ from .correction import RatedRows as RatedRows
 # Watch a judge over months.
 from .drift import compute_drift as compute_drift
 
+# What the jury makes of the votes, with the error of every candidate's mean stars.
+from .jury import hear_jury as hear_jury
+
+# What the jury says.
+from .jury import Jury as Jury
+
+# The stars that responses got, a row for each response; codes are whole numbers from 0.
+from .jury import Votes as Votes
+
+# Effects of all features together; all NaN where there is too little to tell any.
+from .style import compute_style_effects as compute_style_effects
+
+# Mean stars less what the form of the responses gains over that of the mean candidate.
+from .style import control_scores as control_scores
+
+# Responses that people rated and the judge judged: a row each.
+from .style import StyledRows as StyledRows
+
+# Stars that a judge gives for one more of each feature, (features,).
+from .style import StyleEffects as StyleEffects
+
 __all__ = [
     "Corrected",
     "JudgedScores",
+    "Jury",
     "RatedRows",
+    "StyleEffects",
+    "StyledRows",
+    "Votes",
     "compute_drift",
     "compute_judge_weight",
+    "compute_style_effects",
+    "control_scores",
     "correct_by_families",
     "correct_by_ratings",
+    "hear_jury",
 ]

@@ -21,10 +21,14 @@ from tasks.statistics.score import MOST_STARS
 
 _LEAST_RATED = 2
 _CONFIDENCE = 0.95
-_STEPS = 41
+_STEPS = 21
 # Candidates that people rated for each thing that the gap is made to depend on: fewer say nothing about it.
 _RATED_PER_COVARIATE = 4
 _LEAST_OWN_FOR_SLOPE = 3
+# Degrees of freedom that a candidate's spread borrows from the others.
+_LENT = 20.0
+# Rated responses a star off that are added to those seen: what did not happen in a hundred may happen yet.
+_UNSEEN = 0.5
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,15 @@ class Corrected:
     high: Floats
 
 
+@dataclass(frozen=True)
+class _PredictedGaps:
+    """Predicted gaps of people and judge, shape (candidates,), and the slopes of covariates."""
+
+    mean: Floats
+    variance: Floats
+    coefficients: Floats
+
+
 def compute_judge_weight(rated: RatedRows) -> float:
     """λ: the slope of people's stars on the judge's, within candidates; 0 where those are alike."""
     count = int(rated.candidate.max(initial=-1)) + 1
@@ -95,14 +108,29 @@ def correct_by_ratings(judged: JudgedScores, rated: RatedRows, judge_weight: flo
     gap, gap_variance, count, covariance = _measure_gaps(judged, rated, judge_weight)
     stars = judge_weight * judged.stars + judged.rateable_share * gap
     sampling = (judge_weight * judged.se) ** 2
-    rating = judged.rateable_share**2 * gap_variance
+    moderated, degrees = _moderate(gap_variance, count)
+    rating = judged.rateable_share**2 * moderated
     # Rated responses are among those that the judge's mean is over.
     shared = 2.0 * judge_weight * judged.rateable_share * covariance / judged.answer_count
     variance = np.maximum(sampling + rating + shared, rating)
     with np.errstate(divide="ignore", invalid="ignore"):
-        degrees = np.where(rating > 0, variance**2 / (rating**2 / (count - 1.0)), np.inf)
+        degrees = np.where(rating > 0, variance**2 / (rating**2 / degrees), np.inf)
     known = count >= _LEAST_RATED
-    return _bound(np.where(known, stars, np.nan), np.sqrt(variance), degrees)
+    return bound_stars(np.where(known, stars, np.nan), np.sqrt(variance), degrees, count)
+
+
+def _moderate(variance: Floats, count: Floats) -> tuple[Floats, Floats]:
+    """Variances of the means with degrees of freedom lent by all candidates (Smyth 2004).
+
+    Ten ratings tell little of how far they vary, and least where none of them differs from the others.
+    """
+    known = count >= _LEAST_RATED
+    degrees = np.where(known, count - 1.0, 0.0)
+    spread = np.where(known, variance * count, 0.0)
+    typical = ((degrees * spread).sum() + _UNSEEN) / (degrees.sum() + _UNSEEN)
+    lent = np.minimum(_LENT, degrees.sum() - degrees)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (degrees * spread + lent * typical) / (degrees + lent) / count, degrees + lent
 
 
 def correct_by_families(judged: JudgedScores, rated: RatedRows, judge_weight: float) -> Corrected:
@@ -121,22 +149,12 @@ def correct_by_families(judged: JudgedScores, rated: RatedRows, judge_weight: fl
     seen = np.flatnonzero(is_rated)
     noise = _pool_variance(gap_variance, count, judged.is_own_family)[seen]
     covariates, slopes = _choose_covariates(judged, seen)
-    known = covariates[seen]
-    own, shared = _fit_effects(gap[seen], noise, same[np.ix_(seen, seen)], known)
-    effects = own * np.eye(size) + shared * same
-    inverse = np.linalg.inv(effects[np.ix_(seen, seen)] + np.diag(noise))
-    coefficient_error = np.linalg.inv(known.T @ inverse @ known)
-    coefficients = coefficient_error @ (known.T @ inverse @ gap[seen])
-    pull = effects[:, seen] @ inverse
-    found = covariates @ coefficients + pull @ (gap[seen] - known @ coefficients)
-    left = np.diag(effects) - np.einsum("ij,ij->i", pull, effects[:, seen])
-    free = covariates - pull @ known
-    of_coefficients = np.einsum("ia,ab,ib->i", free, coefficient_error, free)
-    stars = judge_weight * judged.stars + judged.rateable_share * found
+    found = _predict_gaps(gap[seen], noise, same, seen, covariates)
+    stars = judge_weight * judged.stars + judged.rateable_share * found.mean
     # The judge's score counts with λ, and again through the gap that follows it.
-    sampling = ((judge_weight + judged.rateable_share * (slopes @ coefficients)) * judged.se) ** 2
-    variance = sampling + judged.rateable_share**2 * (left + of_coefficients)
-    return _bound(stars, np.sqrt(variance), np.full(size, float(count.sum())))
+    follows = judge_weight + judged.rateable_share * (slopes @ found.coefficients)
+    variance = (follows * judged.se) ** 2 + judged.rateable_share**2 * found.variance
+    return bound_stars(stars, np.sqrt(variance), np.full(size, float(count.sum())), count)
 
 
 def _choose_covariates(judged: JudgedScores, seen: Codes) -> tuple[Floats, Floats]:
@@ -196,45 +214,74 @@ def _pool_variance(variance: Floats, count: Floats, is_own_family: NDArray[np.bo
     if any(side.sum() < _LEAST_RATED for side in sides):
         sides = [known, known]
     spreads = [
-        float((variance[side] * count[side] * (count[side] - 1)).sum() / (count[side] - 1).sum())
+        float((variance[side] * count[side] * (count[side] - 1)).sum() + _UNSEEN)
+        / ((count[side] - 1).sum() + _UNSEEN)
         for side in sides
     ]
     spread = np.where(is_own_family, *spreads)
     with np.errstate(divide="ignore"):
         # A judge that was right wherever it was looked at is not certain to be right elsewhere.
-        return np.asarray(np.maximum(spread, 1e-4) / count)
+        return np.asarray(spread / count)
 
 
-def _fit_effects(gap: Floats, noise: Floats, same: Floats, covariates: Floats) -> tuple[float, float]:
-    """Variances of the candidate's effect and its family's: of the highest likelihood on a grid."""
-    apart = gap - covariates @ np.linalg.lstsq(covariates, gap, rcond=None)[0]
-    top = max(float(np.var(apart, ddof=1)) * 4.0, 1e-6)
-    steps = np.concatenate([[0.0], np.geomspace(top * 1e-4, top, _STEPS - 1)])
-    best, chosen = -np.inf, (0.0, 0.0)
+def _predict_gaps(
+    gap: Floats, noise: Floats, same: Floats, seen: Codes, covariates: Floats
+) -> _PredictedGaps:
+    """Predictions under pairs of variances, mixed by how likely each makes the gaps.
+
+    Both standard deviations are as likely anywhere before the gaps are seen (Gelman 2006). One pair alone, the likeliest, is often 0
+    with few candidates, and its intervals then hold too little.
+    """
+    known, among = covariates[seen], same[np.ix_(seen, seen)]
+    apart = gap - known @ np.linalg.lstsq(known, gap, rcond=None)[0]
+    top = max(2.0 * float(np.std(apart, ddof=1)), 1e-3)
+    steps = np.linspace(0.0, top, _STEPS) ** 2
+    likelihoods, means, variances, coefficients = [], [], [], []
     for own in steps:
-        whole = np.diag(noise + own) + steps[:, None, None] * same
+        whole = np.diag(noise + own) + steps[:, None, None] * among
         inverse = np.linalg.inv(whole)
-        through = covariates.T @ inverse
-        information = through @ covariates
-        coefficients = np.linalg.solve(information, (through @ gap)[..., None])
-        off = gap - (covariates @ coefficients)[..., 0]
+        through = known.T @ inverse
+        information = through @ known
+        error = np.linalg.inv(information)
+        slope = np.einsum("sab,sbi,i->sa", error, through, gap)
+        off = gap - slope @ known.T
         distance = np.einsum("si,sij,sj->s", off, inverse, off)
         spread = np.linalg.slogdet(whole)[1] + np.linalg.slogdet(information)[1]
-        likelihoods = -0.5 * (spread + distance)
-        highest = int(likelihoods.argmax())
-        if float(likelihoods[highest]) > best + 1e-9:
-            best, chosen = float(likelihoods[highest]), (float(own), float(steps[highest]))
-    return chosen
+        likelihoods.append(-0.5 * (spread + distance))
+        effects = own * np.eye(len(same)) + steps[:, None, None] * same
+        pull = effects[:, :, seen] @ inverse
+        free = covariates - pull @ known
+        left = np.einsum("sii->si", effects) - np.einsum("sij,sij->si", pull, effects[:, :, seen])
+        means.append(slope @ covariates.T + np.einsum("sij,sj->si", pull, off))
+        variances.append(left + np.einsum("sia,sab,sib->si", free, error, free))
+        coefficients.append(slope)
+    likelihood = np.concatenate(likelihoods)
+    weight = np.exp(likelihood - likelihood.max())
+    weight /= weight.sum()
+    mean = weight @ np.concatenate(means)
+    variance = weight @ (np.concatenate(variances) + (np.concatenate(means) - mean) ** 2)
+    return _PredictedGaps(mean, variance, weight @ np.concatenate(coefficients))
 
 
-def _bound(stars: Floats, se: Floats, degrees: Floats) -> Corrected:
+def bound_stars(stars: Floats, se: Floats, degrees: Floats, count: Floats) -> Corrected:
+    """95% intervals, which reach as far as either of two, cut at the ends of the scale.
+
+    One is stars ± t · se. In the other (Wilson 1927) the variance follows the mean as people's stars would alone: near an end it falls with
+    the distance to it, but by no more than that many ratings can tell.
+    """
     from scipy.special import stdtrit
 
-    reach = stdtrit(np.minimum(degrees, 1e9), 1.0 - (1.0 - _CONFIDENCE) / 2.0) * se
-    error = np.where(np.isnan(stars), np.nan, se)
+    reach = stdtrit(np.minimum(degrees, 1e9), (1.0 + _CONFIDENCE) / 2.0)
+    share, error = np.clip(stars / MOST_STARS, 0.0, 1.0), se / MOST_STARS
+    pull, variance, spread = reach**2, error**2, share * (1.0 - share)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        follows = np.where(variance > 0, variance / np.maximum(spread, count * variance), 0.0)
+    whole = 1.0 + pull * follows
+    centre = (share + pull * follows / 2.0) / whole
+    half = np.sqrt(np.maximum(centre**2 - (share**2 - pull * (variance - follows * spread)) / whole, 0.0))
     return Corrected(
-        np.clip(stars, 0.0, MOST_STARS),
-        error,
-        np.clip(stars - reach, 0.0, MOST_STARS),
-        np.clip(stars + reach, 0.0, MOST_STARS),
+        share * MOST_STARS,
+        np.where(np.isnan(stars), np.nan, se),
+        np.clip(np.minimum(centre - half, share - reach * error), 0.0, 1.0) * MOST_STARS,
+        np.clip(np.maximum(centre + half, share + reach * error), 0.0, 1.0) * MOST_STARS,
     )

@@ -13,6 +13,12 @@ from .comparisons import compare_stars as compare_stars
 # The change of S of each candidate between two editions, as a rule of different questions.
 from .comparisons import compute_changes as compute_changes
 
+# The change of S of each candidate between two editions of its own, all told together.
+from .comparisons import compute_improvements as compute_improvements
+
+# Every pair of candidates in each discipline; a pair's disciplines are told together.
+from .comparisons import compute_discipline_pairs as compute_discipline_pairs
+
 # Every pair of candidates of one edition and style.
 from .comparisons import compute_pairs as compute_pairs
 
@@ -43,20 +49,42 @@ from .together import Differences as Differences
 # The error rate at which candidates count as different.
 from .together import ERROR_RATE as ERROR_RATE
 
+# What was answered before, an element for each candidate, style and discipline; points of 100.
+from .sizes import AnswerSums as AnswerSums
+
+# Standard error of S to be expected of a set with these shares, in points.
+from .sizes import compute_expected_se as compute_expected_se
+
+# How far answers lie apart for candidates who are to answer each question `repeats` times.
+from .sizes import find_spreads as find_spreads
+
+# Sets from the smallest to one with an error of `least_se`, or of all questions.
+from .sizes import grow_sets as grow_sets
+
+# A discipline that a set is drawn from.
+from .sizes import Stratum as Stratum
+
 __all__ = [
     "CONFIDENCE",
     "ERROR_RATE",
+    "AnswerSums",
     "ChanceLevel",
     "Differences",
     "Estimate",
     "HeadToHead",
     "Pairs",
     "RelativeScores",
+    "Stratum",
     "compare_stars",
     "compute_chance",
     "compute_changes",
+    "compute_discipline_pairs",
+    "compute_expected_se",
+    "compute_improvements",
     "compute_pairs",
     "compute_ranks",
     "compute_scores",
     "correct_for_chance",
+    "find_spreads",
+    "grow_sets",
 ]

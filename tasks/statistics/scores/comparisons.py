@@ -6,7 +6,7 @@ same questions, what makes a question easy for both drops out: they are compared
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from tasks.statistics.cells import (
     Codes,
     Floats,
     StarRows,
+    Sums,
     Units,
     average_repeats,
     check_weights,
@@ -24,7 +25,14 @@ from tasks.statistics.cells import (
 )
 from tasks.statistics.score import FULL_SCORE, POINTS_PER_STAR, compute_means, compute_score
 from tasks.statistics.scores.intervals import compute_error, compute_interval, count_equal
-from tasks.statistics.scores.together import Differences, Together, tell_together
+from tasks.statistics.scores.together import (
+    DRAWS_OF_CHANGES,
+    Differences,
+    Part,
+    Together,
+    tell_parts_together,
+    tell_together,
+)
 
 # From this share of the smaller sitting's questions on, in every discipline, a pair counts as compared on common questions.
 LEAST_COMMON = 0.5
@@ -79,9 +87,50 @@ class Changes:
     differences: Differences
 
 
+@dataclass(frozen=True)
+class Improvements:
+    """Changes of S between two editions, each for itself and as all are told together."""
+
+    differences: Differences
+    together: Together
+
+
 def compute_pairs(rows: StarRows, weights: ArrayLike, *, candidate_count: int) -> Pairs:
     """Every pair of candidates of one edition and style. Raises as `compute_scores` does."""
-    shares = check_weights(weights)
+    side_by_side = _set_side_by_side(rows, check_weights(weights), candidate_count)
+    part = side_by_side.part
+    first, second = side_by_side.first, side_by_side.second
+    together = tell_together(first, second, part.differences, part.sums, part.covariance)
+    return side_by_side.tell(together)
+
+
+def compute_discipline_pairs(rows: StarRows, *, candidate_count: int, discipline_count: int) -> list[Pairs]:
+    """Every pair of candidates in each discipline; a pair's disciplines are told together."""
+    found = [
+        _set_side_by_side(_choose_discipline(rows, discipline), np.ones(1), candidate_count)
+        for discipline in range(discipline_count)
+    ]
+    together = tell_parts_together(found[0].first, found[0].second, [one.part for one in found])
+    return [one.tell(told) for one, told in zip(found, together, strict=True)]
+
+
+@dataclass(frozen=True)
+class _SideBySide:
+    """All pairs of a set of questions before they are told together; as in `Pairs`."""
+
+    first: Codes
+    second: Codes
+    common_count: Codes
+    is_paired: NDArray[np.bool_]
+    part: Part
+
+    def tell(self, together: Together) -> Pairs:
+        return Pairs(
+            self.first, self.second, self.common_count, self.is_paired, self.part.differences, together
+        )
+
+
+def _set_side_by_side(rows: StarRows, shares: Floats, candidate_count: int) -> _SideBySide:
     units = average_repeats(rows, candidate_count, len(shares))
     cells = compute_cells(units, shares, candidate_count)
     first, second = (codes.astype(np.int64) for codes in np.triu_indices(candidate_count, 1))
@@ -93,15 +142,22 @@ def compute_pairs(rows: StarRows, weights: ArrayLike, *, candidate_count: int) -
     is_paired = np.asarray(is_enough.all(axis=1))
     deviations = cells.part.arrange(candidate_count, units.cluster_count)
     covariance = deviations @ deviations.T
-    side = _Sides(cells, cells, first, second)
-    differences = side.compare(shares, covariance[first, second], is_paired)
-    return Pairs(
-        first=first,
-        second=second,
-        common_count=common[first, second].sum(axis=1),
-        is_paired=is_paired,
-        differences=differences,
-        together=tell_together(first, second, differences, cells.sums, covariance),
+    differences = _Sides(cells, cells, first, second).compare(shares, covariance[first, second], is_paired)
+    return _SideBySide(
+        first, second, common[first, second].sum(axis=1), is_paired, Part(differences, cells.sums, covariance)
+    )
+
+
+def _choose_discipline(rows: StarRows, discipline: int) -> StarRows:
+    """The rows of one discipline, which is then the only one."""
+    at = rows.discipline == discipline
+    return StarRows(
+        candidate=rows.candidate[at],
+        discipline=np.zeros(int(at.sum()), dtype=np.int64),
+        question=rows.question[at],
+        lineage=rows.lineage[at],
+        stars=rows.stars[at],
+        cluster=rows.clusters[at],
     )
 
 
@@ -133,6 +189,41 @@ def compute_changes(
             shares, covariance, np.zeros(candidate_count, dtype=bool)
         ),
     )
+
+
+def compute_improvements(rows: StarRows, weights: ArrayLike, *, candidate_count: int) -> Improvements:
+    """The change of S of each candidate between two editions of its own, all told together.
+
+    Candidate i has code 2i in its earlier edition and 2i + 1 in its later one; lineages and clusters have one numbering in all.
+    Candidates sat the same questions of an edition, so their changes hang together.
+    """
+    shares = check_weights(weights)
+    units = average_repeats(rows, 2 * candidate_count, len(shares))
+    cells = compute_cells(units, shares, 2 * candidate_count)
+    earlier = 2 * np.arange(candidate_count, dtype=np.int64)
+    later = earlier + 1
+    deviations = cells.part.arrange(2 * candidate_count, units.cluster_count)
+    covariance = deviations @ deviations.T
+    differences = _Sides(cells, cells, later, earlier).compare(
+        shares, covariance[later, earlier], np.zeros(candidate_count, dtype=bool)
+    )
+    together = tell_together(
+        later, earlier, differences, _centre_candidates(cells.sums), covariance, draws=DRAWS_OF_CHANGES
+    )
+    return Improvements(differences, together)
+
+
+def _centre_candidates(sums: Sums) -> Sums:
+    """Stars less the candidate's mean of the stratum in both of its editions.
+
+    Without a change that is what either has.
+    """
+    owner = sums.owner // 2
+    key = owner * (int(sums.stratum.max(initial=0)) + 1) + sums.stratum
+    count = int(key.max(initial=-1)) + 1
+    size = sum_by(key, sums.size, count)
+    mean = sum_by(key, sums.total, count) / np.where(size > 0, size, 1.0)
+    return replace(sums, total=sums.total - sums.size * mean[key])
 
 
 def compare_stars(rows: StarRows, candidate_count: int, first: Codes, second: Codes) -> HeadToHead:
@@ -174,10 +265,13 @@ class _Sides:
             (compute_score(cells.mean, weights)[of], compute_error(cells)[of] ** 2, cells.part.degrees[of])
             for cells, of in ((self.first, self.of_first), (self.second, self.of_second))
         )
-        value, total = own[0] - other[0], own[1] + other[1]
+        # Two questions that one and the other has alone differ by 0 with an error of 100, give or take a rounding.
+        value = np.clip(own[0] - other[0], -FULL_SCORE, FULL_SCORE)
+        total = own[1] + other[1]
         variance = total - 2.0 * covariance * POINTS_PER_STAR**2
         # Rounding may leave a hair below 0 where both sides are the same answers.
         se = np.sqrt(np.where(variance > 1e-12 * np.maximum(total, 1.0), variance, 0.0 * variance))
+        se = np.minimum(se, FULL_SCORE)
         with np.errstate(divide="ignore", invalid="ignore"):
             apart = total**2 / (own[1] ** 2 / own[2] + other[1] ** 2 / other[2])
         degrees = np.where(is_paired | ~(total > 0), np.minimum(own[2], other[2]), apart)

@@ -9,6 +9,7 @@ clusters too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,10 @@ ERROR_RATE = 0.05
 
 # Draws of the largest statistic: with as many, the standard error of a p-value of 5% is a third of a percent.
 _DRAWS = 4_999
+# Each pair has a family of its own, of ten disciplines, and there are many pairs: a percent, on the safe side.
+_DRAWS_OF_A_PAIR = 499
+# Candidates' changes: two sittings of each, so that a draw costs four times as much; seven tenths of a percent.
+DRAWS_OF_CHANGES = 999
 _AT_ONCE = 1_000_000
 _SEED = 20_050_101
 # Statistics and variances that differ by less are the same but for rounding.
@@ -49,12 +54,14 @@ class Differences:
 
 @dataclass(frozen=True)
 class Together:
-    """All pairs of an edition and style as they are told together.
+    """Differences of a family as they are told together.
+
+    A family is all pairs of an edition and style, all disciplines of a pair, or all candidates' changes.
 
     Attributes:
-        p_value: corrected for all of them; the pairs at or below 5% differ, with one error or more in 5% of editions.
-        low, high: intervals that hold all true differences at once in 95% of editions. One that holds 0 belongs to a pair that
-            is not told apart, and to no other.
+        p_value: corrected for all of them; those at or below 5% differ, with one error or more in 5% of families.
+        low, high: intervals that hold all true differences at once in 95% of families. One that holds 0 belongs to a
+            difference that is not told from none, and to no other.
     """
 
     p_value: Floats
@@ -99,7 +106,13 @@ class _Sitters:
 
 
 def tell_together(
-    first: Codes, second: Codes, differences: Differences, sums: Sums, covariance: Floats
+    first: Codes,
+    second: Codes,
+    differences: Differences,
+    sums: Sums,
+    covariance: Floats,
+    *,
+    draws: int = _DRAWS,
 ) -> Together:
     """Corrected p-values and simultaneous intervals of all pairs.
 
@@ -123,22 +136,96 @@ def tell_together(
     # A pair that is alone has nothing to be told together with.
     if len(known) > 1:
         exceeded, largest = _draw_largest(
-            first[at], second[at], _Turning(sums, covariance), statistic[order], degrees[order]
+            first[at], second[at], _Turning(sums, covariance), statistic[order], degrees[order], draws
         )
-        adjusted[at] = np.maximum(np.maximum.accumulate(_bound_share(exceeded)), adjusted[at])
-        # As many draws as this may exceed a statistic that is significant: the critical value is the next of them.
-        allowed = int((_bound_share(np.arange(_DRAWS)) <= ERROR_RATE).sum()) - 1
-        reach = np.maximum(_unlevel(np.sort(largest)[::-1][allowed], degrees), reach)
+        adjusted[at] = np.maximum(np.maximum.accumulate(_bound_share(exceeded, draws)), adjusted[at])
+        reach = np.maximum(_unlevel(np.sort(largest)[::-1][_count_allowed(draws)], degrees), reach)
+    low[known], high[known] = _bound_together(
+        differences, known, adjusted[known], reach * np.where(se > 0, se, np.nan)
+    )
+    return Together(adjusted, low, high)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Differences of all pairs in one discipline, with what the candidates have there."""
+
+    differences: Differences
+    sums: Sums
+    covariance: Floats
+
+
+def tell_parts_together(first: Codes, second: Codes, parts: Sequence[Part]) -> list[Together]:
+    """Corrected p-values and simultaneous intervals of every pair's parts.
+
+    Each pair is a family of its own.
+
+    Parts without a p-value are not counted. One part alone is told as it stands.
+    """
+    shape = (len(parts), len(first))
+    columns = [
+        [getattr(part.differences, name) for part in parts]
+        for name in ("difference", "se", "degrees", "p_value")
+    ]
+    value, se, degrees, p_value = (np.array(column, dtype=float).reshape(shape) for column in columns)
+    known = ~np.isnan(p_value)
+    degrees = np.where(known & (degrees > 0), degrees, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(se > 0, np.abs(value) / se, np.where(value == 0, 0.0, np.inf))
+    statistic = np.where(known, _level(statistic, degrees), -1.0)
+    order = np.argsort(-statistic, axis=0, kind="stable")
+    bar = np.take_along_axis(statistic, order, axis=0) * (1.0 - _ROUNDING)
+    exceeded = np.zeros(shape, dtype=np.int64)
+    largest = np.zeros((_DRAWS_OF_A_PAIR, len(first)))
+    turnings = [_Turning(part.sums, part.covariance) for part in parts]
+    # As in `_draw_largest`: the stream never changes.
+    generator = np.random.RandomState(_SEED)
+    step = max(1, _AT_ONCE // max(1, shape[0] * shape[1]))
+    for start in range(0, _DRAWS_OF_A_PAIR, step):
+        count = min(step, _DRAWS_OF_A_PAIR - start)
+        each = np.stack(
+            [
+                np.where(
+                    known[at], _draw_statistics(turning, generator, count, first, second, degrees[at]), 0.0
+                )
+                for at, turning in enumerate(turnings)
+            ]
+        )
+        rest = np.maximum.accumulate(np.take_along_axis(each, order[:, None, :], axis=0)[::-1], axis=0)[::-1]
+        exceeded += (rest >= bar[:, None, :]).sum(axis=1)
+        largest[start : start + count] = rest[0]
+    share = np.maximum.accumulate(_bound_share(exceeded, _DRAWS_OF_A_PAIR), axis=0)
+    adjusted = np.empty(shape)
+    np.put_along_axis(adjusted, order, share, axis=0)
+    is_alone = known.sum(axis=0) <= 1
+    adjusted = np.where(known, np.where(is_alone, p_value, np.maximum(adjusted, p_value)), np.nan)
+    critical = np.sort(largest, axis=0)[::-1][_count_allowed(_DRAWS_OF_A_PAIR)]
+    reach = np.maximum(np.where(is_alone, 0.0, _unlevel(critical, degrees)), find_reach(degrees))
     reach = reach * np.where(se > 0, se, np.nan)
-    # Where all questions differ by the same, the interval of the pair alone stands.
-    lower = np.where(se > 0, np.maximum(value - reach, -FULL_SCORE), differences.low[known])
-    upper = np.where(se > 0, np.minimum(value + reach, FULL_SCORE), differences.high[known])
-    is_apart = adjusted[known] <= ERROR_RATE
+    found = []
+    for at, part in enumerate(parts):
+        low, high = np.full((2, len(first)), np.nan)
+        own = np.flatnonzero(known[at])
+        low[own], high[own] = _bound_together(part.differences, own, adjusted[at, own], reach[at, own])
+        found.append(Together(adjusted[at], low, high))
+    return found
+
+
+def _bound_together(
+    differences: Differences, known: Codes, adjusted: Floats, reach: Floats
+) -> tuple[Floats, Floats]:
+    """Intervals of the known differences; `reach` is NaN where all questions differ by the same."""
+    value = differences.difference[known]
+    # Where all questions differ by the same, the interval of the difference alone stands.
+    lower = np.where(np.isnan(reach), differences.low[known], np.maximum(value - reach, -FULL_SCORE))
+    upper = np.where(np.isnan(reach), differences.high[known], np.minimum(value + reach, FULL_SCORE))
+    is_apart = adjusted <= ERROR_RATE
     lower = np.where(is_apart & (value > 0), np.maximum(lower, 0.0), lower)
     upper = np.where(is_apart & (value < 0), np.minimum(upper, 0.0), upper)
-    low[known] = np.where(is_apart, lower, np.minimum(lower, 0.0))
-    high[known] = np.where(is_apart, upper, np.maximum(upper, 0.0))
-    return Together(adjusted, low, high)
+    return (
+        np.where(is_apart, lower, np.minimum(lower, 0.0)),
+        np.where(is_apart, upper, np.maximum(upper, 0.0)),
+    )
 
 
 class _Turning:
@@ -194,7 +281,7 @@ def _group_sitters(sums: Sums, candidate_count: int) -> list[_Sitters]:
 
 
 def _draw_largest(
-    first: Codes, second: Codes, turning: _Turning, statistic: Floats, degrees: Floats
+    first: Codes, second: Codes, turning: _Turning, statistic: Floats, degrees: Floats, draws: int
 ) -> tuple[Codes, Floats]:
     """How often the largest by chance, of a pair and all later, exceeds the pair's statistic.
 
@@ -203,34 +290,52 @@ def _draw_largest(
     # The stream of this generator never changes, so that an edition that is computed again has the same numbers.
     generator = np.random.RandomState(_SEED)
     exceeded = np.zeros(len(first), dtype=np.int64)
-    largest = np.zeros(_DRAWS)
+    largest = np.zeros(draws)
     bar = statistic * (1.0 - _ROUNDING)
-    variance = np.diag(turning.covariance)
-    least = _ROUNDING * (variance[first] + variance[second])
     step = max(1, _AT_ONCE // max(len(turning.covariance) ** 2, turning.cluster_count))
-    for start in range(0, _DRAWS, step):
-        count = min(step, _DRAWS - start)
-        signs = np.asarray(
-            generator.randint(0, 2, (count, turning.cluster_count)) * 2.0 - 1.0, dtype=np.float64
-        )
-        score, spread = turning.turn(signs)
-        own = np.diagonal(spread, axis1=1, axis2=2)
-        squares = own[:, first] + own[:, second] - 2.0 * spread[:, first, second]
-        distance = np.abs(score[:, first] - score[:, second])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            each = distance / np.sqrt(squares)
-        each = np.where(squares > least, each, np.where(distance**2 > least, np.inf, 0.0))
+    for start in range(0, draws, step):
+        count = min(step, draws - start)
+        each = _draw_statistics(turning, generator, count, first, second, degrees)
         # From the pair with the smallest statistic to that with the largest.
-        rest = np.maximum.accumulate(_level(each, degrees)[:, ::-1], axis=1)[:, ::-1]
+        rest = np.maximum.accumulate(each[:, ::-1], axis=1)[:, ::-1]
         exceeded += (rest >= bar).sum(axis=0)
         largest[start : start + count] = rest[:, 0]
     return exceeded, largest
 
 
-def _bound_share(exceeded: Codes) -> Floats:
+def _draw_statistics(
+    turning: _Turning,
+    generator: np.random.RandomState,
+    count: int,
+    first: Codes,
+    second: Codes,
+    degrees: Floats,
+) -> Floats:
+    """The levelled statistics of all pairs under signs turned by chance, draw × pair."""
+    signs = np.asarray(generator.randint(0, 2, (count, turning.cluster_count)) * 2.0 - 1.0, dtype=np.float64)
+    score, spread = turning.turn(signs)
+    own = np.diagonal(spread, axis1=1, axis2=2)
+    squares = own[:, first] + own[:, second] - 2.0 * spread[:, first, second]
+    distance = np.abs(score[:, first] - score[:, second])
+    variance = np.diag(turning.covariance)
+    least = _ROUNDING * (variance[first] + variance[second])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = distance / np.sqrt(squares)
+    return _level(np.where(squares > least, each, np.where(distance**2 > least, np.inf, 0.0)), degrees)
+
+
+def _count_allowed(draws: int) -> int:
+    """How many draws may exceed a statistic that is significant.
+
+    The critical value is the next of them.
+    """
+    return int((_bound_share(np.arange(draws), draws) <= ERROR_RATE).sum()) - 1
+
+
+def _bound_share(exceeded: Codes, draws: int) -> Floats:
     """The p-value of so many draws that exceed, two standard errors of drawing on the safe side."""
-    share = (1.0 + exceeded) / (_DRAWS + 1.0)
-    return np.asarray(np.minimum(share + 2.0 * np.sqrt(share * (1.0 - share) / _DRAWS), 1.0))
+    share = (1.0 + exceeded) / (draws + 1.0)
+    return np.asarray(np.minimum(share + 2.0 * np.sqrt(share * (1.0 - share) / draws), 1.0))
 
 
 def _level(statistic: Floats, degrees: Floats) -> Floats:
@@ -240,7 +345,7 @@ def _level(statistic: Floats, degrees: Floats) -> Floats:
     )
 
 
-def _unlevel(deviate: float, degrees: Floats) -> Floats:
+def _unlevel(deviate: float | Floats, degrees: Floats) -> Floats:
     """The t that `_level` makes into a deviate."""
     with np.errstate(over="ignore"):
         own = deviate * (8.0 * degrees + 3.0) / (8.0 * degrees + 1.0)

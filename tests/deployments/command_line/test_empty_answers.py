@@ -5,6 +5,7 @@ Each table has a command that fills it, and that command exists.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -53,16 +54,37 @@ def test_the_empty_tables_are_named_through_views_with_what_fills_them(reader: L
         "gscores",
         "human_ratings",
     }
-    told = explain_empty(reader, render_query(find_query("gscore_by_category"), {}))
+    told = explain_empty(reader, render_query(find_query("gscore_by_category"), {})).render()
     assert told == "No rows: gscores has none yet. Filled by: proctor cgeval score."
-    told = explain_empty(reader, "SELECT * FROM leaderboards")
+    told = explain_empty(reader, "SELECT * FROM leaderboards").render()
     assert "edition_scores" in told
     assert "proctor publish" in told
 
 
 def test_where_every_table_has_rows_the_choice_of_rows_is_named(reader: LakeReader) -> None:
     sql = render_query(find_query("external_history"), {"benchmark": "another"})
-    told = explain_empty(reader, sql, ["benchmark", "model"])
+    told = explain_empty(reader, sql, ["benchmark", "model"]).render()
     assert told.startswith("No rows: every table that it reads has rows, but none that is asked for.")
     assert told.endswith("--param benchmark=…, --param model=….")
-    assert "none of them is such a one" in explain_empty(reader, "SELECT 1 FROM external_scores WHERE false")
+    told = explain_empty(reader, "SELECT 1 FROM external_scores WHERE false").render()
+    assert "none of them is such a one" in told
+
+
+def test_every_analysis_states_what_must_happen_before_it_has_a_row(reader: LakeReader) -> None:
+    known = {" ".join(("proctor", *path)) for path in list_commands()}
+    for query in list_queries(("analyses",)):
+        assert query.no_rows.endswith("."), query.name
+        named = re.findall(r"`(proctor [a-z -]+[a-z])", query.no_rows)
+        assert named or "PROCTOR_" in query.no_rows or query.name == "items_to_review", query.name
+        for command in named:
+            parts = re.sub(r" --.*", "", command).split()
+            assert any(" ".join(parts[:count]) in known for count in (2, 3, 4)), (query.name, command)
+    query = find_query("gscore_by_category")
+    why = explain_empty(reader, render_query(query, {}), because=query.no_rows)
+    assert why.render().startswith(f"No rows: {query.no_rows} gscores has none yet.")
+    assert why.as_dict()["no_rows"] == {
+        "because": query.no_rows,
+        "empty_tables": ("gscores",),
+        "filled_by": ("proctor cgeval score",),
+        "parameters": (),
+    }

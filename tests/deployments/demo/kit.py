@@ -5,11 +5,12 @@ It is one place, so that a room can move what is its own.
 
 from __future__ import annotations
 
-from deployments.demo.reviewing import Verdict, fill_workbook
+from deployments.demo.reviewing import Verdict, fill_workbook, read_verdicts
 from deployments.demo.simulation import running_models
 
 __all__ = [
     "Verdict",
     "fill_workbook",
+    "read_verdicts",
     "running_models",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tasks.editions.basis import Basis, JudgeInOrder, read_basis
 from tasks.editions.gates import find_shut_gates
+from tasks.editions.improvements import estimate_improvements
 from tasks.editions.public_entries import prove_edition
 from tasks.editions.publish import Edition, freeze_edition, publish_run
 from tasks.editions.roots import publish_and_keep_root
@@ -17,6 +18,7 @@ __all__ = [
     "Edition",
     "JudgeInOrder",
     "compute_stability",
+    "estimate_improvements",
     "find_shut_gates",
     "freeze_edition",
     "prove_edition",

@@ -19,6 +19,7 @@ UNITS = {
     "allocations": ("session_id",),
     "responses": ("session_id",),
     "judgements": ("session_id", "judge", "prompt_version"),
+    "judge_controls": ("run_id", "judge", "prompt_version"),
     "calibration": ("occasion",),
     "llm_calls": ("call_key",),
 }

@@ -61,6 +61,8 @@ def test_nothing_that_comes_later_changes_a_number_of_an_edition(published: Lake
     # A judge that comes first in the alphabet and agrees best with people; another prompt of the one that counted.
     land_frames(published, {"judgements": judge_again(frames, "aaa", "v1", 3)})
     land_frames(published, {"judgements": judge_again(frames, "judge-a", "v2", 0)})
+    controls = frames["judge_controls"].filter(pl.col("judge") == "judge-a")
+    land_frames(published, {"judge_controls": controls.with_columns(judge=pl.lit("aaa"))})
     calibration = (
         frames["calibration"]
         .filter(pl.col("judge") == "judge-a")
@@ -88,6 +90,8 @@ def test_nothing_that_comes_later_changes_a_number_of_an_edition(published: Lake
     }
     land_frames(published, renamed)
     land_frames(published, {"judgements": judge_again(renamed, "aaa", "v1", 3)})
+    repeated = renamed["judge_controls"].filter(pl.col("judge") == "judge-a")
+    land_frames(published, {"judge_controls": repeated.with_columns(judge=pl.lit("aaa"))})
     # Rows of June itself are judged anew, with another outcome.
     first = frames["judgements"].filter((pl.col("run_id") == JUNE) & (pl.col("judge") == "judge-a"))
     unit = first["session_id"][0]

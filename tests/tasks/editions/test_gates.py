@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -267,3 +267,121 @@ def test_an_edition_published_in_spite_of_unanswered_questions_says_so(
     assert (head["overridden_gates"], head["override_reason"]) == (["answered"], "the endpoint was gone")
     board = season.run_named("leaderboard", {"month": "2025-06"}).filter(pl.col("model") == "east-7b")
     assert board["unanswered_count"].to_list() == [4]
+
+
+def with_controls(basis: Basis, **stars: Sequence[int | None]) -> Basis:
+    return replace(basis, controls={**basis.controls, **stars})
+
+
+def test_a_judge_without_control_answers_publishes_nothing_and_the_command_that_asks_for_them_is_named(
+    basis: Basis, settings: Settings
+) -> None:
+    assert {kind: len(given) for kind, given in basis.controls.items()} == {
+        "reference": 20, "wrong_option": 12, "nonsense": 8, "other": 8, "echo": 8,
+    }  # fmt: skip
+    found = shut(replace(basis, controls={}), settings)
+    assert found == {
+        "judge_controls": f"judge-a (prompt v1) was given no control answers in this run. `proctor judge --run {JUNE}` asks for them "
+        "(the setting judge_controls says how many)."
+    }
+    # A person is not tried.
+    person = replace(basis.judges[0], judge="person:ann", mean_kappa=None, rated_count=None)
+    assert shut(replace(basis, controls={}, judges=(person,)), settings) == {}
+
+
+def test_control_answers_that_are_not_ordered_or_too_often_wrong_shut_the_gate(
+    basis: Basis, settings: Settings
+) -> None:
+    unordered = shut(with_controls(basis, nonsense=[3] * 4 + [2] * 4, reference=[3, 2] * 10), settings)
+    assert unordered["judge_controls"].startswith(
+        "judge-a gives reference answers 2.50 stars on average, not more with certainty than: nonsense 2.50. Judge with another judge;"
+    )
+    wrong = shut(with_controls(basis, reference=[3] * 12 + [1] * 8), settings)
+    assert wrong["judge_controls"].startswith(
+        "judge-a judges 8 of 56 control answers wrong (14.3%, at least 7.4%; 5.0% may be)."
+    )
+    assert shut(with_controls(basis, reference=[*[3] * 17, 1, None, 2]), settings) == {}
+
+
+def test_stars_against_the_keys_shut_the_gate_by_what_they_are_worth(
+    basis: Basis, settings: Settings
+) -> None:
+    def keyed(keys: dict[str, tuple[int, int]], passages: dict[str, str] | None = None) -> dict[str, str]:
+        return shut(replace(basis, keys=keys, passages=passages or {}), settings)
+
+    spread = {f"q{number}": (1 if number < 30 else 0, 2) for number in range(50)}
+    assert keyed(spread)["keys"].startswith(
+        "judge-a says something else than the key on 30 of 100 answers that a key decides (30.0%, at least 2"
+    )
+    # As many on one text are one misunderstanding; below the bar, or without any, nothing is shown.
+    at_once = {f"q{number}": (2 if number < 15 else 0, 2) for number in range(50)}
+    assert "keys" in keyed(at_once)
+    assert "keys" not in keyed(at_once, dict.fromkeys(list(at_once)[:15], "one text"))
+    assert keyed({f"q{number}": (int(number < 5), 2) for number in range(50)}) == {}
+    assert keyed({}) == {}
+
+
+def test_keys_are_counted_by_question_of_the_first_judge_alone(season: Lake, settings: Settings) -> None:
+    frames = build_season()
+    judged = frames["judgements"].filter(pl.col("run_id") == JUNE)
+    verdicts = judged.with_columns(key_verdict=pl.when(pl.col("attempt") > 0).then(pl.lit("right")))
+    land_frames(season, {"judgements": verdicts})
+    found = read_basis(season.read, JUNE, EXAMINED_DISCIPLINES, least_ratings=100)
+    counted = verdicts.filter(
+        (pl.col("judge") == "judge-a") & (pl.col("attempt") > 0) & pl.col("stars").is_not_null()
+    )
+    assert sum(total for _, total in found.keys.values()) == counted.height
+    assert sum(apart for apart, _ in found.keys.values()) == counted.filter(pl.col("stars") < 2).height
+    lineages = set(frames["allocations"]["lineage_uuid"])
+    assert set(found.keys) <= lineages
+    # They follow from judgements whose stars are in the hash; what follows from them is not counted twice.
+    assert replace(found, keys={}).hash() == found.hash()
+
+
+def test_what_was_found_of_the_judge_is_frozen_and_shown_on_board_and_public_file(
+    season: Lake, settings: Settings
+) -> None:
+    rows = build_season()["judge_controls"].filter(
+        (pl.col("run_id") == JULY) & (pl.col("judge") == "judge-a")
+    )
+    spoiled = rows.with_columns(stars=pl.when(kind="nonsense").then(3).otherwise("stars").cast(pl.Int64))
+    land_frames(season, {"judge_controls": spoiled})
+    with pytest.raises(GateError, match=r"judge_controls: judge-a gives reference answers 3\.00 stars"):
+        publish_run(season, settings, JULY, EXAMINED_DISCIPLINES)
+    forced = Revision(reason="the year must end", overridden=("judge_controls",))
+    edition = publish_run(season, settings, JULY, EXAMINED_DISCIPLINES, forced)
+    head = edition.frames["editions"].row(0, named=True)
+    assert (head["control_count"], head["control_wrong_count"], head["control_gap"]) == (56, 8, 0.0)
+    assert (head["key_count"], head["key_disagreement_count"]) == (0, 0)
+    said = describe_public(head, edition.frames["edition_scores"])
+    assert said["controls"] == {"count": 56, "wrong": 8, "gap": 0.0}
+    assert said["keys"] == {"count": 0, "disagreements": 0}
+    assert said["overridden"] == ["judge_controls"]
+    board = season.run_named("leaderboard", {"month": "2025-07"})
+    lines = " ".join(render_leaderboard_text(board, language="en").split())
+    assert (
+        "PUBLISHED WITH A GATE SHUT the judge has not shown that it can judge (control answers of known worth)"
+        in lines
+    )
+    assert (
+        "The judge was tried: 56 control answers, 8 judged wrong, references at least 0.0 stars above the others"
+        in lines
+    )
+    chinese = "".join(render_leaderboard_text(board, language="zh").split())
+    assert "对照作答56份，错判8份" in chinese
+
+
+def test_an_edition_of_before_has_the_hash_that_it_had_and_control_answers_that_come_later_allow_a_correction(
+    season: Lake, settings: Settings
+) -> None:
+    without = replace(read_basis(season.read, JUNE, EXAMINED_DISCIPLINES, least_ratings=100), controls={})
+    again = with_controls(without, reference=[3] * 20)
+    assert without.hash() != again.hash()
+    season.land("judge_controls", f"{JUNE}/judge-a/v1", build_season()["judge_controls"].clear())
+    forced = Revision(reason="as it is", overridden=("judge_controls",))
+    edition = publish_run(season, settings, JUNE, EXAMINED_DISCIPLINES, forced)
+    head = edition.frames["editions"].row(0, named=True)
+    assert (head["basis_hash"], head["control_count"]) == (without.hash(), None)
+    land_frames(season, {"judge_controls": build_season()["judge_controls"].filter(pl.col("run_id") == JUNE)})
+    mended = publish_run(season, settings, JUNE, EXAMINED_DISCIPLINES, Revision(True, "it was tried since"))
+    assert (mended.edition_id, mended.overridden) == (f"{JUNE}/2", ())

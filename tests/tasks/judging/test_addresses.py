@@ -14,8 +14,6 @@ from schemas.judgements import ADDRESSES
 from schemas.settings import Settings
 from tasks.judging.addresses import find_address, list_trials, summarise_trials
 from tasks.judging.calibration.selftest import try_judge
-from tasks.judging.judge import check_key
-from tasks.questions import QuestionContent
 from tests.tasks.models.simulation import make_model, make_question, start_server
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -85,21 +83,3 @@ def make_key() -> bytes:
         for stem, one in questions.items()
     ]
     return build_answer_key(pl.DataFrame(rows, schema=BANK_SCHEMA))
-
-
-@pytest.mark.parametrize(
-    ("question_type", "key", "answer", "verdict"),
-    [
-        ("true_false", ["true"], "true", "right"),
-        ("true_false", ["true"], "false", "wrong"),
-        ("true_false", ["true"], None, None),
-        ("multiple_choice", ["B", "A"], "AB", "right"),
-        ("multiple_choice", ["B"], "AB", "wrong"),
-        ("short_answer", ["x"], "x", None),
-    ],
-)
-def test_the_key_alone_says_right_wrong_or_nothing(
-    question_type: str, key: list[str], answer: str | None, verdict: str | None
-) -> None:
-    row = make_question(0, question_type=question_type, answer=key)
-    assert check_key(QuestionContent.from_row(row), answer) == verdict

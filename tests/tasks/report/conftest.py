@@ -24,15 +24,32 @@ OpenSeason = Callable[[dict[str, pl.DataFrame]], NamedQuery]
 
 
 def connect_season(frames: dict[str, pl.DataFrame]) -> duckdb.DuckDBPyConnection:
+    connection = fill_trial(frames)
+    publish_runs(connection)
+    if connection.execute("SELECT count(*) FROM editions").fetchall() != [(0,)]:
+        draw_from_editions(connection)
+    return connection
+
+
+def fill_trial(frames: dict[str, pl.DataFrame]) -> duckdb.DuckDBPyConnection:
+    """A trial of the lake with these rows, nothing of them published."""
     connection = connect_trial()
     for name, frame in frames.items():
         connection.register("season_rows", frame.to_arrow())
         connection.execute(f"INSERT INTO {name} BY NAME SELECT * FROM season_rows")
         connection.unregister("season_rows")
-    publish_runs(connection)
-    if connection.execute("SELECT count(*) FROM editions").fetchall() != [(0,)]:
-        draw_from_editions(connection)
     return connection
+
+
+def ask(connection: duckdb.DuckDBPyConnection) -> NamedQuery:
+    """What `Lake.run_named` is to the report."""
+
+    def run_named(name: str, params: dict[str, object]) -> pl.DataFrame:
+        query = find_query(name)
+        values = bind_parameters(query, params)
+        return (connection.execute(query.body, values) if values else connection.execute(query.body)).pl()
+
+    return run_named
 
 
 def render_leaderboard(
@@ -57,13 +74,7 @@ def open_season() -> Iterator[OpenSeason]:
     def open_frames(frames: dict[str, pl.DataFrame]) -> NamedQuery:
         connection = connect_season(frames)
         connections.append(connection)
-
-        def run_named(name: str, params: dict[str, object]) -> pl.DataFrame:
-            query = find_query(name)
-            values = bind_parameters(query, params)
-            return (connection.execute(query.body, values) if values else connection.execute(query.body)).pl()
-
-        return run_named
+        return ask(connection)
 
     yield open_frames
     for connection in connections:

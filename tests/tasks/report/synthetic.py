@@ -17,6 +17,7 @@ import polars as pl
 
 from schemas.tables import get_table
 from schemas.vocabulary import EXAMINED_DISCIPLINES, PROMPT_STYLES
+from tests.tasks.judging.control_rows import make_control_rows
 
 REFERENCE = "north-1-thinking"
 CANDIDATES: tuple[dict[str, object], ...] = (
@@ -54,6 +55,8 @@ def build_season(
                 "planned_at": planned_at, "closed_at": planned_at + dt.timedelta(days=2), "is_simulated": is_simulated,
             }
         )  # fmt: skip
+        for judge in JUDGES:
+            rows["judge_controls"] += make_control_rows(run_id, month, judge, "v1", is_simulated=is_simulated)
         for candidate in CANDIDATES:
             rows["models"].append(_model_row(candidate, run_id, is_simulated))
             # The reference answers each set once: its sittings of the first month serve the second.
@@ -94,6 +97,7 @@ _TABLES = (
     "allocations",
     "responses",
     "judgements",
+    "judge_controls",
     "calibration",
     "llm_calls",
 )

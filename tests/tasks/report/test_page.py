@@ -228,6 +228,18 @@ def test_a_calibrated_real_season_has_no_banner(report_path: Path) -> None:
     assert banners(read_page(report_path)) == []
 
 
+def test_what_the_judge_was_tried_with_stands_above_the_board_and_in_the_data_of_every_edition(
+    report_path: Path,
+) -> None:
+    (said, *_) = read_page(report_path).xpath("//p[contains(@class,'checks')]")
+    sentence = said.xpath("string(span[@class='en'])")
+    assert (
+        sentence
+        == "The judge was tried: 56 control answers, 0 judged wrong, references at least 3.0 stars above the others"
+    )
+    assert "对照作答 56 份，错判 0 份" in said.xpath("string(span[@class='zh'])")
+
+
 def test_a_simulated_uncalibrated_season_says_so_in_banners(
     simulated_season: NamedQuery, tmp_path: Path
 ) -> None:

@@ -26,7 +26,7 @@ from tasks.report.pages.method import read_commitments, read_method
 from tasks.report.pages.stability import read_stability
 from tasks.report.pages.trends import read_trends
 from tasks.report.panels import NamedQuery, Panel, Source, flatten_lists, write_rows
-from tests.tasks.report.conftest import OpenSeason
+from tests.tasks.report.conftest import OpenSeason, ask, fill_trial
 from tests.warehouse.bank_rows import BANK, split_bank
 from tests.warehouse.test_sql_cases import fill_rows
 
@@ -280,3 +280,67 @@ def test_commitments_come_from_the_public_log_by_the_last_commit_of_a_run(tmp_pa
     ]  # fmt: skip
     assert read_commitments(tmp_path / "nothing").is_empty()
     assert read_commitments(None).is_empty()
+
+
+def test_judges_together_and_what_they_give_for_form_stand_beside_what_was_published() -> None:
+    edition = {"edition_id": "r/1", "run_id": "r", "month": "2026-01", "revision": 1}
+    shared = {"edition_id": "r/1", "month": "2026-01"}
+    later = {"computed_at": "2026-02-01"}
+    frames = make_frames(
+        editions=[edition],
+        jury_judges=[
+            shared | later | {"votes_hash": "a", "judge": judge, "prompt_version": "1", "discipline": field, "weight": weight,
+                              "information_bits": weight, "agreement_rate": 0.9, "bias": 0.1, "response_count": 40, "rated_count": 20}
+            for judge, field, weight in (("north", "all", 0.75), ("south", "all", 0.25), ("north", "Law", 0.6), ("south", "Law", None))
+        ],
+        jury_scores=[
+            shared | later | {"votes_hash": "a", "prompt_style": "zero_shot", "model": model, "estimator": "jury", "score": score,
+                              "jury_score": 60, "jury_se": 2, "jury_low": 56, "jury_high": 64, "judge_count": 2,
+                              "response_count": 40, "rated_count": 20}
+            for model, score in (("m", 70.0), ("n", 61.0))
+        ],
+        judge_style_effects=[
+            {"judge": "north", "prompt_version": "1", "occasion": "first", "feature": feature, "pair_count": 120, "cluster_count": 60,
+             "feature_mean": 1, "feature_sd": 0.5, "effect": effect, "effect_se": 0.02, "effect_low": effect - 0.04,
+             "effect_high": effect + 0.04, "p_value": p_value, "p_holm": p_value}
+            for feature, effect, p_value in (("length", 0.12, 0.001), ("bold", 0.01, 0.5))
+        ],
+        style_controlled_scores=[
+            shared | later | {"ratings_hash": "a", "prompt_style": "zero_shot", "model": model, "judge": "north", "prompt_version": "1",
+                              "score": score, "controlled_score": controlled, "controlled_se": 1, "controlled_low": controlled - 2,
+                              "controlled_high": controlled + 2, "length_mean": 8, "rated_count": 120}
+            for model, score, controlled in (("m", 62.0, 58.5), ("n", 61.0, 61.5))
+        ],
+    )  # fmt: skip
+    panels = read_judges(Source(ask(fill_trial(frames))))
+    said = {name: find_panel(panels, name) for name in ("weights", "jury", "style", "controlled")}
+    assert {name: panel.finding and panel.finding[1] for name, panel in said.items()} == {
+        "weights": "2026-01: north has most of the weight (75%).",
+        "jury": "2026-01: S of 1 of 2 candidates lies outside the 95% interval by all judges.",
+        "style": "north gives +0.12 stars for twice the length where people gave the same.",
+        "controlled": "2026-01: with form taken off 2 of 2 candidates change their rank; S moves by 3.5 points at most.",
+    }
+    assert read_text(said["weights"])[0] == [
+        "2026-01",
+        "all disciplines",
+        "north",
+        "75%",
+        "0.75",
+        "90.0%",
+        "0.10",
+        "20",
+    ]
+    assert read_text(said["style"])[0] == [
+        "north",
+        "first",
+        "twice the length",
+        "120",
+        "0.120",
+        "0.080 … 0.160",
+        "0.001",
+        "found",
+    ]
+    for panel in said.values():
+        for language in ("zh", "en"):
+            assert panel.draw is not None
+            assert vl_convert.vegalite_to_vega(panel.draw(language).to_dict())["marks"]

@@ -19,6 +19,7 @@ from tasks.report.frame import SITE_PAGES, Issue
 from tasks.report.panel_pages import PanelPage, write_panels
 from tasks.report.panels import NamedQuery, Panel, Source
 from tasks.report.site import PANEL_PAGES, render_site
+from tasks.report.verdict_sentences import render_sentence, say_pair
 from tests.browser import CHROMIUM, needs_browser
 from tests.tasks.report.conftest import NOON
 
@@ -214,6 +215,10 @@ def test_a_candidate_and_a_comparison_are_what_their_address_names(
         pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
     )
     assert rows.count() == 1 + known.height
+    verdict = season("verdicts", {"model_a": second, "model_b": first}).row(0, named=True)
+    said = [render_sentence(one)[1] for one in say_pair(verdict)]
+    assert page.locator("#pairs .finding").inner_text() == said[0]
+    assert page.locator("#pairs ul.verdict li").all_inner_texts() == said[1:]
     assert page.locator("#chosen li").count() == 2
     page.get_by_role("button", name=f"Remove {first}").click()
     assert "Choose at least two" in page.locator("#pairs").inner_text()

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from schemas.errors import ContractError, UsageError
 from tasks.statistics.items.chain import Chain
 from tasks.statistics.items.graded_model import (
     GradedRows,
     KnownQuestions,
+    Scale,
     compute_at_least,
     compute_chances,
     flatten,
@@ -24,13 +27,23 @@ from tasks.statistics.items.question_fit import compute_question_fit
 LSAT = (
     3, 6, 2, 11, 1, 1, 3, 4, 1, 8, 0, 16, 0, 3, 2, 15, 10, 29, 14, 81, 3, 28, 15, 80, 16, 56, 21, 173, 11, 61, 28, 298,
 )  # fmt: skip
+# Section 7 of the same test and the printed estimates of mirt (LSAT7, intercepts and slopes): -2658.805 with two parameters,
+# -2658.055 with three. One parameter for section 6: -2466.938 (Thissen 1982; Rizopoulos 2006, section 3.1).
+LSAT7 = (
+    12, 19, 1, 7, 3, 19, 3, 17, 10, 5, 3, 7, 7, 23, 8, 28, 7, 39, 11, 34, 14, 51, 15, 90, 6, 25, 7, 35, 18, 136, 32, 308,
+)  # fmt: skip
+LSAT7_SLOPE = (0.988, 1.081, 1.706, 0.765, 0.736)
+LSAT7_INTERCEPT = (1.856, 0.808, 1.804, 0.486, 1.855)
+RASCH_DIFFICULTY = (-3.6153, -1.3224, -0.3176, -1.7301, -2.7802)
 LSAT_DIFFICULTY = (-3.3597, -1.3696, -0.2799, -1.8659, -3.1236)
 LSAT_DISCRIMINATION = (0.8254, 0.7229, 0.8905, 0.6886, 0.6575)
+PLACES, SHARES = np.polynomial.hermite_e.hermegauss(61)
+SHARES = SHARES / SHARES.sum()
 PATTERNS = np.array([[int(digit) for digit in f"{number:05b}"] for number in range(32)])
 
 
-def make_lsat() -> GradedRows:
-    stars = np.repeat(PATTERNS, LSAT, axis=0)
+def make_lsat(counts: Sequence[int] = LSAT) -> GradedRows:
+    stars = np.repeat(PATTERNS, counts, axis=0)
     person, item = np.indices(stars.shape)
     return GradedRows(
         entry=person.ravel(),
@@ -108,14 +121,90 @@ def fit(rows: GradedRows) -> GradedFit:
     return fit_graded_response(rows)
 
 
-def test_the_curves_give_the_published_likelihood_of_the_lsat() -> None:
-    places, shares = np.polynomial.hermite_e.hermegauss(61)
-    right = compute_at_least(
-        places[:, None] - np.array(LSAT_DIFFICULTY), np.array(LSAT_DISCRIMINATION), np.zeros(1), np.zeros(1)
-    )[..., 0]
-    of_pattern = np.where(PATTERNS[:, None, :] == 1, right, 1.0 - right).prod(axis=2) @ shares / shares.sum()
+def weigh_patterns(a: np.ndarray, b: np.ndarray, floor: np.ndarray | float = 0.0) -> np.ndarray:
+    """Chance of each pattern at each ability of a standard normal population, pattern × place."""
+    right = np.stack(
+        [
+            compute_at_least(PLACES - b[item], np.full(len(PLACES), a[item]), np.zeros(1), np.full(1, low))[
+                :, 0
+            ]
+            for item, low in enumerate(np.broadcast_to(floor, len(a)))
+        ],
+        axis=1,
+    )
+    return np.asarray(np.where(PATTERNS[:, None, :] == 1, right, 1.0 - right).prod(axis=2) * SHARES)
 
-    assert np.array(LSAT) @ np.log(of_pattern) == pytest.approx(-2466.653, abs=2e-3)
+
+@pytest.mark.parametrize(
+    ("counts", "slope", "difficulty", "published"),
+    [
+        (LSAT, (0.7551,) * 5, RASCH_DIFFICULTY, -2466.938),
+        (LSAT, LSAT_DISCRIMINATION, LSAT_DIFFICULTY, -2466.653),
+        (LSAT7, LSAT7_SLOPE, -np.array(LSAT7_INTERCEPT) / LSAT7_SLOPE, -2658.805),
+    ],
+)
+def test_the_curves_give_the_published_likelihoods_of_the_lsat(
+    counts: Sequence[int], slope: Sequence[float], difficulty: Sequence[float], published: float
+) -> None:
+    of_pattern = weigh_patterns(np.array(slope), np.array(difficulty)).sum(axis=1)
+
+    assert np.array(counts) @ np.log(of_pattern) == pytest.approx(published, abs=2e-3)
+
+
+def test_the_best_curves_with_a_floor_have_the_published_likelihood_of_three_parameters() -> None:
+    def lose(values: np.ndarray) -> float:
+        a, b, odds = values.reshape(3, 5)
+        of_pattern = weigh_patterns(a, b, 1.0 / (1.0 + np.exp(-odds))).sum(axis=1)
+        return float(-np.array(LSAT7) @ np.log(of_pattern))
+
+    start = np.concatenate([np.ones(5), -np.array(LSAT7_INTERCEPT), np.full(5, -1.0)])
+
+    assert -minimize(lose, start, method="BFGS").fun == pytest.approx(-2658.055, abs=2e-3)
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.25])
+def test_abilities_of_a_known_test_are_those_of_the_likelihood_itself(floor: float) -> None:
+    # What five known questions say of a person, and the population they come from, by the chain and by adding up the likelihood.
+    a = np.array(LSAT7_SLOPE)
+    b = -np.array(LSAT7_INTERCEPT) / a + floor
+    weight = weigh_patterns(a, b, floor)
+    random = np.random.default_rng(5)
+    counts = random.multinomial(1_000, weight.sum(axis=1) / weight.sum())
+    rows = replace(make_lsat(counts.tolist()), format_chance=np.full(1, floor))
+    known = KnownQuestions(
+        is_known=np.ones(5, dtype=bool),
+        difficulty=b,
+        difficulty_se=np.full(5, 1e-3),
+        log_discrimination=np.log(a),
+        log_discrimination_se=np.full(5, 1e-3),
+        edition=np.zeros(5, dtype=np.int64),
+        shared=np.zeros((1, 1, 1)),
+    )
+    scale = Scale(np.zeros((1, 1)), np.full((1, 1), floor), 0.0)
+
+    fit = fit_graded_response(rows, known=known, scale=scale, draws=300)
+
+    # The population's mean and spread are estimated from those 1,000, with errors of some .05.
+    variance = fit.ability.var() + np.mean(fit.ability_sd**2)
+    assert fit.ability.mean() == pytest.approx(0.0, abs=0.15)
+    assert np.sqrt(variance) == pytest.approx(1.0, abs=0.15)
+    middle = fit.ability.mean() + np.sqrt(variance) * PLACES
+    share = np.stack([_tell(pattern, middle, a, b, floor) for pattern in PATTERNS]) * SHARES
+    expected = share @ middle / share.sum(axis=1)
+    spread = np.sqrt(share @ middle**2 / share.sum(axis=1) - expected**2)
+    of_person = np.repeat(np.arange(32), counts)
+    often = np.flatnonzero(counts >= 10)
+    assert len(often) >= 15
+    for pattern in often:
+        mine = of_person == pattern
+        assert fit.ability[mine, 0].mean() == pytest.approx(expected[pattern], abs=0.06), pattern
+        assert np.sqrt(np.mean(fit.ability_sd[mine, 0] ** 2)) == pytest.approx(spread[pattern], rel=0.06)
+
+
+def _tell(pattern: np.ndarray, ability: np.ndarray, a: np.ndarray, b: np.ndarray, floor: float) -> np.ndarray:
+    """The likelihood of a pattern by ability, written out."""
+    right = floor + (1.0 - floor) / (1.0 + np.exp(-a * (ability[:, None] - b)))
+    return np.asarray(np.where(pattern == 1, right, 1.0 - right).prod(axis=1))
 
 
 def test_the_published_estimates_of_the_lsat_are_found_within_their_errors() -> None:

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from tasks.statistics.cells import StarRows
-from tasks.statistics.scores.comparisons import Pairs, compute_pairs
+from tasks.statistics.scores.comparisons import (
+    Improvements,
+    Pairs,
+    compute_discipline_pairs,
+    compute_improvements,
+    compute_pairs,
+)
 from tasks.statistics.scores.ranks import compute_ranks
 
 
@@ -123,3 +129,122 @@ def test_who_has_nothing_to_be_compared_is_not_counted() -> None:
 
     assert np.isnan(pairs.together.p_value).tolist() == [False, True, True]
     assert np.isnan(pairs.together.low).tolist() == [False, True, True]
+
+
+def sit_disciplines(stars: np.ndarray) -> StarRows:
+    """Stars as candidates × disciplines × questions."""
+    candidate, discipline, place = (codes.ravel() for codes in np.indices(stars.shape))
+    question = discipline * stars.shape[2] + place
+    return StarRows(candidate, discipline, question, question, stars.ravel().astype(float))
+
+
+def tell_disciplines(stars: np.ndarray) -> list[Pairs]:
+    return compute_discipline_pairs(
+        sit_disciplines(stars), candidate_count=stars.shape[0], discipline_count=stars.shape[1]
+    )
+
+
+def test_each_pair_has_its_own_family_of_disciplines() -> None:
+    stars = np.random.default_rng(1).integers(0, 4, (4, 5, 30))
+
+    all_pairs, of_two = tell_disciplines(stars), tell_disciplines(stars[:2])
+
+    # The first pair of four is the pair of two: who else sat is none of its family. Draws of 999 differ by their luck.
+    for one, other in zip(all_pairs, of_two, strict=True):
+        assert one.differences.difference[0] == pytest.approx(other.differences.difference[0])
+        assert one.together.p_value[0] == pytest.approx(other.together.p_value[0], abs=0.06)
+        assert one.together.p_value[0] >= one.differences.p_value[0]
+
+
+def test_the_family_of_a_single_discipline_is_the_difference_itself() -> None:
+    (pairs,) = tell_disciplines(np.random.default_rng(2).integers(0, 4, (2, 1, 40)))
+
+    assert pairs.together.p_value.tolist() == pairs.differences.p_value.tolist()
+    assert pairs.together.low == pytest.approx(pairs.differences.low)
+
+
+def test_three_questions_in_each_discipline_tell_nothing_and_nine_that_go_one_way_do() -> None:
+    # 2 of 8 signs put three differences on one side, 2 of 512 nine: ten disciplines, and the chance that one of them does.
+    few, enough = np.zeros((2, 10, 3)), np.zeros((2, 10, 9))
+    generator = np.random.default_rng(3)
+    for stars in (few, enough):
+        stars[:] = generator.integers(1, 3, stars.shape)
+        stars[0, 0] = 3 - generator.integers(0, 2, stars.shape[2])
+        stars[1, 0] = generator.integers(0, 2, stars.shape[2])
+
+    assert min(float(pairs.together.p_value[0]) for pairs in tell_disciplines(few)) > 0.5
+    assert tell_disciplines(enough)[0].together.p_value[0] <= 0.05
+
+
+def test_disciplines_have_intervals_that_hold_nought_exactly_where_nothing_is_told() -> None:
+    generator = np.random.default_rng(11)
+    ability = np.linspace(0.0, 2.0, 6)[:, None, None] * np.linspace(0.0, 1.0, 5)[None, :, None]
+    stars = (generator.normal(size=(6, 5, 40)) + ability > 0.7) * 3
+
+    for pairs in tell_disciplines(stars):
+        is_apart = pairs.together.p_value <= 0.05
+        low, high = pairs.together.low, pairs.together.high
+        assert ((low > 0) | (high < 0) | (np.minimum(abs(low), abs(high)) == 0))[is_apart].all()
+        assert ((low <= 0) & (high >= 0))[~is_apart].all()
+
+
+def sit_twice(before: np.ndarray, after: np.ndarray, shared: int = 0) -> Improvements:
+    """Stars of two editions, candidates × questions.
+
+    The last `shared` questions of the first are the first of the second.
+    """
+    parts = []
+    for side, stars in enumerate((before, after)):
+        candidate, place = (codes.ravel() for codes in np.indices(stars.shape))
+        question = place + side * (before.shape[1] - shared)
+        parts.append((2 * candidate + side, np.zeros_like(candidate), question, question, stars.ravel()))
+    rows = StarRows(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return compute_improvements(rows, [1.0], candidate_count=len(before))
+
+
+def test_who_moved_is_told_and_who_did_not_is_noise() -> None:
+    generator = np.random.default_rng(5)
+    ability = np.linspace(-1.0, 1.0, 8)[:, None]
+    difficulty = generator.normal(size=(2, 200))
+    moved = np.zeros((8, 1))
+    moved[3], moved[6] = 1.6, -1.6
+    before = (generator.logistic(size=(8, 200)) < ability - difficulty[0]) * 3
+    after = (generator.logistic(size=(8, 200)) < ability + moved - difficulty[1]) * 3
+
+    found = sit_twice(before, after)
+
+    assert np.flatnonzero(found.together.p_value <= 0.05).tolist() == [3, 6]
+    assert found.together.low[3] > 0 and found.together.high[6] < 0
+    assert found.differences.difference == pytest.approx((after.mean(axis=1) - before.mean(axis=1)) / 3 * 100)
+    assert (found.together.p_value >= found.differences.p_value).all()
+
+
+def test_a_question_met_in_both_editions_counts_once_in_the_error() -> None:
+    generator = np.random.default_rng(6)
+    before = generator.integers(0, 4, (3, 60))
+    same = sit_twice(before, before, shared=60)
+
+    # The same questions with the same answers: no change, and no error of it.
+    assert same.differences.difference == pytest.approx(0)
+    assert same.differences.se == pytest.approx(0)
+    other = sit_twice(before, generator.integers(0, 4, (3, 60)))
+    assert (other.differences.se > 3).all()
+
+
+def test_a_single_candidate_is_told_as_it_stands() -> None:
+    generator = np.random.default_rng(8)
+    found = sit_twice(generator.integers(0, 4, (1, 50)), generator.integers(0, 4, (1, 50)))
+
+    assert found.together.p_value == pytest.approx(found.differences.p_value)
+    assert found.together.low == pytest.approx(found.differences.low)
+
+
+def test_two_questions_that_each_has_alone_have_an_error_of_the_whole_scale_and_no_more() -> None:
+    for seed in range(30):
+        weights = np.random.default_rng(seed).random(2)
+        stars = np.array([[3.0, 0.0], [0.0, 3.0]])[:, np.argsort(weights)]
+        (pairs,) = compute_discipline_pairs(
+            sit(np.tile(stars, (3, 1))), candidate_count=6, discipline_count=1
+        )
+        assert (pairs.differences.se <= 100).all()
+        assert (abs(pairs.differences.difference) <= 100).all()

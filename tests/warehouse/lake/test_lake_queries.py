@@ -77,6 +77,7 @@ GIVEN = {
     "before": "2026-11-01",
     "sample_id": "s",
     "session_ids": ["s"],
+    "set_ids": ["set"],
     "seq": 1,
     "session_id": "s",
     "source": "bank",

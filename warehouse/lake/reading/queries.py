@@ -58,6 +58,7 @@ class Query:
         about: the rest of the header: grain and what is left out; without the line of parameters.
         parameters: declared in the header as `-- Parameters: $name (default value)`.
         shown: columns that a narrow terminal shows first, in the header as `-- Shown: name, name`.
+        no_rows: what must happen before it has a row, in the header as `-- No rows: sentence`; empty where the tables tell it.
         body: the one SELECT, without the header and without a semicolon.
         header: the lines of the header below the question, as they are indented, without their `--`.
         package: the package that brings it; empty for one of ours.
@@ -70,6 +71,7 @@ class Query:
     parameters: tuple[Parameter, ...]
     body: str
     shown: tuple[str, ...] = ()
+    no_rows: str = ""
     header: tuple[str, ...] = ()
     package: str = ""
 
@@ -106,9 +108,12 @@ def parse_query(name: str, kind: str, text: str, *, place: str = "") -> Query:
     parameters: list[Parameter] = []
     about: list[str] = []
     shown: tuple[str, ...] = ()
+    no_rows = ""
     for line in header:
         if line.startswith("Shown:"):
             shown = tuple(name.strip() for name in line.removeprefix("Shown:").split(","))
+        elif line.startswith("No rows:"):
+            no_rows = line.removeprefix("No rows:").strip()
         elif line.startswith("Parameters:") or (parameters and _PARAMETER_LINE.fullmatch(line)):
             parameters += [
                 Parameter(found[1], _clean_default(found[2])) for found in _PARAMETER.finditer(line)
@@ -128,6 +133,7 @@ def parse_query(name: str, kind: str, text: str, *, place: str = "") -> Query:
         tuple(parameters),
         body,
         shown,
+        no_rows,
         header=tuple(raw[1:]),
     )
 

@@ -24,7 +24,11 @@ def render_query_list() -> str:
         "`proctor doctor` runs the checks. `proctor sql NAME --describe` shows what the columns of a table or view mean: "
         "DuckLake keeps no comments on the columns of views.\n\n"
     ]
-    parts += [f"- [{query.name}](#{query.name}): {query.question}\n" for query in list_queries(("analyses",))]
+    parts.append("| analysis | question | has no row as long as |\n|---|---|---|\n")
+    parts += [
+        f"| [{query.name}](#{query.name}) | {query.question} | {query.no_rows} |\n"
+        for query in list_queries(("analyses",))
+    ]
     for kind, title, remark in (
         ("analyses", "Analyses", ""),
         ("marts", "Views", "\nViews take no parameters and promise no order.\n"),
@@ -61,7 +65,7 @@ def _lay_out_about(query: Query) -> str:
     lines: list[str] = []
     was_entry = False
     for line in query.header:
-        if not line.strip() or is_parameter_line(line) or line.strip().startswith("Shown:"):
+        if not line.strip() or is_parameter_line(line) or line.strip().startswith(("Shown:", "No rows:")):
             continue
         entry = split_entry(line)
         if (entry is not None) != was_entry and lines:

@@ -3,6 +3,7 @@
 -- with variants of several types stands in several rows; original_count counts the originals.
 -- Parameters: $bank_version (default null)
 -- A null version is the latest.
+-- No rows: no version of the bank was published: `proctor ingest FOLDER` reads papers, and the last decision of their review publishes one.
 SELECT
     bank_version,
     coalesce(discipline, 'unknown') AS discipline,

@@ -1,6 +1,7 @@
 -- How has the bank grown from version to version?
 -- One row per bank version, the first one first: what it holds, how many questions entered with it and how many left (a question that was
 -- edited leaves and enters).
+-- No rows: no version of the bank was published: `proctor ingest FOLDER` reads papers, and the last decision of their review publishes one.
 WITH entered AS (
     SELECT from_version AS bank_version, count(*) AS entered_count FROM bank_contents GROUP BY from_version
 ),

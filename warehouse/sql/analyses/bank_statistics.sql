@@ -3,6 +3,7 @@
 -- total, increase_rate is the increase over the originals; all in percent.
 -- Parameters: $bank_version (default null)
 -- A null version is the latest.
+-- No rows: no version of the bank was published: `proctor ingest FOLDER` reads papers, and the last decision of their review publishes one.
 WITH version AS (
     SELECT *
     FROM bank_counts

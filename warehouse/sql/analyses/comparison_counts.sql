@@ -2,6 +2,7 @@
 -- One row per pair of candidates of one month: on how many questions of the same sets each had more stars than the other
 -- (repeats averaged), and on how many they were equal; a repetition of the month is left out. Input of Elo and Bradley-Terry (tasks/statistics/ratings/elo.py).
 -- Parameters: $month (default null), $prompt_style (default zero_shot)
+-- No rows: no two candidates sat the same questions of a published month: `proctor monthly` with two at least, or PROCTOR_SET_GROUPS=1 so that all share their sets.
 SELECT
     p.month,
     p.model_a,

@@ -2,6 +2,7 @@
 -- One row per replay, candidate and source (the bank or a public set). A question is recalled when at least two of its
 -- completions are correct; completions that could not be compared are not correct, and are counted. The share has Wilson's 95% interval.
 -- Shown: model, source, question_count, recalled_count, recalled_rate, recalled_low, recalled_high
+-- No rows: no questions were replayed: `proctor contamination run --models … --set bank`.
 WITH questions_replayed AS (
     SELECT
         replay_id,

@@ -1,6 +1,7 @@
 -- What did each model cost?
 -- One row per model and purpose over the months asked for; cost_per_call_usd only over priced calls.
 -- Parameters: $from_month (default null), $through_month (default null)
+-- No rows: no call to a model was landed: `proctor evaluate` makes some.
 SELECT
     model,
     purpose,

@@ -1,6 +1,7 @@
 -- What did each month cost, and for what?
 -- One row per month and purpose over all paid calls. Calls without a known price cost nothing here, and are counted.
 -- Parameters: $from_month (default null), $through_month (default null)
+-- No rows: no call to a model was landed: `proctor evaluate` makes some.
 SELECT
     month,
     purpose,

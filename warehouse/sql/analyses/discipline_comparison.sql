@@ -1,12 +1,14 @@
 -- Do two candidates differ in a discipline?
--- One row per discipline of an edition that both sat, the largest difference first: means on the scale of 0 to 10 over the
--- questions that both were put, repeats averaged, what nobody could judge counted 0 as in S; the paired difference (first less second) with its 95% interval. Questions
--- about one text count as one in it. p_holm corrects over the disciplines; verdict says who is better, or that they cannot be told apart. together_low and together_high
--- are the ends of an interval that allows for all disciplines: it holds 0 exactly where they cannot.
+-- One row per discipline of an edition in which both were put the same questions (at least half of them), the largest difference first:
+-- scores of 0 to 10, and their difference (first less second) with the 95% interval of that discipline alone. Questions about one text
+-- count as one in it. A pair's disciplines are told together: p_together allows for having looked at all of them by the largest
+-- difference that chance makes (step-down max-t), together_low and together_high are the ends of an interval that holds for all at once
+-- in 95% of cases, and verdict says who is better: the interval holds 0 exactly where they cannot be told apart.
 -- Parameters: $model_a (default null), $model_b (default null), $month (default null), $prompt_style (default zero_shot)
 -- A null month is the last in which both sat the same questions; null candidates are those with the highest S of that
 -- month (or the last one) that were put the same questions.
 -- Shown: discipline, score_a, score_b, difference, together_low, together_high, verdict
+-- No rows: no edition of the month compares these two candidates by discipline: either one did not sit it, or it was published before editions did so (`proctor publish RUN --revise --reason TEXT` publishes one that does); `proctor sql leaderboard` names who sat.
 WITH best AS (
     SELECT s.edition_id, s.month, s.model, s.score
     FROM edition_scores AS s
@@ -27,20 +29,13 @@ named AS (
 beside AS (
     SELECT arg_min(b.model, (-b.score, b.model)) AS model
     FROM best AS b
-    CROSS JOIN named AS n
-    WHERE b.model <> n.model
-        AND EXISTS (
-            SELECT 1
-            FROM edition_stars AS own
-            JOIN edition_stars AS other ON other.edition_id = own.edition_id AND other.question_uuid = own.question_uuid
-            WHERE own.edition_id = b.edition_id
-                AND own.month = b.month
-                AND other.month = b.month
-                AND own.model = b.model
-                AND other.model = n.model
-                AND own.prompt_style = $prompt_style
-                AND other.prompt_style = $prompt_style
-        )
+    JOIN named AS n ON n.model <> b.model
+    JOIN edition_pairs AS p
+        ON p.edition_id = b.edition_id
+        AND p.month = b.month
+        AND p.model_a = least(b.model, n.model)
+        AND p.model_b = greatest(b.model, n.model)
+    WHERE p.prompt_style = $prompt_style AND p.discipline = 'all' AND p.is_paired
 ),
 
 chosen AS (
@@ -51,145 +46,71 @@ chosen AS (
     CROSS JOIN beside AS b
 ),
 
-marks AS (
+-- A pair stands in the table once, in the order of the names: turned round where it is asked for the other way.
+told AS (
     SELECT
-        s.edition_id,
-        s.month,
-        s.model,
-        s.question_uuid,
-        s.discipline,
-        s.is_simulated,
-        coalesce(s.passage, s.lineage_uuid) AS cluster,
-        (s.stars_1_count + 2 * s.stars_2_count + 3 * s.stars_3_count)
-            / (s.stars_0_count + s.stars_1_count + s.stars_2_count + s.stars_3_count + s.unparsed_count) AS stars
-    FROM edition_stars AS s
-    JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
-    JOIN chosen AS c ON s.model IN (c.model_a, c.model_b)
-    WHERE s.prompt_style = $prompt_style
+        p.edition_id,
+        p.month,
+        p.prompt_style,
+        p.discipline,
+        c.model_a,
+        c.model_b,
+        if(p.model_a = c.model_a, p.difference, -p.difference) / 10 AS difference,
+        if(p.model_a = c.model_a, p.difference_low, -p.difference_high) / 10 AS difference_low,
+        if(p.model_a = c.model_a, p.difference_high, -p.difference_low) / 10 AS difference_high,
+        p.p_value,
+        p.p_together,
+        if(p.model_a = c.model_a, p.together_low, -p.together_high) / 10 AS together_low,
+        if(p.model_a = c.model_a, p.together_high, -p.together_low) / 10 AS together_high,
+        p.pair_count,
+        p.is_simulated
+    FROM edition_pairs AS p
+    JOIN current_editions AS e ON e.edition_id = p.edition_id AND e.month = p.month
+    JOIN chosen AS c
+        ON p.model_a = least(c.model_a, c.model_b) AND p.model_b = greatest(c.model_a, c.model_b)
+    WHERE p.prompt_style = $prompt_style
+        AND p.discipline <> 'all'
+        AND p.is_paired
         AND NOT e.is_repetition
-        AND s.month = coalesce($month::VARCHAR, s.month)
-),
-
-pairs AS (
-    SELECT a.edition_id, a.month, a.discipline, a.is_simulated, a.cluster, a.stars AS stars_a, b.stars AS stars_b
-    FROM marks AS a
-    JOIN marks AS b ON b.edition_id = a.edition_id AND b.question_uuid = a.question_uuid
-    JOIN chosen AS c ON c.model_a = a.model AND c.model_b = b.model
-    QUALIFY a.month = max(a.month) OVER ()
-),
-
-deviations AS (
-    SELECT
-        *,
-        (stars_a - stars_b - avg(stars_a - stars_b) OVER (PARTITION BY month, edition_id, discipline, is_simulated)) / 3 * 10 AS deviation
-    FROM pairs
-),
-
-clusters AS (
-    SELECT
-        month,
-        edition_id,
-        discipline,
-        is_simulated,
-        count(*) AS size,
-        sum(stars_a) / 3 * 10 AS total_a,
-        sum(stars_b) / 3 * 10 AS total_b,
-        sum(deviation) AS deviation
-    FROM deviations
-    GROUP BY month, edition_id, discipline, is_simulated, cluster
-),
-
--- The variance of a mean by cluster, without bias where they are of different size; clusters of equal size that say as much are effective_count.
-means AS (
-    SELECT
-        month,
-        edition_id,
-        discipline,
-        is_simulated,
-        sum(size)::BIGINT AS pair_count,
-        sum(total_a) / sum(size) AS score_a,
-        sum(total_b) / sum(size) AS score_b,
-        (sum(total_a) - sum(total_b)) / sum(size) AS difference,
-        sqrt(sum(deviation ** 2) / nullif(sum(size) ** 2 - sum(size ** 2), 0)) AS difference_se,
-        sum(size) ** 2 / sum(size ** 2) AS effective_count
-    FROM clusters
-    GROUP BY month, edition_id, discipline, is_simulated
-),
-
--- Student's t as a normal variable: Wallace 1959. From 5 questions on its 97.5% point is within half a percent, below that too wide
--- (by 4% with 3). The two-sided p of that by formula 7.1.26 of Abramowitz and Stegun (error below 1.5e-7).
-scaled AS (
-    SELECT
-        *,
-        sqrt(degrees * (exp(3.841458820694124 / degrees * (1 / shrinkage) ** 2) - 1)) AS reach,
-        shrinkage * sqrt(degrees * ln(1 + (difference / nullif(difference_se, 0)) ** 2 / degrees)) / sqrt(2) AS x
-    FROM (
-        SELECT *, nullif(effective_count - 1, 0) AS degrees, (8 * (effective_count - 1) + 1) / (8 * (effective_count - 1) + 3) AS shrinkage
-        FROM means
-    )
-),
-
-tested AS (
-    SELECT
-        *,
-        list_aggregate([
-            0.254829592 * t, -0.284496736 * t ** 2, 1.421413741 * t ** 3, -1.453152027 * t ** 4, 1.061405429 * t ** 5
-        ], 'sum') * exp(-x * x) AS p_value
-    FROM (SELECT *, 1 / (1 + 0.3275911 * x) AS t FROM scaled)
-),
-
-corrected AS (
-    SELECT
-        *,
-        -- As `reach`, with the normal deviate of 2.5% over all disciplines: formula 26.2.23 of Abramowitz and Stegun (error below 4.5e-4).
-        sqrt(degrees * (exp(
-            ((u - (2.515517 + 0.802853 * u + 0.010328 * u ** 2) / (1 + 1.432788 * u + 0.189269 * u ** 2 + 0.001308 * u ** 3)) / shrinkage) ** 2
-            / degrees
-        ) - 1)) AS reach_together,
-        CASE
-            WHEN p_value IS NOT NULL THEN least(1, max(p_value * (test_count - place + 1)) OVER (ORDER BY place))
-        END AS p_holm
-    FROM (
-        SELECT
-            *,
-            sqrt(-2 * ln(0.025 / greatest(1, count(p_value) OVER ()))) AS u,
-            count(p_value) OVER () AS test_count,
-            row_number() OVER (ORDER BY p_value NULLS LAST, discipline) AS place
-        FROM tested
-    )
+        AND (p.p_value IS NULL) = (p.p_together IS NULL)
+        AND p.month = coalesce($month::VARCHAR, p.month)
+    QUALIFY p.month = max(p.month) OVER ()
 )
 
 SELECT
-    month,
-    discipline,
-    model_a,
-    model_b,
-    score_a,
-    score_b,
-    difference,
-    difference - reach * difference_se AS difference_low,
-    difference + reach * difference_se AS difference_high,
-    p_value,
-    p_holm,
+    t.month,
+    t.discipline,
+    t.model_a,
+    t.model_b,
+    a.score / 10 AS score_a,
+    b.score / 10 AS score_b,
+    t.difference,
+    t.difference_low,
+    t.difference_high,
+    t.p_value,
+    t.p_together,
+    t.together_low,
+    t.together_high,
     CASE
-        WHEN p_holm <= 0.05 AND difference > 0 THEN greatest(0, difference - reach_together * difference_se)
-        WHEN p_holm <= 0.05 THEN difference - reach_together * difference_se
-        WHEN p_holm > 0.05 THEN least(0, difference - reach_together * difference_se)
-    END AS together_low,
-    CASE
-        WHEN p_holm <= 0.05 AND difference < 0 THEN least(0, difference + reach_together * difference_se)
-        WHEN p_holm <= 0.05 THEN difference + reach_together * difference_se
-        WHEN p_holm > 0.05 THEN greatest(0, difference + reach_together * difference_se)
-    END AS together_high,
-    CASE
-        WHEN p_holm IS NULL THEN 'no error is known'
-        WHEN p_holm > 0.05 THEN 'not distinguishable'
-        WHEN difference > 0 THEN model_a || ' is better'
-        ELSE model_b || ' is better'
+        WHEN t.p_together IS NULL THEN 'no error is known'
+        WHEN t.p_together > 0.05 THEN 'not distinguishable'
+        WHEN t.difference > 0 THEN t.model_a || ' is better'
+        ELSE t.model_b || ' is better'
     END AS verdict,
-    pair_count,
-    edition_id,
-    is_simulated
-FROM corrected
-CROSS JOIN chosen
-ORDER BY abs(difference) DESC, discipline
+    t.pair_count,
+    t.edition_id,
+    t.is_simulated
+FROM told AS t
+JOIN edition_scores AS a
+    ON a.edition_id = t.edition_id
+    AND a.month = t.month
+    AND a.prompt_style = t.prompt_style
+    AND a.discipline = t.discipline
+    AND a.model = t.model_a
+JOIN edition_scores AS b
+    ON b.edition_id = t.edition_id
+    AND b.month = t.month
+    AND b.prompt_style = t.prompt_style
+    AND b.discipline = t.discipline
+    AND b.model = t.model_b
+ORDER BY abs(t.difference) DESC, t.discipline

@@ -2,10 +2,11 @@
 -- One row per pair and discipline: the difference, first less second, on the scale of 0 to 10 with its 95% interval. is_paired: taken on
 -- the pair_count questions that both were put, repeats averaged, what nobody could judge counted 0 as in S; else both sat different
 -- questions, and it is the difference of their two scores (its interval is that of both, squared and added). Questions about one text count
--- as one in the interval; of one question there is none. Intervals of a discipline are not corrected for how many were looked at:
--- discipline_comparison corrects over the disciplines of one pair.
+-- as one in the interval; of one question there is none. together_low and together_high are the ends of an interval that holds for all
+-- disciplines of the pair at once in 95% of cases, as in discipline_comparison; null in editions from before it was made.
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- A null month is the latest. Repetitions of a month are left out.
+-- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one; it needs two candidates.
 WITH marks AS (
     SELECT
         s.edition_id,
@@ -46,7 +47,7 @@ clusters AS (
     GROUP BY a.edition_id, a.discipline, a.is_simulated, a.model, b.model, a.cluster
 ),
 
--- The variance of a mean by cluster, as in discipline_comparison.
+-- The variance of a mean by cluster, as in tasks/statistics/cells.py.
 paired AS (
     SELECT
         edition_id,
@@ -80,11 +81,14 @@ differences AS (
         b.model AS model_b,
         o.is_paired AND p.pair_count IS NOT NULL AS is_paired,
         if(o.is_paired AND p.pair_count IS NOT NULL, p.difference, (a.score - b.score) / 10) AS difference,
-        -- Student's t as a normal variable: Wallace 1959, as in discipline_comparison.
+        -- Student's t as a normal variable: Wallace 1959.
         p.difference_se * sqrt(p.degrees * (exp(3.841458820694124 / p.degrees * ((8 * p.degrees + 3) / (8 * p.degrees + 1)) ** 2) - 1)) AS reach,
         sqrt((a.score - a.score_low) ** 2 + (b.score_high - b.score) ** 2) / 10 AS apart_low,
         sqrt((a.score_high - a.score) ** 2 + (b.score - b.score_low) ** 2) / 10 AS apart_high,
         if(o.is_paired, coalesce(p.pair_count, 0), 0) AS pair_count,
+        d.together_low / 10 AS together_low,
+        d.together_high / 10 AS together_high,
+        d.is_distinguishable,
         a.edition_id,
         a.is_simulated
     FROM scores AS a
@@ -101,6 +105,14 @@ differences AS (
         AND o.model_a = a.model
         AND o.model_b = b.model
         AND o.is_simulated = a.is_simulated
+    LEFT JOIN edition_pairs AS d
+        ON d.edition_id = o.edition_id
+        AND d.month = o.month
+        AND d.prompt_style = o.prompt_style
+        AND d.discipline = a.discipline
+        AND d.model_a = o.model_a
+        AND d.model_b = o.model_b
+        AND d.is_simulated = o.is_simulated
     LEFT JOIN paired AS p
         ON p.edition_id = a.edition_id
         AND p.is_simulated = a.is_simulated
@@ -117,6 +129,9 @@ SELECT
     round(difference, 9) AS difference,
     round(difference - if(is_paired, reach, apart_low), 9) AS difference_low,
     round(difference + if(is_paired, reach, apart_high), 9) AS difference_high,
+    round(together_low, 9) AS together_low,
+    round(together_high, 9) AS together_high,
+    is_distinguishable,
     is_paired,
     pair_count,
     edition_id,

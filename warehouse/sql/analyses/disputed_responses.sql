@@ -4,6 +4,7 @@
 -- Parameters: $month (default null), $least_distance (default 2), $judge (default null)
 -- A null month is the latest that was judged; $judge shows the pairs of one judge only.
 -- Shown: model, question_uuid, judge_a, stars_a, judge_b, stars_b
+-- No rows: no two judges lie so far apart on a response of the month; `--param least_distance=1` shows smaller disputes, and a second judge is asked by `proctor judge --run RUN` once it is registered.
 SELECT
     a.month,
     a.run_id,

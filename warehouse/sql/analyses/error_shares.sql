@@ -2,6 +2,7 @@
 -- One row per candidate and error class: its share (percent) of the candidate's labelled failures, with Wilson's 95% interval. A
 -- person's label is taken before an LLM's, unparsed ones are left out; human_count says how many of the labels are people's.
 -- Shown: model, error_class, label_count, labelled_count, error_share, error_share_low, error_share_high
+-- No rows: nobody has said why responses failed: `proctor errors draw RUN`, `proctor errors export FILE.xlsx`, then `proctor errors import FILE.xlsx --user USER`.
 WITH labels AS (
     SELECT session_id, seq, model, error_class, is_human
     FROM error_labels

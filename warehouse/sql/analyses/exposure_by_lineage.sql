@@ -1,6 +1,7 @@
 -- Which lineages have been put to most organisations?
 -- One row per lineage of the latest bank version that somebody has met, the most exposed first; simulated runs not counted.
 -- Parameters: $limit (default 100)
+-- No rows: only real runs count, as simulated ones take nothing from the bank: `proctor monthly` with a candidate that is registered as real.
 WITH met AS (
     SELECT
         sets.lineage_uuid,

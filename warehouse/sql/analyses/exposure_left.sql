@@ -3,6 +3,7 @@
 -- the organisation, those of the reference included; simulated runs consume nothing. sets_left is what the discipline
 -- allows at $lineages_per_set lineages each: the smallest over the disciplines is what the organisation has left.
 -- Parameters: $lineages_per_set (default 100)
+-- No rows: only real runs count, as simulated ones take nothing from the bank: `proctor monthly` with a candidate that is registered as real.
 WITH banked AS (
     SELECT DISTINCT discipline, lineage_uuid
     FROM current_bank

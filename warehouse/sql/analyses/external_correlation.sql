@@ -2,6 +2,7 @@
 -- One row per benchmark: Spearman's rho between S of one month and the benchmark's latest score of the same candidates; ties
 -- share their mean rank. Null for fewer than three candidates in common. (The p-value is tasks/statistics/spearman.py's.)
 -- Parameters: $month (default null), $simulated (default null)
+-- No rows: no candidate of the month has published scores of another benchmark: `proctor import external FILE --benchmark NAME --source WHERE`.
 WITH shown AS (
     SELECT *
     FROM leaderboards

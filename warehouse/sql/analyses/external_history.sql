@@ -1,6 +1,7 @@
 -- How did the models of an external benchmark stand on each day that it was published?
 -- One row per benchmark, day and model: score and rank among the models of that day, equal scores sharing the better rank.
 -- Parameters: $benchmark (default null), $model (default null)
+-- No rows: no scores of another benchmark were taken in: `proctor import external FILE --benchmark NAME --source WHERE`.
 WITH ranked AS (
     SELECT
         benchmark,

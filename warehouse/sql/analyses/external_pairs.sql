@@ -1,6 +1,7 @@
 -- Which scores stand behind a correlation with another benchmark?
 -- One row per benchmark and candidate that both scored: S of one month next to the benchmark's latest score.
 -- Parameters: $month (default null), $simulated (default null)
+-- No rows: no candidate of the month has published scores of another benchmark: `proctor import external FILE --benchmark NAME --source WHERE`.
 WITH shown AS (
     SELECT *
     FROM leaderboards

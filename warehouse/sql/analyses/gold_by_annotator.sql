@@ -3,6 +3,7 @@
 -- has not decided on any has no row.
 -- Parameters: $batch_id (default null)
 -- A null batch gives all batches.
+-- No rows: nobody has decided a question with a known decision: set PROCTOR_REVIEW_GOLD_SHARE=0.1, then `proctor ingest FOLDER` and close the review of it.
 WITH counts AS (
     SELECT
         annotator,

@@ -2,6 +2,7 @@
 -- One row per run, model, profile, similarity model and category, and one with category null: the unweighted mean of its
 -- categories (category_count of them). Every score is reported x 100. The parts are means over the texts, accuracy is over the
 -- calculations. Items without a Gscore are left out of it and counted; where a whole category has none, the overall mean is null.
+-- No rows: no answer has a Gscore: `proctor cgeval import FILE`, then `proctor cgeval run --models … --references FILE`.
 WITH categories AS (
     SELECT
         run_id,

@@ -2,6 +2,7 @@
 -- One row per run, model, profile, similarity model and kind of item: definitions and short answers have the four parts,
 -- calculations and arithmetic the shares of right answers (exact, in any order, equal in value) and the steps' chrF. Every score is
 -- reported x 100 and is a mean over the items that have it; guessed_count are final answers taken from a last line.
+-- No rows: no answer has a Gscore: `proctor cgeval import FILE`, then `proctor cgeval run --models … --references FILE`.
 SELECT
     run_id,
     model,

@@ -3,6 +3,7 @@
 -- apart). Every score is reported x 100; the parts are means over the texts, accuracy is over the calculations. Items without a
 -- Gscore are left out of it and counted; a subject without any has no rank.
 -- Parameters: $category (default null), $model (default null)
+-- No rows: no answer has a Gscore: `proctor cgeval import FILE`, then `proctor cgeval run --models … --references FILE`.
 WITH subjects AS (
     SELECT
         run_id,

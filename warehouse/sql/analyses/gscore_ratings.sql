@@ -2,6 +2,7 @@
 -- One row per rated answer, profile and similarity model: Gscore and its parts (0 to 1) next to human_score, the mean of its
 -- raters' scores in the round (0 to 1). Answers that were rated and not scored have no row.
 -- Parameters: $sample (default null), $round (default null)
+-- No rows: nobody has scored answers that have a Gscore: `proctor cgeval sample`, `proctor cgeval ratings export FILE.xlsx`, then `proctor cgeval ratings import FILE.xlsx --rater NAME`.
 WITH ratings AS (
     SELECT
         session_id,

@@ -2,6 +2,7 @@
 -- One row per benchmark, model and category: the mean over its tasks of the mean mark of a task, and `all`, the mean over the
 -- categories. Marks without a category are left out; marks without a task are one task.
 -- Parameters: $benchmark (default null)
+-- No rows: no marks with a category were taken in: `proctor import scores FILE --benchmark NAME --map category=COLUMN`.
 WITH of_task AS (
     SELECT benchmark, model, category, task, avg(mark) AS score, count(mark) AS mark_count
     FROM imported_marks

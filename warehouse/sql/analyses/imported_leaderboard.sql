@@ -4,6 +4,7 @@
 -- values. Equal values share the worse rank. These models were not examined here: they stand in no leaderboard of ours.
 -- Parameters: $benchmark (default null), $digits (default 3)
 -- Shown: model, metric, score, rank, mark_count
+-- No rows: no marks from elsewhere were taken in: `proctor import scores FILE --benchmark NAME`.
 WITH of_metric AS (
     SELECT
         benchmark,

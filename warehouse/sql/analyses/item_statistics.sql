@@ -6,6 +6,7 @@
 -- Parameters: $month (default null), $by (default difficulty), $least_answers (default 0)
 -- A null month is the latest that was published.
 -- Shown: question_uuid, discipline, difficulty, discrimination, mean_stars, answer_count
+-- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 WITH marks AS (
     SELECT
         s.edition_id,

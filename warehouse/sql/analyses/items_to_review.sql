@@ -4,6 +4,7 @@
 -- Parameters: $month (default null)
 -- A null month is the latest that was published.
 -- Shown: question_uuid, discipline, difficulty, discrimination, fit, answer_count
+-- No rows: no question of a published month has answers that fit so badly; it takes answers of some dozens of candidates before one shows.
 WITH items AS (
     SELECT i.*
     FROM edition_items AS i

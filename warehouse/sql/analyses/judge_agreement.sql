@@ -4,6 +4,7 @@
 -- (attempt 0) are left out.
 -- Parameters: $month (default null)
 -- A null month gives all months.
+-- No rows: no two judges have judged the same responses: register a second judge, then `proctor judge --run RUN`.
 WITH pairs AS (
     SELECT a.month, a.judge AS judge_a, b.judge AS judge_b, a.stars AS stars_a, b.stars AS stars_b, a.is_simulated
     FROM counted_judgements AS a

@@ -3,6 +3,7 @@
 -- candidates (the table of kappas itself is calibration). Candidates whose kappa is undefined are left out and counted.
 -- Parameters: $weighting (default null)
 -- A null weighting is `none` (unweighted).
+-- No rows: no judge was compared with people: `proctor calibrate draw RUN --raters …`, stars by people, then `proctor calibrate report`.
 SELECT
     judge,
     prompt_version,

@@ -2,6 +2,7 @@
 -- One row per occasion and pair of judges, on the rated responses that both judged; judge_a agrees more.
 -- Parameters: $occasion (default null)
 -- Shown: judge_a, judge_b, pair_count, difference, difference_low, difference_high, p_value, is_distinguishable
+-- No rows: no two judges were compared with people on the same responses: `proctor calibrate report` once two have judged the run.
 SELECT * EXCLUDE (landing_unit)
 FROM judge_differences
 WHERE occasion = coalesce($occasion::VARCHAR, occasion)

@@ -2,6 +2,7 @@
 -- One row per judge, version of its prompt, occasion, the people's consensus and the judge's stars; combinations that did not
 -- occur have no row. share is that of the responses with this consensus.
 -- Parameters: $occasion (default null)
+-- No rows: no judge was compared with people: `proctor calibrate draw RUN --raters …`, stars by people, then `proctor calibrate report`.
 SELECT
     judge,
     prompt_version,

@@ -4,6 +4,7 @@
 -- counts. What could not be read and stars given by rule (attempt 0) are left out. disputed_responses shows the responses.
 -- Parameters: $month (default null), $simulated (default null)
 -- A null month is the latest that was judged. Simulated candidates are left out of a month that has real ones, unless asked for.
+-- No rows: no two judges have judged the same responses: register a second judge, then `proctor judge --run RUN`.
 SELECT
     a.month,
     a.judge AS judge_a,

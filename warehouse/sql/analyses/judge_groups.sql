@@ -3,6 +3,7 @@
 -- judge's mean stars less the raters' mean, with its 95% interval: is_biased where that leaves out 0.
 -- Parameters: $occasion (default null), $kind (default null), $round (default 0)
 -- Shown: judge, group_kind, group_name, pair_count, agreement_rate, bias, is_biased, kappa_none
+-- No rows: no judge was compared with people: `proctor calibrate draw RUN --raters …`, stars by people, then `proctor calibrate report`.
 SELECT
     * EXCLUDE (landing_unit),
     coalesce(bias_low > 0 OR bias_high < 0, false) AS is_biased

@@ -4,6 +4,7 @@
 -- do not count (run_judges) are left out.
 -- Parameters: $month (default null)
 -- A null month gives all months.
+-- No rows: nothing was judged: `proctor judge --run RUN`.
 WITH means AS (
     SELECT
         month,

@@ -3,6 +3,7 @@
 -- questions, so that a negative correlation says that good solvers set hard ones. `exam`: the standing in the exam.
 -- Parameters: $league_id (default null), $domain (default null), $run_type (default full)
 -- Shown: domain, compared_with, method, correlation, correlation_low, correlation_high, p_value, candidate_count
+-- No rows: no statistics of a league were computed: `proctor league report NAME` does it once the league is played.
 SELECT * EXCLUDE (landing_unit)
 FROM league_correlations
 WHERE league_id = coalesce($league_id::VARCHAR, league_id)

@@ -3,6 +3,7 @@
 -- asked there is no row.
 -- Parameters: $league_id (default null), $domain (default null), $run_type (default full)
 -- Shown: domain, asker, answerer, score, score_count, void_count
+-- No rows: no league was played: `proctor league run NAME --candidates … --domain …` plays one.
 SELECT
     league_id,
     domain,

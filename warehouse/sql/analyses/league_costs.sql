@@ -3,6 +3,7 @@
 -- have none.
 -- Parameters: $league_id (default null)
 -- Shown: domain, model, role, call_count, input_tokens, output_tokens, cost_usd
+-- No rows: no league was played: `proctor league run NAME --candidates … --domain …` plays one.
 WITH spent AS (
     SELECT league_id, domain, asker AS model, 'asker' AS role, call_count, input_tokens, output_tokens, cost_usd
     FROM league_questions

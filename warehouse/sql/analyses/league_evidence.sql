@@ -4,6 +4,7 @@
 -- whoever may read the lake.
 -- Parameters: $league_id (default null), $model (default null), $domain (default null), $run_type (default full)
 -- Shown: model, domain, league_run, round, asker, judge, score, rank, reason
+-- No rows: no league was played: `proctor league run NAME --candidates … --domain …` plays one.
 SELECT
     e.league_id,
     e.domain,

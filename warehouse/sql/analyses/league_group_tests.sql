@@ -3,6 +3,7 @@
 -- takes all scores as independent; `answer` takes the mean of each answer over its judges.
 -- Parameters: $league_id (default null), $domain (default null), $run_type (default full), $unit (default answer)
 -- Shown: domain, model_a, model_b, difference, difference_low, difference_high, p_value, is_distinguishable
+-- No rows: no statistics of a league were computed: `proctor league report NAME` does it once the league is played.
 SELECT
     p.* EXCLUDE (landing_unit, is_imported, is_simulated),
     v.f,

@@ -3,6 +3,7 @@
 -- one family. Nobody judges itself.
 -- Parameters: $league_id (default null), $domain (default null), $run_type (default full)
 -- Shown: domain, judge, answerer, is_in_family, score, score_count, void_count
+-- No rows: no league was played: `proctor league run NAME --candidates … --domain …` plays one.
 SELECT *
 FROM league_cells
 WHERE league_id = coalesce($league_id::VARCHAR, league_id)

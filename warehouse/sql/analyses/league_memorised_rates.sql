@@ -2,6 +2,7 @@
 -- One row per league, domain and candidate. Rates are of its readable answers, in percent; the 95% interval of the confirmed rate
 -- is Wilson's. Flags that wait for a person are in flagged_count and not in confirmed_count.
 -- Parameters: $league_id (default null)
+-- No rows: no league was played: `proctor league run NAME --candidates … --domain …` plays one.
 WITH answered AS (
     SELECT
         league_id,

@@ -3,6 +3,7 @@
 -- Shown: league_id, run_type, round_count, finished_count, evaluation_count, void_count, cost_usd, waiting_question_count, waiting_flag_count
 -- Parameters: $league_id (default null)
 -- cost_usd is what all calls of the league cost, in whatever type of run; null where no price is registered.
+-- No rows: no league was claimed: `proctor league run NAME --candidates … --domain …` claims and plays one.
 WITH types AS (
     SELECT
         league_id,

@@ -3,6 +3,7 @@
 -- took it for right. Questions of a league are shown to whoever may read the lake.
 -- Parameters: $league_id (default null), $domain (default null)
 -- Shown: domain, league_run, round, asker, topic, mean_score, ngram_overlap, similarity, valid_count, invalid_count
+-- No rows: no league was played: `proctor league run NAME --candidates … --domain …` plays one.
 WITH nearest AS (
     SELECT
         o.league_id,

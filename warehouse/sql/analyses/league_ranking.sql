@@ -4,6 +4,7 @@
 -- got on its questions (lower is harder). Made by `proctor league report LEAGUE`.
 -- Parameters: $league_id (default null), $domain (default null), $run_type (default null)
 -- Shown: domain, rank, model, score, answer_low, answer_high, run_sd_100, setting_score, void_count
+-- No rows: no statistics of a league were computed: `proctor league report NAME` does it once the league is played.
 SELECT * EXCLUDE (landing_unit)
 FROM league_scores
 WHERE league_id = coalesce($league_id::VARCHAR, league_id)

@@ -3,6 +3,7 @@
 -- correlation of the two rankings.
 -- Parameters: $league_id (default null)
 -- Shown: domain, model, full_score, without_score, score_change, full_rank, without_rank, rank_correlation
+-- No rows: no league has statistics of both types of run: `proctor league run NAME --without-reference`, then `proctor league report NAME`.
 WITH both_types AS (
     SELECT
         f.league_id,

@@ -3,6 +3,7 @@
 -- beside what judges would overlap that order at random. Lists miss the judge's own answer, so chance is high.
 -- Parameters: $league_id (default null), $domain (default null), $run_type (default full)
 -- Shown: domain, k, overlap, overlap_low, overlap_high, chance, above_chance, round_count
+-- No rows: no statistics of a league were computed: `proctor league report NAME` does it once the league is played.
 SELECT * EXCLUDE (landing_unit)
 FROM league_consistency
 WHERE league_id = coalesce($league_id::VARCHAR, league_id)

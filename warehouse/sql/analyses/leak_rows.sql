@@ -2,14 +2,17 @@
 -- One row per candidate and question, zero-shot, of questions that the edition's model fits. is_met: the candidate's organisation,
 -- or the provider of the reference, had been put the lineage in a run that was planned earlier.
 -- Parameters: $edition_id (default null), $simulated (default null)
--- A null edition is the last revision of the latest month that was published.
+-- A null edition is the last revision of the latest month that was published and whose model was fitted, further runs of a month left out.
+-- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one; of questions that the edition's model does not fit there are none (`proctor sql "select * from edition_fits"` says why).
 WITH edition AS (
     SELECT *
     FROM editions
     WHERE edition_id = coalesce($edition_id::VARCHAR, (
         SELECT max_by(edition_id, (month, planned_at))
         FROM current_editions
-        WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
+        WHERE NOT is_repetition
+            AND edition_id IN (SELECT edition_id FROM edition_fits WHERE threshold_1 IS NOT NULL)
+            AND coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
     ))
 ),
 

@@ -2,6 +2,7 @@
 -- One row per month with a run, and the next $ahead ones. A forecast month adds the mean of the last $window months with a run, at most
 -- what the bank has: it holds while sets, organisations and the bank stay as they are. Real runs, or simulated ones.
 -- Parameters: $ahead (default 12), $window (default 6), $simulated (default false)
+-- No rows: only real runs count, as simulated ones take nothing from the bank: `proctor monthly` with a candidate that is registered as real, or `--param simulated=true`.
 WITH banked AS (
     SELECT DISTINCT lineage_uuid FROM current_bank WHERE discipline IS NOT NULL
 ),

@@ -3,6 +3,7 @@
 -- organisations, exact (a lineage that h of n have met is in 1 - C(n-h, k) / C(n, k) of them); at_most_count is what no choice
 -- exceeds: the k largest holdings added, and never more than all together have met. Real runs, or simulated ones: what they would hold if they were real.
 -- Parameters: $simulated (default false)
+-- No rows: only real runs count, as simulated ones take nothing from the bank: `proctor monthly` with a candidate that is registered as real, or `--param simulated=true`.
 WITH banked AS (
     SELECT DISTINCT lineage_uuid FROM current_bank WHERE discipline IS NOT NULL
 ),

@@ -1,6 +1,7 @@
 -- What is being refused, and by which rule?
 -- One row per table, stage and rule, most frequent first. refused_rate is over all rows offered to the table (landed and
 -- refused), in percent.
+-- No rows: no row was ever refused, which is as it should be; `proctor rules list` names what would refuse one.
 WITH offered AS (
     SELECT table_name, sum(row_count + rejected_count) AS offered_count
     FROM landings

@@ -5,6 +5,7 @@
 -- Parameters: $model (default null), $month (default null), $discipline (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- A null model is the candidate with the highest S of the month; a null month is the latest that was published.
 -- Shown: question_uuid, discipline, is_anchor, stars, stars_of_others, gap
+-- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one; it needs two candidates.
 WITH edition AS (
     SELECT edition_id, month
     FROM current_editions

@@ -4,6 +4,7 @@
 -- the one farthest from it is off. Made by `proctor stability RUN`.
 -- Parameters: $month (default null), $prompt_style (default zero_shot)
 -- Shown: method, sample_size, spearman, spearman_sd, in_place_count, candidate_count, largest_rank_shift
+-- No rows: no samples were drawn from a published edition: `proctor stability RUN`.
 SELECT
     c.month,
     c.edition_id,

@@ -4,6 +4,7 @@
 -- questions they share) and Krippendorff's alpha (nominal, ordinal). Null where undefined: everybody gave one and the same decision.
 -- Parameters: $batch_id (default null)
 -- A null batch gives all batches.
+-- No rows: no two annotators have decided on the same question of a closed batch: `proctor review assign`, and decisions of two.
 WITH scoped AS (
     SELECT s.scope, s.name, p.*
     FROM review_pairs AS p

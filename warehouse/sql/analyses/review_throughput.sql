@@ -2,6 +2,7 @@
 -- One row per annotator and day (UTC) with a decision. hours_to_decision is the median time from assignment.
 -- Parameters: $batch_id (default null)
 -- A null batch gives all batches.
+-- No rows: no batch of review was closed: `proctor review status` says who owes decisions.
 SELECT
     (r.decided_at AT TIME ZONE 'UTC')::DATE AS decided_on,
     r.annotator,

@@ -4,6 +4,7 @@
 -- Parameters: $month (default null)
 -- A null month is every month; naming one reads only that one.
 -- Shown: month, model, prompt_style, repeat, question_count, unanswered_count, unjudged_count, unparsed_count
+-- No rows: every session is complete, or none was sat: `proctor exam sessions` lists them.
 SELECT
     month, run_id, session_id, model, prompt_style, repeat, question_count, scored_count, unanswered_count, unjudged_count,
     unparsed_count, unparsed_rate, is_simulated

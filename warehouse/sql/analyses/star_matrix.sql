@@ -2,6 +2,7 @@
 -- One row per candidate, set and question: stars averaged over its repeats; an answer that nobody could judge has none.
 -- Input of the resamples (tasks/statistics/ratings/bootstrap.py) and of relative score against Elo (tasks/statistics/ratings/elo.py).
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
+-- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 SELECT
     s.month,
     s.model,

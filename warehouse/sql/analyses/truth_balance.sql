@@ -2,6 +2,7 @@
 -- One row per set, and one of all sets with a null set_id: the statements that were drawn of lineages that have true and false ones made
 -- from options. Each is true with probability 1/2, independently of the others; share_low and share_high are the bounds within
 -- which 95% of sets lie (the normal approximation of the binomial), so that about one set in twenty is beyond them by chance.
+-- No rows: no set with true or false statements was drawn: `proctor evaluate` draws sets of the bank.
 WITH statements AS (
     SELECT
         question_uuid,

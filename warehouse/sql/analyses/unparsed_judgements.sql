@@ -3,6 +3,7 @@
 -- primary judge's. `proctor judge --unparsed` asks the judges again; `proctor unparsed export` hands them to a person.
 -- Parameters: $month (default null)
 -- A null month gives all months.
+-- No rows: every judgement can be read, or another's stars stand in for it; `proctor judge --run RUN` judges a run.
 SELECT
     j.month,
     j.run_id,

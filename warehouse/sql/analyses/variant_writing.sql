@@ -2,6 +2,7 @@
 -- One row per batch of variants, newest first. passed_share is the share of options, materials or questions of which something
 -- passed the rules; failed_share is that of the sample which people rejected. status is held, released or refused.
 -- Shown: method, generator, status, variant_count, passed_share, sample_count, failed_count, cost_usd
+-- No rows: no model has written variants: `proctor augment --with MODEL`.
 SELECT
     variant_batch_id,
     batch_id,

@@ -117,6 +117,10 @@ WITH held AS (
     FROM judgements
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'judge_controls' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM judge_controls
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'human_ratings' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM human_ratings
     GROUP BY landing_unit
@@ -127,6 +131,10 @@ WITH held AS (
     UNION ALL
     SELECT 'error_labels' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM error_labels
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'improvements' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM improvements
     GROUP BY landing_unit
     UNION ALL
     SELECT 'gscores' AS table_name, landing_unit AS unit, count(*) AS row_count
@@ -303,6 +311,30 @@ WITH held AS (
     UNION ALL
     SELECT 'corrected_scores' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM corrected_scores
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'jury_judges' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM jury_judges
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'jury_confusions' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM jury_confusions
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'jury_scores' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM jury_scores
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'jury_stars' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM jury_stars
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'judge_style_effects' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM judge_style_effects
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'style_controlled_scores' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM style_controlled_scores
     GROUP BY landing_unit
     UNION ALL
     SELECT 'anchor_responses' AS table_name, landing_unit AS unit, count(*) AS row_count

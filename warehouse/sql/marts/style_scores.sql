@@ -114,6 +114,11 @@ SELECT
     e.bank_version,
     e.is_provisional,
     e.provisional_because,
+    e.control_count,
+    e.control_wrong_count,
+    e.control_gap,
+    e.key_count,
+    e.key_disagreement_count,
     s.is_simulated,
     e.is_shown_by_default
 FROM scores AS s

@@ -16,6 +16,7 @@ from tasks.judging.calibration.calibrate import calibrate_judges
 from tasks.judging.calibration.correction import correct_edition
 from tasks.judging.calibration.ratings.rounds import export_ratings, import_ratings
 from tasks.judging.calibration.ratings.sample import draw_calibration
+from tasks.judging.calibration.report import describe_calibration, read_calibration
 from tasks.models.registry import read_registry
 from tests.tasks.editions.kit import publish_run
 from tests.tasks.judging.calibration.conftest import Room
@@ -75,3 +76,83 @@ def test_people_correct_a_published_run_beside_its_scores(room: Room, tmp_path: 
     )
     assert after.equals(found)
     assert set(lake.run_named("corrected_leaderboard")["corrected_at"]) == {LATER}
+
+
+def test_the_judges_of_a_run_are_a_jury_and_form_is_taken_off_beside_its_scores(
+    room: Room, tmp_path: Path
+) -> None:
+    settings, ledger, lake = room
+    publish_run(lake, settings, RUN, EXAMINED_DISCIPLINES)
+    correct_edition(lake, RUN, now=THEN)
+    # Two judges without people do not tell which of them errs.
+    assert lake.run_named("jury_leaderboard").is_empty()
+    draw_calibration(ledger, lake, REQUEST)
+    rate_round(room, tmp_path)
+    calibrate_judges(lake, read_registry(settings.registry_path))
+    correct_edition(lake, RUN, now=THEN)
+    tables = ("corrected_scores", "jury_judges", "jury_confusions", "jury_scores", "jury_stars", "style_controlled_scores", "judge_style_effects")  # fmt: skip
+    landed = {name: lake.query(f"select * from {name} order by all") for name in tables}
+    correct_edition(lake, RUN, now=LATER)
+    calibrate_judges(lake, read_registry(settings.registry_path))
+    for name in tables:
+        assert lake.query(f"select * from {name} order by all").equals(landed[name]), name
+    assert lake.run_named("landings_count_their_rows").is_empty()
+
+    # People gave what the first judge gave but for one in fifteen stars: it has the weight, and is a little generous.
+    weights = lake.run_named("jury_weights")
+    assert set(weights["discipline"]) == {"all", *EXAMINED_DISCIPLINES}
+    assert weights.group_by("discipline").agg(pl.col("weight").sum())["weight"].to_list() == pytest.approx(
+        [1.0] * 11
+    )
+    first, second = weights.filter(pl.col("discipline") == "all").to_dicts()
+    assert (first["judge"], second["judge"]) == ("judge-a", "judge-b")
+    assert first["weight"] > 0.6
+    assert first["bias"] == pytest.approx(1 / 15, abs=0.06)
+    assert first["rated_count"] == landed["jury_stars"]["is_rated"].sum() <= 120
+    confusions = lake.run_named("jury_confusion")
+    sums = confusions.group_by("judge", "deserved_stars").agg(pl.col("chance").sum())["chance"].to_list()
+    assert sums == pytest.approx([1.0] * 8)
+
+    board = lake.run_named("jury_leaderboard")
+    assert dict(board.group_by("estimator").len().iter_rows())["jury"] == 6
+    assert set(board["judge_count"]) == {2}
+    published = dict(lake.run_named("leaderboard").select("model", "score").iter_rows())
+    for row in board.iter_rows(named=True):
+        assert row["score"] == published[row["model"]]
+        assert row["jury_low"] <= row["jury_score"] <= row["jury_high"], row
+    # The first judge gave all of its candidates 2.2 points too many.
+    by_jury = board.filter(pl.col("estimator") == "jury")
+    assert by_jury["correction"].mean() == pytest.approx(-2.2, abs=1.0)
+    assert by_jury["correction"].min() > -4.5
+    stars = landed["jury_stars"]
+    chances = stars.select(pl.sum_horizontal(*(f"chance_{one}" for one in range(4))))
+    assert chances.to_series().to_list() == pytest.approx([1.0] * stars.height)
+    rated = lake.query(
+        "select s.jury_stars - p.mean_stars as off from jury_stars s join calibration_pairs p using (session_id, seq) "
+        "where p.judge = 'judge-a'"
+    )
+    assert rated["off"].abs().max() == pytest.approx(0, abs=1e-9)
+    apart = lake.run_named("jury_responses", {"limit": 5})
+    assert apart["distance"].to_list() == sorted(apart["distance"], reverse=True)
+    assert apart["distance"][0] > 0.5
+
+    # Answers are rows of one letter: length alone differs between them, and nobody gives stars for it.
+    styles = lake.run_named("judge_style", {"occasion": "first"})
+    assert styles["judge"].to_list() == ["judge-a"] * 5 + ["judge-b"] * 5
+    assert styles.filter(pl.col("effect").is_not_null())["feature"].to_list() == ["length"] * 2
+    assert not styles["is_found"].any()
+    controlled = lake.run_named("style_controlled_leaderboard")
+    assert controlled.height == 6
+    for row in controlled.iter_rows(named=True):
+        assert row["score"] == published[row["model"]]
+        assert row["controlled_low"] <= row["controlled_score"] <= row["controlled_high"], row
+        assert abs(row["style_points"]) < 1.5
+
+    lines = describe_calibration(read_calibration(lake, "first", 100))
+    assert [line.split(" (")[0] for line in lines if "no effect of length or markup" in line] == [
+        "judge-a",
+        "judge-b",
+    ]
+    said = [line for line in lines if line.startswith(f"In the jury of {RUN}/1")]
+    assert [line.split()[5] for line in said] == ["judge-a", "judge-b"]
+    assert f"{first['weight']:.0%} of the weight" in said[0]

@@ -37,6 +37,7 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
+from tests.tasks.judging.control_rows import make_control_frame
 from tests.tasks.judging.kit import land_judgements, name_unit, read_put_responses
 from tests.warehouse.bank_rows import land_bank_rows
 from tests.warehouse.lake.kit import remember_data_path
@@ -176,6 +177,8 @@ def make_judged_home(settings: Settings, open_lake_of: Callable[[Settings], Lake
         land_access_log(ledger, lake)
         sessions = lake.query("select session_id from sessions")["session_id"].to_list()
         judge(ledger, lake, list(read_put_responses(lake, sessions, [MONTH]).iter_rows(named=True)))
+        controls = make_control_frame(plan.run_id, MONTH, JUDGE, "1/en", is_simulated=False)
+        lake.land("judge_controls", f"controls/{plan.run_id}/{JUDGE}/prompt-1", controls)
         disclose_closed_runs(ledger, settings)
         publish_and_keep_root(ledger, lake, settings, plan.run_id)
 

@@ -1,0 +1,100 @@
+"""What is set, where it comes from, and how it is changed: `settings list|set`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from pydantic import SecretStr
+
+from deployments.command_line import group_with_default
+from deployments.command_line.printing import print_note, print_records, print_result
+from deployments.commands.options import AsJson
+from schemas.errors import UsageError
+from schemas.settings import PREFIX, TOML_NAME, Settings, find_toml, load_settings, read_setting
+
+_COLUMNS: Final = ("setting", "value", "from", "meaning")
+_HIDDEN: Final = "set (not shown)"
+
+settings_app = typer.Typer(
+    cls=group_with_default("list"),
+    help="What can be set, and what is. Without a command: `list`.",
+)
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Register this module's commands."""
+    app.add_typer(settings_app, name="settings")
+
+
+@settings_app.command("list")
+def list_settings(
+    changed: Annotated[bool, typer.Option("--changed", help="Only what is not left at its default.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List every setting: its value, where that is from, and what it means.
+
+    Example: proctor settings --changed
+    """
+    settings, path = load_settings(), find_toml()
+    rows = []
+    for name, field in Settings.model_fields.items():
+        source = "default"
+        if name in settings.model_fields_set:
+            source = f"{PREFIX}{name.upper()}" if f"{PREFIX}{name.upper()}" in os.environ else str(path)
+        if changed and source == "default":
+            continue
+        rows.append(
+            dict(
+                zip(_COLUMNS, (name, _show(getattr(settings, name)), source, field.description), strict=True)
+            )
+        )
+    print_records(_COLUMNS, rows, as_json=as_json)
+
+
+@settings_app.command("set")
+def set_setting(
+    name: Annotated[str, typer.Argument(help="The setting, as `proctor settings` names it.")],
+    value: Annotated[str, typer.Argument(help="Its value; several names with commas.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write a setting into proctor.toml: the one that holds here, or a new one in this folder.
+
+    It is checked first. Passwords and addresses with passwords are not written: they stay in the environment.
+
+    Example: proctor settings set disciplines "History, Law, Medicine"
+
+    Example: proctor settings set set_size 300
+    """
+    import tomlkit
+
+    read = read_setting(name, value)
+    if isinstance(read, SecretStr):
+        raise UsageError(
+            f"{name} may hold a password and is not written into a file: set {PREFIX}{name.upper()}."
+        )
+    path = find_toml() or Path.cwd() / TOML_NAME
+    document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.is_file() else tomlkit.document()
+    document[name] = _write(read)
+    draft = path.with_name(f"{path.name}.new")
+    draft.write_text(tomlkit.dumps(document), encoding="utf-8")
+    draft.replace(path)
+    load_settings.cache_clear()
+    if f"{PREFIX}{name.upper()}" in os.environ:
+        print_note(f"{PREFIX}{name.upper()} is set in the environment, and counts before {path}.")
+    print_result({"setting": name, "value": _write(read), "file": str(path)}, as_json=as_json)
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, SecretStr):
+        return _HIDDEN
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
+
+
+def _write(value: Any) -> Any:
+    """The value as TOML has it."""
+    if isinstance(value, tuple):
+        return [str(one) for one in value]
+    return value if isinstance(value, bool | int | float) else str(value)

@@ -1,0 +1,102 @@
+"""A judge tried with answers of known worth, outside every run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from schemas.settings import Settings
+from schemas.vocabulary import LANGUAGES
+from tasks.judging.addresses import Trial
+from tasks.judging.asking import find_asking
+from tasks.judging.controls.built_in import list_built_in
+from tasks.judging.controls.drawing import draw_controls
+from tasks.judging.judge import MOST_TRIES, ask_stars
+from tasks.models import CallRequest, ModelClient
+from tasks.models.budget import compute_cost
+from tasks.models.registry import RegisteredModel
+from tasks.statistics.agreement import ControlVerdict, compute_controls
+from warehouse.ledger.engine.ledger import Ledger
+
+PURPOSE: Final = "judge_trial"
+TRIAL_CONTROLS: Final = 30
+# What one judgement is expected to take; it serves only for what is said before.
+_TOKENS: Final = (900, 150)
+_SEED: Final = "control trial 1"
+
+
+async def ask_trials(
+    ledger: Ledger,
+    settings: Settings,
+    judge: RegisteredModel,
+    trials: Sequence[Trial],
+    *,
+    most_tries: int = 1,
+) -> list[int | None]:
+    """The judge's stars for each; None where its replies could not be read.
+
+    A reply paid for before, in this month and by this version of the prompt, is taken from the ledger. Raises CallFailed and BudgetError.
+    """
+    asking = find_asking(judge)
+    async with ModelClient(ledger, settings) as client:
+        asked = await asyncio.gather(
+            *[
+                ask_stars(
+                    client,
+                    judge,
+                    CallRequest(
+                        purpose=PURPOSE,
+                        messages=asking.write_messages(trial.question, trial.response),
+                        unit=f"judge-trial/{judge.name}/prompt-{asking.wording}",
+                        parameters=dict(asking.parameters),
+                    ),
+                    most_tries=most_tries,
+                )
+                for trial in trials
+            ]
+        )
+    return [one.stars for one in asked]
+
+
+def list_control_trials() -> list[Trial]:
+    """Thirty control answers to built-in questions, half of them Chinese; always the same."""
+    return [
+        Trial(control.kind, control.question.content, control.response)
+        for language in LANGUAGES
+        for control in draw_controls(
+            list_built_in(language), TRIAL_CONTROLS // len(LANGUAGES), _SEED, is_asked=True
+        )
+    ]
+
+
+def estimate_judging(judge: RegisteredModel, count: int) -> float | None:
+    """What so many judgements are expected to cost in USD; null when the registry has no price."""
+    cost = compute_cost(judge, *_TOKENS)
+    return None if cost is None else cost * count
+
+
+async def try_controls(
+    ledger: Ledger, settings: Settings, judge: RegisteredModel
+) -> tuple[ControlVerdict, list[dict[str, Any]]]:
+    """Ask the judge for stars of the built-in control answers.
+
+    Returns what they say of it, and a row for each kind.
+    """
+    trials = list_control_trials()
+    given = await ask_trials(ledger, settings, judge, trials, most_tries=MOST_TRIES)
+    stars: Mapping[str, list[int | None]] = {name: [] for name in dict.fromkeys(one.name for one in trials)}
+    for trial, one in zip(trials, given, strict=True):
+        stars[trial.name].append(one)
+    verdict = compute_controls(stars, settings.control_wrong_gate)
+    rows = [
+        {
+            "kind": one.kind,
+            "answers": one.count,
+            "mean_stars": one.mean_stars,
+            "unread": one.unread_count,
+            "p_value": one.p_value,
+        }
+        for one in verdict.kinds
+    ]
+    return verdict, rows

@@ -1,0 +1,74 @@
+"""A model is added to the registry's file; what people wrote there stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from schemas.errors import RegistryError
+from tasks.models.registry.models import RegisteredModel, read_registry
+
+
+def add_model(
+    path: Path,
+    name: str,
+    entry: Mapping[str, Any],
+    provider: Mapping[str, Any],
+    *,
+    is_replaced: bool = False,
+) -> RegisteredModel:
+    """Add a model; its provider is the one with the same address and key variable, or a new one.
+
+    `entry` has the fields of a model without `provider`, `provider` those of a provider (docs/models.md).
+
+    Raises RegistryError for a name that is registered, and for an entry that the registry would refuse; the file is then as it was.
+    """
+    from ruamel.yaml import YAML
+
+    known = read_registry(path)
+    if name in known.models and not is_replaced:
+        raise RegistryError(
+            f"{path}: {name} is registered. Give the new model another name; --again replaces the entry."
+        )
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 4096
+    content = yaml.load(path.read_text(encoding="utf-8"))
+    providers = content["providers"]
+    provider_name = _find_provider(providers, provider) or _name_provider(
+        providers, str(entry["organisation"])
+    )
+    if provider_name not in providers:
+        providers[provider_name] = dict(provider)
+    content["models"][name] = {"provider": provider_name, **entry}
+    text = StringIO()
+    yaml.dump(content, text)
+    draft = path.with_name(f"{path.name}.new")
+    draft.write_text(text.getvalue(), encoding="utf-8")
+    try:
+        added = read_registry(draft).get(name)
+    except RegistryError as error:
+        draft.unlink()
+        raise RegistryError(str(error).replace(str(draft), str(path))) from None
+    draft.replace(path)
+    return added
+
+
+def _find_provider(providers: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
+    """The provider at the same address with the same key."""
+    for name, provider in providers.items():
+        if all(
+            provider.get(field) == wanted.get(field)
+            for field in ("base_url", "key_variable", "api", "is_simulated")
+        ):
+            return str(name)
+    return None
+
+
+def _name_provider(providers: Mapping[str, Any], organisation: str) -> str:
+    """A name that no provider has, after the organisation."""
+    plain = "".join(one if one.isalnum() else "-" for one in organisation.lower()).strip("-") or "provider"
+    names = [plain, *(f"{plain}-{number}" for number in range(2, len(providers) + 3))]
+    return next(name for name in names if name not in providers)

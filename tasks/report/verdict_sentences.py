@@ -1,0 +1,292 @@
+"""The rows of verdicts as sentences in both languages.
+
+A sentence is a key of verdict_sentences.yaml with values, so that a page that holds all pairs carries each text once. A value is text, or a pair of
+texts where it differs by language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from tasks.report.labels import LABELS
+from tasks.texts import Words, read_bilingual
+
+_TEXTS: Final = read_bilingual("tasks.report", "verdict_sentences.yaml")
+SENTENCES: Final[Mapping[str, Words]] = _TEXTS["sentences"]
+_PARTS: Final[Mapping[str, Words]] = _TEXTS["parts"]
+Row = Mapping[str, Any]
+Values = dict[str, str | Words]
+
+# An exam of more questions than this is not held.
+_MOST_QUESTIONS = 1_000_000
+
+
+class Sentence(NamedTuple):
+    """A key of `SENTENCES`, and what stands in its places."""
+
+    key: str
+    values: Mapping[str, str | Words]
+
+
+def render_sentence(sentence: Sentence) -> Words:
+    """The sentence in both languages."""
+    return _fill(SENTENCES[sentence.key], sentence.values)
+
+
+def list_values(sentence: Sentence) -> list[str | Words]:
+    """What stands in the places of the sentence, in order of their names."""
+    return [sentence.values[name] for name in sorted(set(re.findall(r"{(\w+)}", SENTENCES[sentence.key][1])))]
+
+
+def say_pair(row: Row, disciplines: Sequence[Row] = ()) -> list[Sentence]:
+    """What a row of `verdicts` says, the most important first.
+
+    `disciplines` are the rows of the same pair by discipline, in the same order of candidates: their difference on 0 to 10, and
+    `is_distinguishable`.
+    """
+    side = _find_side(row)
+    said = [_say_head(row, side)]
+    if side is not None:
+        said += [*_say_months(row, side), *_say_pooled(row), _say_basis(row)]
+    said += [*_say_beside(row), *_say_disciplines(disciplines), *_say_needed(row), *say_cautions(row)]
+    return said
+
+
+def say_change(row: Row) -> list[Sentence]:
+    """What a row of `improvement_since` says of one candidate."""
+    values = {
+        "model": str(row["model"]),
+        "from": str(row["from_month"]),
+        "to": str(row["to_month"]),
+        "value": write_signed(row["change"]),
+    }
+    if row["together_low"] is None:
+        said = [Sentence("change_unknown", values)]
+    else:
+        is_apart = row["verdict"] in ("improved", "got worse")
+        interval = _write_interval(row["together_low"], row["together_high"], is_apart=is_apart)
+        said = [Sentence("changed" if is_apart else "unchanged", values | {"interval": interval})]
+    if row["equated_change"] is not None:
+        said.append(Sentence("equated_change", {"value": write_signed(row["equated_change"])}))
+    return said
+
+
+def say_last_change(row: Row, disciplines: Sequence[Row]) -> list[Sentence]:
+    """What the last row of `monthly_trend` of a candidate says, and `change_by_discipline`."""
+    if row["score_change"] is None or row["score_change_low"] is None:
+        return []
+    values: Values = {
+        "from": str(row["previous_month"]),
+        "to": str(row["month"]),
+        "value": write_signed(row["score_change"]),
+        "interval": _write_interval(row["score_change_low"], row["score_change_high"], is_apart=False),
+    }
+    moved = sorted(
+        (one for one in disciplines if one["points"]),
+        key=lambda one: (-abs(one["points"]), one["discipline"]),
+    )
+    said = [Sentence("last_change", values)]
+    if moved:
+        said.append(Sentence("moved_in", {"named": _name_disciplines(moved[:3], "points")}))
+    return said
+
+
+def say_thinking(row: Row) -> Sentence:
+    """What the row of `thinking_gain` over all disciplines says."""
+    return Sentence(
+        "thinking",
+        {
+            "variant": str(row["model"]),
+            "base": str(row["base_model"]),
+            "mode": str(row["mode"]),
+            "count": f"{row['pair_count']:,}",
+            "value": write_signed(row["gain"]),
+            "interval": _write_interval(row["gain_low"], row["gain_high"], is_apart=False),
+        },
+    )
+
+
+def say_cautions(row: Row) -> list[Sentence]:
+    """What to know before the rest is believed."""
+    said = []
+    if row["is_provisional"]:
+        said.append(Sentence("provisional", {}))
+    if row["overridden_gates"]:
+        said.append(Sentence("overridden", {"gates": ", ".join(row["overridden_gates"])}))
+    if row["is_simulated"]:
+        said.append(Sentence("simulated", {}))
+    return said
+
+
+def write_signed(value: float) -> str:
+    """A difference with its sign; what rounds to nothing has none."""
+    text = f"{value:+.1f}"
+    return "0.0" if float(text) == 0 else text
+
+
+def _find_side(row: Row) -> int | None:
+    """1 where the first is better, -1 where the second is, 0 where they are not told apart.
+
+    None without a comparison.
+    """
+    if row["verdict"] == f"{row['model_a']} is better":
+        return 1
+    if row["verdict"] == f"{row['model_b']} is better":
+        return -1
+    return 0 if row["verdict"] == "not told apart" else None
+
+
+def _say_head(row: Row, side: int | None) -> Sentence:
+    both = {"a": str(row["model_a"]), "b": str(row["model_b"]), "month": str(row["month"])}
+    if side is None:
+        return Sentence("incomparable", both)
+    if side == 0:
+        interval = _write_interval(row["together_low"], row["together_high"], is_apart=False)
+        return Sentence("alike", both | {"value": write_signed(row["difference"]), "interval": interval})
+    return Sentence("better", {"month": both["month"], **_lead(row, "difference", "together", side)})
+
+
+def _lead(row: Row, value: str, ends: str, side: int) -> Values:
+    """Who is better by how much: the difference from the side of the better one."""
+    low, high = row[f"{ends}_low"], row[f"{ends}_high"]
+    if side < 0:
+        low, high = (None, None) if low is None else (-high, -low)
+    first, second = str(row["model_a"]), str(row["model_b"])
+    return {
+        "better": first if side > 0 else second,
+        "worse": second if side > 0 else first,
+        "value": f"{abs(row[value]):.1f}",
+        "interval": _write_interval(low, high, is_apart=True),
+    }
+
+
+def _say_months(row: Row, side: int) -> list[Sentence]:
+    months = row["month_count"]
+    if months == 1:
+        return [Sentence("since_first", {})]
+    if side == 0:
+        if not row["better_count"] and not row["worse_count"]:
+            return [Sentence("never_seen", {"months": str(months)})]
+        return [
+            Sentence(
+                "seen_before",
+                {
+                    "a": str(row["model_a"]),
+                    "b": str(row["model_b"]),
+                    "months": str(months),
+                    "better_count": str(row["better_count"]),
+                    "worse_count": str(row["worse_count"]),
+                },
+            )
+        ]
+    if row["since_count"] > 1:
+        return [Sentence("since_month", {"since": str(row["since_month"]), "count": str(row["since_count"])})]
+    count = row["better_count"] if side > 0 else row["worse_count"]
+    return [Sentence("since_now", {"count": str(count), "months": str(months)})]
+
+
+def _say_pooled(row: Row) -> list[Sentence]:
+    if row["pooled_difference"] is None:
+        return []
+    values: Values = {"count": str(row["pooled_count"]), "since": str(row["pooled_from"])}
+    low, high = row["pooled_low"], row["pooled_high"]
+    if low <= 0 <= high:
+        interval = _write_interval(low, high, is_apart=False)
+        shown: Values = {"value": write_signed(row["pooled_difference"]), "interval": interval}
+        return [Sentence("pooled_alike", values | shown)]
+    return [
+        Sentence("pooled_better", values | _lead(row, "pooled_difference", "pooled", 1 if low > 0 else -1))
+    ]
+
+
+def _say_basis(row: Row) -> Sentence:
+    return Sentence("paired" if row["is_paired"] else "unpaired", {"count": f"{row['item_count']:,}"})
+
+
+def _say_beside(row: Row) -> list[Sentence]:
+    both = {"a": str(row["model_a"]), "b": str(row["model_b"])}
+    return [
+        Sentence(
+            name,
+            both
+            | {
+                "value": write_signed(row[f"{name}_difference"]),
+                "interval": _write_interval(row[f"{name}_low"], row[f"{name}_high"], is_apart=False),
+            },
+        )
+        for name in ("equated", "corrected")
+        if row[f"{name}_low"] is not None
+    ]
+
+
+def _say_disciplines(rows: Sequence[Row]) -> list[Sentence]:
+    if not rows:
+        return []
+    apart = [row for row in rows if row["is_distinguishable"]]
+    count = str(len(rows))
+    if not apart:
+        return [Sentence("disciplines_alike", {"count": count})]
+    return [
+        Sentence("disciplines_apart", {"count": count, "named": _name_disciplines(apart, "difference", 10)})
+    ]
+
+
+def _name_disciplines(rows: Sequence[Row], value: str, factor: float = 1.0) -> Words:
+    named = [
+        _fill(
+            _PARTS["one_discipline"],
+            {
+                "discipline": LABELS[row["discipline"]],
+                "value": write_signed(row[value] * factor),
+            },
+        )
+        for row in rows
+    ]
+    zh, en = _PARTS["separator"]
+    return zh.join(one[0] for one in named), en.join(one[1] for one in named)
+
+
+def _say_needed(row: Row) -> list[Sentence]:
+    count = row["needed_count"]
+    if count is None:
+        return []
+    if count > _MOST_QUESTIONS:
+        return [Sentence("needed_never", {})]
+    usd = row["needed_usd"]
+    price = ("", "") if not usd else _fill(_PARTS["price"], {"usd": _write_usd(usd)})
+    return [Sentence("needed", {"count": f"{_round_two(count):,}", "price": price})]
+
+
+def _round_two(count: int) -> int:
+    """Two digits: more would pretend to know the true difference."""
+    return round(count, 2 - len(str(count)))
+
+
+def _write_usd(usd: float) -> str:
+    return f"{usd:,.0f}" if usd >= 10 else f"{usd:.2f}"
+
+
+def _write_interval(low: float | None, high: float | None, *, is_apart: bool) -> Words:
+    """Both ends; one that only just keeps from 0 is said to do so."""
+    if low is None or high is None:
+        return ("–", "–")
+    ends: Values = {"low": _write_end(low, is_apart), "high": _write_end(high, is_apart)}
+    if is_apart and round(low, 1) == 0:
+        ends["low"] = _PARTS["above_zero"]
+    elif is_apart and round(high, 1) == 0:
+        ends["high"] = _PARTS["below_zero"]
+    return _fill(_PARTS["to"], ends)
+
+
+def _write_end(end: float, is_apart: bool) -> str:
+    return f"{end:.1f}" if is_apart else write_signed(end)
+
+
+def _fill(words: Words, values: Mapping[str, str | Words]) -> Words:
+    zh, en = (
+        text.format(**{key: one if isinstance(one, str) else one[place] for key, one in values.items()})
+        for place, text in enumerate(words)
+    )
+    return zh, en

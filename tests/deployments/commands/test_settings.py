@@ -1,0 +1,133 @@
+"""`settings` and `models add`: files that people edit, too, keep what they wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from schemas.errors import RegistryError
+from schemas.settings import load_settings
+from tasks.models.registry import add_model, read_registry
+from tests.deployments.test_cli import invoke
+
+HOME = Path("home")
+REGISTRY = """\
+# Ours; keys never stand here.
+providers:
+  lab:
+    base_url: https://api.lab.example/v1   # the lab's own
+    key_variable: LAB_API_KEY
+
+models:
+  # the first
+  lab-1:
+    provider: lab
+    organisation: "Lab"
+    is_open: false
+    roles: [candidate, reference]
+"""
+ENTRY: dict[str, Any] = {"organisation": "Lab", "is_open": False, "roles": ["candidate"]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROCTOR_HOME", str(HOME))
+    load_settings.cache_clear()
+    yield tmp_path
+    load_settings.cache_clear()
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Path:
+    path = tmp_path / "models.yaml"
+    path.write_text(REGISTRY)
+    return path
+
+
+def test_a_setting_is_written_where_it_holds_and_comments_stay(folder: Path) -> None:
+    (folder / "proctor.toml").write_text("# how we examine\nset_size = 30  # small\n")
+    done = invoke(HOME, "settings", "set", "disciplines", "History, Law", "--json")
+    assert json.loads(done.stdout)["value"] == ["History", "Law"]
+    text = (folder / "proctor.toml").read_text()
+    assert "# how we examine" in text
+    assert "# small" in text
+    assert 'disciplines = ["History", "Law"]' in text
+
+
+def test_a_new_file_is_made_and_holds_at_once(folder: Path) -> None:
+    assert invoke(HOME, "settings", "set", "set_size", "90").exit_code == 0
+    assert invoke(HOME, "settings", "set", "set_size", "60").exit_code == 0
+    assert load_settings().set_size == 60
+    rows = {row["setting"]: row for row in json.loads(invoke(HOME, "settings", "--changed", "--json").stdout)}
+    assert rows["set_size"]["value"] == "60"
+    assert rows["set_size"]["from"].endswith("proctor.toml")
+    assert rows["home"]["from"] == "PROCTOR_HOME"
+    assert "repeats" not in rows
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("set_sise", "3", "Is 'set_size' meant?"),
+        ("set_size", "many", "valid integer"),
+        ("disciplines", "Histry", "is 'History' meant?"),
+        ("prompt_styles", "zero_shot, two_shot", "there is no 'two_shot'"),
+        ("ledger_url", "postgresql://me:secret@host/db", "PROCTOR_LEDGER_URL"),
+    ],
+)
+def test_what_cannot_be_set_is_one_clear_error(folder: Path, name: str, value: str, said: str) -> None:
+    done = invoke(HOME, "settings", "set", name, value)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert "secret" not in done.stderr
+    assert not (folder / "proctor.toml").exists()
+
+
+def test_names_in_the_environment_are_written_with_commas_or_as_json(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in ("History,Law", ' ["History", "Law"]'):
+        monkeypatch.setenv("PROCTOR_DISCIPLINES", text)
+        load_settings.cache_clear()
+        assert load_settings().disciplines == ("History", "Law")
+
+
+def test_a_model_is_added_and_what_people_wrote_stays(registry: Path) -> None:
+    same = {"base_url": "https://api.lab.example/v1", "key_variable": "LAB_API_KEY"}
+    assert add_model(registry, "lab-2", ENTRY | {"input_price_usd": 2.0}, same).provider == "lab"
+    other = add_model(registry, "own-1", ENTRY, {"base_url": "http://127.0.0.1:8000/v1"})
+    assert other.provider == "lab-2"
+    text = registry.read_text()
+    for kept in (
+        "# Ours; keys never stand here.",
+        "# the lab's own",
+        "# the first",
+        '"Lab"',
+        "[candidate, reference]",
+    ):
+        assert kept in text
+    assert list(read_registry(registry).models) == ["lab-1", "lab-2", "own-1"]
+    assert yaml.safe_load(text)["models"]["lab-2"]["input_price_usd"] == 2.0
+
+
+def test_a_name_is_registered_once_and_replaced_where_that_is_asked(registry: Path) -> None:
+    provider = {"base_url": "http://127.0.0.1:8000/v1"}
+    with pytest.raises(RegistryError, match="lab-1 is registered"):
+        add_model(registry, "lab-1", ENTRY, provider)
+    assert registry.read_text() == REGISTRY
+    add_model(registry, "lab-1", ENTRY | {"endpoint_model": "other"}, provider, is_replaced=True)
+    assert read_registry(registry).get("lab-1").endpoint_model == "other"
+
+
+def test_what_the_registry_would_refuse_leaves_the_file_as_it_was(registry: Path) -> None:
+    with pytest.raises(RegistryError, match="'judg' is unknown") as refused:
+        add_model(registry, "lab-2", ENTRY | {"roles": ["judg"]}, {"base_url": "http://127.0.0.1:8000/v1"})
+    assert str(registry) in str(refused.value)
+    assert registry.read_text() == REGISTRY
+    assert [one.name for one in registry.parent.iterdir()] == ["models.yaml"]

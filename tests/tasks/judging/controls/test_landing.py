@@ -1,0 +1,283 @@
+"""Control answers go with the responses of a run, land apart, and are asked once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tasks.judging import prompts
+from tasks.judging.controls.drawing import CONTROL_SHARES
+from tasks.judging.judge import PutResponse, join_questions, judge_responses
+from tasks.models import CallFailed, CallReply, CallRequest
+from tasks.models.registry import RegisteredModel
+from tests.tasks.judging.controls.planned import ANSWERS, ASKED, PlannedRun, open_planned_run
+from tests.tasks.judging.simulated_run import make_full_bank, make_responses
+from tests.tasks.models.simulation import make_model
+
+SOUND = {"agreement": 1.0}
+ROOT = Path(__file__).parents[4]
+
+
+def test_every_judge_of_a_run_is_given_the_same_control_answers_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND, next_judge=SOUND) as run:
+        first = run.judge()
+        assert (first.judged, first.controls, first.failed) == (2 * ANSWERS, 2 * 60, 0)
+        rows = run.read_controls()
+        assert Counter(rows["kind"]) == {kind: 2 * count for kind, count in CONTROL_SHARES.items()}
+        of_judge = [
+            part.drop("judge", "landing_unit", "raw", "reason") for part in rows.partition_by("judge")
+        ]
+        assert of_judge[0].equals(of_judge[1])
+        assert set(rows["month"]) == {"2026-11"} and rows["is_simulated"].all()
+        # An empty answer gets its stars by rule, as a candidate's does; all others are judged.
+        by_rule = rows.filter(pl.col("attempt") == 0)
+        assert (set(by_rule["kind"]), set(by_rule["stars"])) == ({"empty"}, {0})
+        assert min(rows.filter(kind="reference")["stars"]) >= 2
+        assert max(rows.filter(pl.col("kind") != "reference")["stars"]) <= 1
+        # Of the run's own questions, and in no table of responses or scores.
+        own = run.lake.query("select distinct question_uuid from sets")["question_uuid"]
+        assert set(rows["question_uuid"]) <= set(own)
+        assert run.lake.query("select count(*) from judgements").item() == 2 * ANSWERS
+        assert run.server.state.requests == {"first-judge": ANSWERS + ASKED, "next-judge": ANSWERS + ASKED}
+        landed = run.lake.query("select max(landed_at) from landings").item()
+
+        for named in ("", None):
+            again = run.judge(named)
+            assert (again.judged, again.controls, dict(again.calls)) == (0, 0, {})
+        assert run.lake.query("select max(landed_at) from landings").item() == landed
+        assert run.lake.run_named("landings_count_their_rows").is_empty()
+        assert run.lake.run_named("stars_are_null_exactly_when_unparsed").is_empty()
+        calls = run.lake.query("select count(*) from llm_calls where purpose = 'judge'").item()
+        assert calls == 2 * (ANSWERS + ASKED)
+
+
+def test_another_wording_is_given_them_again_beside_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
+        run.judge()
+        monkeypatch.setattr(prompts, "VERSION", "2")
+        monkeypatch.setitem(prompts.PROMPTS, "en", "Mark it. " + prompts.PROMPTS["en"])
+        assert run.judge().controls == 60
+        rows = run.read_controls()
+        parts = rows.with_columns(wording=pl.col("prompt_version").str.head(1)).partition_by("wording")
+        assert [part.height for part in parts] == [60, 60]
+        drop = ("wording", "prompt_version", "landing_unit")
+        assert parts[0].drop(drop).equals(parts[1].drop(drop))
+
+
+def test_none_are_asked_where_none_are_wanted_and_later_ones_are_had_by_naming_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
+        wanted = run.settings
+        run.settings = wanted.model_copy(update={"judge_controls": 0})
+        assert (run.judge().controls, run.read_controls().height) == (0, 0)
+        run.settings = wanted
+        # Nobody pays for what was judged before because no run was named.
+        assert run.judge(None).controls == 0
+        named = run.judge()
+        assert (named.judged, named.controls) == (0, 60)
+        assert run.server.state.requests["first-judge"] == ANSWERS + ASKED
+
+
+def test_in_batches_they_lie_among_the_others_and_come_to_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_planned_run(tmp_path / "single", monkeypatch, first_judge=SOUND) as run:
+        run.judge()
+        expected = count_stars(run)
+    with open_planned_run(tmp_path / "batch", monkeypatch, {"seconds": 3600}, first_judge=SOUND) as run:
+        first = run.judge_in_batches()
+        assert (first.judged, first.controls, first.pending) == (0, 0, ANSWERS + ASKED)
+        assert run.server.state.batches.created == 1
+        run.server.state.batches.traits = replace(run.server.state.batches.traits, seconds=0)
+        second = run.judge_in_batches()
+        assert (second.judged, second.controls, second.pending) == (ANSWERS, 60, 0)
+        # Another home draws other questions, of the same kinds.
+        assert count_stars(run) == expected
+
+
+def count_stars(run: PlannedRun) -> Counter[tuple[Any, ...]]:
+    """How many of each kind have passed."""
+    rows = run.read_controls().select("judge", "kind", pl.col("stars") >= 2, "attempt", "is_simulated")
+    return Counter(rows.rows())
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from schemas.settings import Settings
+from tasks.judging.landing import judge_landed
+from tasks.judging import landing
+from tasks.judging.controls.landing import RunControls
+from tasks.running import Progress
+from warehouse.lake.store import open_lake
+from warehouse.ledger.engine.opening import open_ledger
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if sys.argv[3] == "before they land":
+    RunControls.land = die
+else:
+    real = RunControls.land
+    def land(self, rows):
+        real(self, rows)
+        die()
+    RunControls.land = land
+settings = Settings(home=Path(sys.argv[1]), judges=("first-judge",))
+with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
+    asyncio.run(judge_landed(ledger, lake, settings, sys.argv[2] or None, Progress("judge")))
+"""
+
+
+@pytest.mark.parametrize("moment", ["before they land", "after they landed"])
+def test_a_killed_judging_pays_for_no_control_answer_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
+        done = subprocess.run(
+            [sys.executable, "-c", KILLED, str(run.settings.home), run.run_id, moment],
+            cwd=ROOT,
+            env=os.environ,
+        )
+        assert done.returncode == -signal.SIGKILL
+        assert run.read_controls().height == (0 if moment == "before they land" else 60)
+        # Begun once, they are finished by whoever judges next, whether the run is named or not.
+        run.judge(None)
+        assert run.read_controls().height == 60
+        assert run.lake.query("select count(*) from judgements").item() == ANSWERS
+        assert run.server.state.requests["first-judge"] == ANSWERS + ASKED
+        assert run.lake.run_named("landings_count_their_rows").is_empty()
+
+
+def test_what_was_begun_and_lost_is_finished_although_every_session_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
+        from tasks.judging.controls.landing import RunControls
+
+        with monkeypatch.context() as patched:
+            patched.setattr(RunControls, "land", lambda *_: None)
+            assert run.judge().judged == ANSWERS
+        assert run.read_controls().height == 0
+        assert run.judge(None).controls == 60
+        assert run.server.state.requests["first-judge"] == ANSWERS + ASKED
+
+
+class Recorder:
+    """A client that notes the order of its calls, and can fail at one."""
+
+    def __init__(self, fails_at: str = "") -> None:
+        self.asked: list[str] = []
+        self._fails_at = fails_at
+
+    async def complete(self, model: RegisteredModel, request: CallRequest) -> CallReply:
+        parts = prompts.extract_judged(request.messages)
+        assert parts is not None
+        self.asked.append(parts.response)
+        await asyncio.sleep(0)
+        if self._fails_at and self._fails_at == parts.response:
+            raise CallFailed("It failed.", call_key="key", error="500", attempts=1)
+        return CallReply(
+            "key", '{"stars": 3, "reason": "r"}', None, "stop", "answered", 1, 1, 0.0, 1.0, 1, None, False
+        )
+
+
+def put_controls(count: int) -> list[PutResponse]:
+    responses = join_questions(
+        make_responses([(f"control {number}", "answered") for number in range(count)]), make_full_bank(count)
+    )
+    return [
+        replace(PutResponse.from_row(row), session_id="controls/run-1")
+        for row in responses.iter_rows(named=True)
+    ]
+
+
+async def gather(client: Any, **options: Any) -> list[list[dict[str, object]]]:
+    sessions = [
+        join_questions(
+            make_responses([(f"{name} {number}", "answered") for number in range(20)], session_id=name),
+            make_full_bank(20),
+        )
+        for name in ("s1", "s2")
+    ]
+    return [
+        rows
+        async for rows in judge_responses(
+            client, [make_model("j", roles=("judge",))], pl.concat(sessions), **options
+        )
+    ]
+
+
+def test_they_are_asked_among_the_responses_of_all_sessions() -> None:
+    client = Recorder()
+    units = asyncio.run(gather(client, mixed_in=put_controls(10)))
+    assert [unit[0]["session_id"] for unit in units] == ["s1", "s2", "controls/run-1"] or [
+        unit[0]["session_id"] for unit in units
+    ] == ["s2", "s1", "controls/run-1"]
+    assert [len(unit) for unit in units] == [20, 20, 10]
+    places = [place for place, text in enumerate(client.asked) if text.startswith("control")]
+    # Five with each session, none of them in a row of all, and responses before, between and after.
+    assert [place < 25 for place in places].count(True) == 5
+    assert places != list(range(places[0], places[0] + 10))
+    own = [text for text in client.asked if not text.startswith("control")]
+    assert own == [f"s1 {number}" for number in range(20)] + [f"s2 {number}" for number in range(20)]
+
+
+def test_one_that_fails_leaves_no_session_unjudged_and_is_reported() -> None:
+    from tasks.judging.judge import JudgingIncomplete
+
+    units: list[list[dict[str, object]]] = []
+
+    async def judge() -> None:
+        sessions = join_questions(make_responses([("a", "answered")] * 3), make_full_bank(3))
+        client: Any = Recorder("control 1")
+        async for rows in judge_responses(client, [make_model("j")], sessions, mixed_in=put_controls(4)):
+            units.append(rows)
+
+    with pytest.raises(JudgingIncomplete, match="1 of the sessions to judge are incomplete"):
+        asyncio.run(judge())
+    assert [len(unit) for unit in units] == [3]
+
+
+def test_their_cost_is_known_before_by_the_prices_and_then_by_what_judgements_have_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tasks.judging.controls import estimate_controls
+    from tasks.models.registry import read_registry
+
+    with open_planned_run(tmp_path / "home", monkeypatch, first_judge=SOUND) as run:
+        registry = read_registry(run.settings.registry_path)
+
+        def estimate() -> dict[str, object]:
+            (row,) = estimate_controls(run.lake, run.settings, registry, is_simulated=True)
+            return row
+
+        # 900 tokens at 1 USD and 150 at 2 USD per million.
+        assert estimate() == {
+            "judge": "first-judge",
+            "call_count": ASKED,
+            "cost_usd": pytest.approx(56 * 0.0012),
+        }
+        run.judge()
+        mean = run.lake.query("select avg(cost_usd) from llm_calls where purpose = 'judge'").item()
+        assert estimate() == {
+            "judge": "first-judge",
+            "call_count": ASKED,
+            "cost_usd": pytest.approx(56 * mean),
+        }
+        assert estimate_controls(run.lake, run.settings, registry, is_simulated=False) == []

@@ -1,0 +1,200 @@
+-- Which of two candidates is better, by how much, since when, on which evidence, and what would decide it?
+-- One row per pair: its difference of S (first less second) in the last month in which both stood, with the interval that holds for
+-- all pairs of that month at once, and whether it tells them apart. since_month: the first of the months in a row, up to that one, that told
+-- them apart in the same direction; null where the last does not. better_count, worse_count and alike_count: in how many months the
+-- first was better, was worse, or was not told apart. equated_difference compares their equated scores, corrected_difference S as
+-- people would have judged it, both with 95% intervals (errors of both squared and added; they stand beside, and decide nothing).
+-- pooled_difference: the mean difference of the last $month_count of those months, each weighed by its precision, with an interval as
+-- wide as those of one month are that hold for all pairs at once.
+-- needed_count: how many more questions each would have to answer until a difference as large as this one is told apart in 80% of
+-- months; needed_usd: what those would cost for both, answers and judge, at the prices of that month; null where they are told
+-- apart, where nothing separates them, or where a price is not known. A null name means every candidate.
+-- Parameters: $model_a (default null), $model_b (default null), $prompt_style (default zero_shot), $month_count (default 12), $simulated (default null)
+-- Repetitions of a month are left out. pair_history has the months.
+-- No rows: no edition has two candidates of that name, or of these names, under the prompt style; `proctor sql standings` names who stood, `proctor publish` publishes what was judged.
+-- Shown: model_a, model_b, month, difference, together_low, together_high, verdict, since_month, needed_count
+WITH chosen AS (
+    SELECT
+        p.*,
+        e.overridden_gates,
+        e.is_provisional,
+        e.judge,
+        CASE
+            WHEN p.is_distinguishable AND p.difference > 0 THEN 1
+            WHEN p.is_distinguishable AND p.difference < 0 THEN -1
+            WHEN p.is_distinguishable IS NOT NULL THEN 0
+        END AS side
+    FROM edition_pairs AS p
+    JOIN current_editions AS e ON e.edition_id = p.edition_id AND e.month = p.month
+    WHERE p.prompt_style = $prompt_style
+        AND p.discipline = 'all'
+        AND NOT e.is_repetition
+        AND coalesce($simulated::BOOLEAN OR NOT p.is_simulated, e.is_shown_by_default)
+        AND coalesce($model_a::VARCHAR IN (p.model_a, p.model_b), true)
+        AND coalesce($model_b::VARCHAR IN (p.model_a, p.model_b), true)
+),
+
+months AS (
+    SELECT
+        model_a,
+        model_b,
+        is_simulated,
+        count(side) AS month_count,
+        count(*) FILTER (side = 1) AS better_count,
+        count(*) FILTER (side = -1) AS worse_count,
+        count(*) FILTER (side = 0) AS alike_count,
+        arg_max_null(side, month) AS last_side
+    FROM chosen
+    GROUP BY model_a, model_b, is_simulated
+),
+
+streaks AS (
+    SELECT
+        m.*,
+        min(c.month) FILTER (c.side = m.last_side) AS since_month,
+        count(*) FILTER (c.side = m.last_side) AS since_count
+    FROM months AS m
+    JOIN chosen AS c USING (model_a, model_b, is_simulated)
+    WHERE m.last_side <> 0
+        AND c.month > coalesce((
+            SELECT max(o.month)
+            FROM chosen AS o
+            WHERE o.model_a = m.model_a
+                AND o.model_b = m.model_b
+                AND o.is_simulated = m.is_simulated
+                AND o.side IS DISTINCT FROM m.last_side
+        ), '')
+    GROUP BY ALL
+),
+
+pooled AS (
+    SELECT
+        model_a,
+        model_b,
+        is_simulated,
+        count(*) AS pooled_count,
+        min(month) AS pooled_from,
+        sum(difference / difference_se ** 2) / sum(1 / difference_se ** 2) AS pooled_difference,
+        avg(greatest(together_high - difference, difference - together_low) / difference_se) / sqrt(sum(1 / difference_se ** 2))
+            AS pooled_reach
+    FROM (
+        SELECT *
+        FROM chosen
+        WHERE difference_se > 0 AND together_low IS NOT NULL
+        QUALIFY row_number() OVER (PARTITION BY model_a, model_b, is_simulated ORDER BY month DESC) <= $month_count
+    )
+    GROUP BY model_a, model_b, is_simulated
+    HAVING count(*) > 1
+),
+
+latest AS (
+    SELECT *
+    FROM chosen
+    QUALIFY row_number() OVER (PARTITION BY model_a, model_b, is_simulated ORDER BY month DESC) = 1
+),
+
+people AS (
+    SELECT *
+    FROM corrected_scores
+    WHERE prompt_style = $prompt_style AND estimator = 'prediction_powered'
+    QUALIFY row_number() OVER (PARTITION BY edition_id, model, is_simulated ORDER BY corrected_at DESC) = 1
+),
+
+prices AS (
+    SELECT month, model, purpose, sum(cost_usd) / nullif(sum(call_count - unpriced_count), 0) AS usd
+    FROM monthly_costs
+    WHERE month IN (SELECT month FROM latest) AND purpose IN ('exam', 'judge')
+    GROUP BY month, model, purpose
+),
+
+beside AS (
+    SELECT
+        l.*,
+        a.score AS score_a,
+        b.score AS score_b,
+        a.equated_score - b.equated_score AS equated_difference,
+        1.959963984540054 * sqrt(a.equated_se ** 2 + b.equated_se ** 2) AS equated_reach,
+        ca.corrected_score - cb.corrected_score AS corrected_difference,
+        sqrt((ca.corrected_score - ca.corrected_low) ** 2 + (cb.corrected_high - cb.corrected_score) ** 2) AS corrected_down,
+        sqrt((ca.corrected_high - ca.corrected_score) ** 2 + (cb.corrected_score - cb.corrected_low) ** 2) AS corrected_up,
+        if(l.is_paired, l.pair_count, least(a.item_count, b.item_count)) AS item_count,
+        pa.usd + pb.usd + 2 * pj.usd AS usd
+    FROM latest AS l
+    JOIN edition_scores AS a
+        ON a.edition_id = l.edition_id
+        AND a.month = l.month
+        AND a.model = l.model_a
+        AND a.prompt_style = l.prompt_style
+        AND a.discipline = 'all'
+    JOIN edition_scores AS b
+        ON b.edition_id = l.edition_id
+        AND b.month = l.month
+        AND b.model = l.model_b
+        AND b.prompt_style = l.prompt_style
+        AND b.discipline = 'all'
+    LEFT JOIN people AS ca ON ca.edition_id = l.edition_id AND ca.model = l.model_a AND ca.is_simulated = l.is_simulated
+    LEFT JOIN people AS cb ON cb.edition_id = l.edition_id AND cb.model = l.model_b AND cb.is_simulated = l.is_simulated
+    LEFT JOIN prices AS pa ON pa.month = l.month AND pa.model = l.model_a AND pa.purpose = 'exam'
+    LEFT JOIN prices AS pb ON pb.month = l.month AND pb.model = l.model_b AND pb.purpose = 'exam'
+    LEFT JOIN prices AS pj ON pj.month = l.month AND pj.model = l.judge AND pj.purpose = 'judge'
+),
+
+-- The standard error falls with the root of the number of questions; 0.8416 standard errors above the bar are passed in 80% of months.
+needed AS (
+    SELECT
+        *,
+        CASE
+            WHEN side = 0 AND difference_se > 0 AND round(difference, 9) <> 0 THEN greatest(1, ceil(item_count * (
+                ((greatest(1.959963984540054, (together_high - together_low) / 2 / difference_se) + 0.8416212335729143) * difference_se / difference) ** 2
+                - 1
+            )))
+        END AS needed_count
+    FROM beside
+)
+
+SELECT
+    n.model_a,
+    n.model_b,
+    n.month,
+    n.score_a,
+    n.score_b,
+    n.difference,
+    n.together_low,
+    n.together_high,
+    coalesce(n.p_together, n.p_holm) AS p_together,
+    CASE n.side
+        WHEN 1 THEN n.model_a || ' is better'
+        WHEN -1 THEN n.model_b || ' is better'
+        WHEN 0 THEN 'not told apart'
+        ELSE 'no comparison'
+    END AS verdict,
+    s.since_month,
+    s.since_count,
+    m.month_count,
+    m.better_count,
+    m.worse_count,
+    m.alike_count,
+    p.pooled_count,
+    p.pooled_from,
+    p.pooled_difference,
+    greatest(-100, p.pooled_difference - p.pooled_reach) AS pooled_low,
+    least(100, p.pooled_difference + p.pooled_reach) AS pooled_high,
+    n.is_paired,
+    n.item_count,
+    n.equated_difference,
+    n.equated_difference - n.equated_reach AS equated_low,
+    n.equated_difference + n.equated_reach AS equated_high,
+    n.corrected_difference,
+    n.corrected_difference - n.corrected_down AS corrected_low,
+    n.corrected_difference + n.corrected_up AS corrected_high,
+    n.needed_count::BIGINT AS needed_count,
+    n.needed_count * n.usd AS needed_usd,
+    n.is_provisional,
+    n.overridden_gates,
+    n.edition_id,
+    n.is_simulated
+FROM needed AS n
+JOIN months AS m USING (model_a, model_b, is_simulated)
+LEFT JOIN streaks AS s USING (model_a, model_b, is_simulated)
+LEFT JOIN pooled AS p USING (model_a, model_b, is_simulated)
+ORDER BY n.is_simulated, n.model_a, n.model_b

@@ -1,0 +1,41 @@
+-- From which edition to which did S of each candidate move since a month?
+-- One row per candidate and prompt style that was published in two months from $since_month on, repetitions of a month left out: its
+-- first edition there and its last; through_month is the last month that was published at all, weights are those of that month.
+-- A null month is the first that was published.
+-- Parameters: $since_month (default null), $is_simulated
+WITH published AS (
+    SELECT *
+    FROM current_editions
+    WHERE NOT is_repetition AND is_simulated = $is_simulated
+),
+
+stretch AS (
+    SELECT
+        coalesce($since_month::VARCHAR, min(month)) AS since_month,
+        max(month) AS through_month,
+        arg_max(weights, month) AS weights
+    FROM published
+)
+
+SELECT
+    stretch.since_month,
+    stretch.through_month,
+    stretch.weights,
+    s.model,
+    any_value(s.organisation) AS organisation,
+    s.prompt_style,
+    arg_min(s.edition_id, s.month) AS from_edition_id,
+    min(s.month) AS from_month,
+    arg_min(s.score, s.month) AS from_score,
+    arg_max(s.edition_id, s.month) AS to_edition_id,
+    max(s.month) AS to_month,
+    arg_max(s.score, s.month) AS to_score,
+    arg_max_null(s.equated_score, s.month) - arg_min_null(s.equated_score, s.month) AS equated_change,
+    count(*) AS month_count
+FROM edition_scores AS s
+JOIN published AS e ON e.edition_id = s.edition_id AND e.month = s.month
+CROSS JOIN stretch
+WHERE s.discipline = 'all' AND s.score IS NOT NULL AND s.month >= stretch.since_month
+GROUP BY stretch.since_month, stretch.through_month, stretch.weights, s.model, s.prompt_style
+HAVING count(*) > 1
+ORDER BY s.prompt_style, s.model
