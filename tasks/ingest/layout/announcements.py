@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import lru_cache
 from importlib import resources
@@ -52,7 +53,7 @@ def read_announcement(text: str) -> Announcement | None:
     if _find(text, "blanks") is not None:
         return None  # the marks count gaps, of which a question may have several
     product = _find(text, "product")
-    if product is not None:
+    if product is not None and _holds(product, text):
         values = _values(product)
         return Announcement(tuple(dict.fromkeys(values)), False, product.group(0).strip())
     total, each = _find(text, "sum"), _find(text, "each")
@@ -63,6 +64,24 @@ def read_announcement(text: str) -> Announcement | None:
         return None
     said = text[min(total.start(), each.start()) : max(total.end(), each.end())]
     return Announcement((int(whole // part),), False, said.strip())
+
+
+def _holds(product: re.Match[str], text: str) -> bool:
+    """Whether what stands after `=` is the product: a calculation announces nothing.
+
+    In brackets it is believed as it stands: a scan may have misread the sum.
+    """
+    if product.group(0)[0] in "(（[":
+        return True
+    factors = [_number(value) or 0.0 for value in product.groups() if value]
+    stated = _STATED.match(text, product.end() - 1)
+    result = math.prod(factors) if stated is None else float(stated.group().replace(",", ""))
+    return max(factors) <= _MOST and math.prod(factors) == result
+
+
+# No section has more questions, no question more marks.
+_MOST = 300
+_STATED = re.compile(r"\d(?:[\d,]*\d)?(?:\.\d+)?")
 
 
 def read_sum(text: str) -> float | None:
@@ -82,7 +101,7 @@ def read_range(text: str) -> tuple[int, int] | None:
 
 def _values(match: re.Match[str]) -> list[int]:
     numbers = [_number(group) for group in match.groups() if group]
-    return [int(number) for number in numbers if number and number == int(number) and 0 < number <= 300]
+    return [int(number) for number in numbers if number and number == int(number) and 0 < number <= _MOST]
 
 
 def _number(token: str) -> float | None:
