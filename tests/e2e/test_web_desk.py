@@ -65,7 +65,12 @@ class Server:
     def start(self) -> None:
         self._process = subprocess.Popen(
             [PROCTOR, "web", "--port", str(self.port)],
-            env=os.environ | {"PROCTOR_HOME": str(self._home), "PROCTOR_NO_SERVER": "1"},
+            env=os.environ
+            | {
+                "PROCTOR_HOME": str(self._home),
+                "PROCTOR_NO_SERVER": "1",
+                "PROCTOR_REVIEW_DAILY_QUOTA": "2",
+            },
             stdout=self._log,
             stderr=self._log,
             start_new_session=True,
@@ -226,6 +231,10 @@ def test_two_annotators_and_an_adjudicator_finish_a_batch(
     chen.press("a")
     assert SCRIPT in chen.read_stem()
     chen.press("r", "3")
+    # That was the day's share: it is said once, and holds nothing back.
+    expect(chen.page.locator("#notice")).to_contain_text("Today's 2 are done (2)")
+    faults += find_faults_of_access(chen.page)
+    chen.page.locator("#notice").get_by_role("button").click()
 
     # A correction is begun; the page is loaded again in the middle of it; the correction is still there.
     assert "第3题" in chen.read_stem()
