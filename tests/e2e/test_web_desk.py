@@ -17,7 +17,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -39,6 +39,7 @@ pytestmark = [*needs_browser, pytest.mark.slow]
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 PASSWORD, BATCH = "correct horse battery", "2026-11-desk"
+SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
 DESKTOP, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 800}
 SCRIPT = "<img src=x onerror=\"document.body.dataset.stolen='1'\">"
 QUESTIONS = [
@@ -203,17 +204,21 @@ def read_decided(settings: Settings) -> dict[tuple[str, int], Decision]:
 
 
 def find_faults_of_access(page: Page) -> list[str]:
-    """What axe-core finds that is serious or critical, by rule and place."""
+    """What axe-core finds that is serious or critical in light and in dark, by rule and place."""
     from axe_playwright_python.base import AXE_FILE_PATH
 
     page.evaluate(Path(AXE_FILE_PATH).read_text("utf-8"))
-    found: dict[str, Any] = page.evaluate("axe.run({resultTypes: ['violations']})")
-    return [
-        f"{page.url}: {rule['id']} {node['target']}"
-        for rule in found["violations"]
-        if rule["impact"] in ("serious", "critical")
-        for node in rule["nodes"]
-    ]
+    faults: list[str] = []
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        found: dict[str, Any] = page.evaluate("axe.run({resultTypes: ['violations']})")
+        faults += [
+            f"{page.url} ({scheme}): {rule['id']} {node['target']}"
+            for rule in found["violations"]
+            if rule["impact"] in ("serious", "critical")
+            for node in rule["nodes"]
+        ]
+    return faults
 
 
 def test_two_annotators_and_an_adjudicator_finish_a_batch(
