@@ -36,7 +36,7 @@ def list_settings(
 ) -> None:
     """List every setting: its value, where that is from, and what it means.
 
-    Example: proctor settings --changed
+    Example: proctor settings list --changed
     """
     settings, path = load_settings(), find_toml()
     rows = []
