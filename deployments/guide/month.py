@@ -167,10 +167,21 @@ def _shorten_review(talk: Talk) -> None:
 
 def _serve(talk: Talk) -> None:
     """The desk, until Ctrl-C: which ends it and not the guide."""
-    try:
-        talk.run("web")
-    except (KeyboardInterrupt, StepError):
-        talk.tell()
+    port: list[str] = []
+    while True:
+        try:
+            talk.run("web", *port)
+            return
+        except StepError as error:
+            if error.code == INTERRUPTED:
+                talk.tell()
+                return
+        port = ["--port", talk.ask("Port for the desk", "8711", check=_check_port)]
+
+
+def _check_port(port: str) -> None:
+    if not (port.isdecimal() and 0 < int(port) < 65536):
+        raise UsageError(f"{port} is no port. Give a number from 1 to 65535.")
 
 
 def _shape_exam(talk: Talk, answers: GivenAnswers) -> None:
