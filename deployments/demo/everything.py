@@ -18,6 +18,7 @@ import yaml
 
 from deployments.demo.league import LEAGUE, report_demo_league
 from deployments.demo.people import label_failures, rate_round, score_texts
+from deployments.demo.run import MONTHS
 from deployments.demo.simulation import PROFILE, serving_models
 from deployments.demo.writing import write_writing_tasks
 from deployments.flow_runs import run_flow
@@ -35,7 +36,7 @@ from warehouse.lake.reading import queries
 from warehouse.ledger.engine.opening import open_ledger
 
 HERE: Final = Path(__file__).parent / "further"
-MONTH: Final = "2026-12"
+FURTHER_MONTH: Final = "2026-12"
 DRAW_SIZE: Final = 20
 GAMING: Final = "sim-cirrus-eager"
 WRITERS: Final = ("sim-aurora-2", "sim-basalt-1", "sim-dune-4")
@@ -82,18 +83,24 @@ def run_everything(
         run_flow("ingest", paths=[str(HERE / "science-quiz-2026.txt")])
         review(settings)
         run_flow("review_gate")
-    with serving_models(settings):
-        with measured("variants by a model"):
+    with measured("variants by a model"):
+        with serving_models(settings):
             run_flow("augment", generator="sim-writer", methods=["paraphrase"], budget_usd=1.0)
+        # They are held until a sample of them is read; the models that are served next know them.
+        review(settings)
+        run_flow("review_gate")
+    with serving_models(settings):
         with measured("judges watched"):
             with open_lake(settings) as lake:
                 draw_anchors(lake, first_runs[0], f"anchors-{first_runs[0]}", size=_ANCHORS)
-            run_flow("drift", month="2026-11")
+            # Every month that the demo has examined: continuing it looks at the judges in that month, too.
+            for month in MONTHS:
+                run_flow("drift", month=month)
         with measured("judges held to people"):
             _calibrate(settings, first_runs[-1])
-        with measured(f"monthly {MONTH}"):
+        with measured(f"monthly {FURTHER_MONTH}"):
             candidates = [model.name for model in read_registry(settings.registry_path).candidates()]
-            further = run_flow("monthly", month=MONTH, candidates=candidates)["run_id"]
+            further = run_flow("monthly", month=FURTHER_MONTH, candidates=candidates)["run_id"]
         with measured("errors labelled"):
             _label_errors(settings, further)
         with measured("questions replayed"):
@@ -111,7 +118,7 @@ def run_everything(
         with measured("writing tasks scored"):
             _score_writing(settings, folder)
     with measured("fresh draw, judges hard to read"), serving_models(settings, _write_hard_profile(folder)):
-        drawn = run_flow("evaluate", month=MONTH, draw=DRAW_SIZE, candidates=candidates)["run_id"]
+        drawn = run_flow("evaluate", month=FURTHER_MONTH, draw=DRAW_SIZE, candidates=candidates)["run_id"]
         run_flow("judge", run_id=drawn)
         reason = "simulated judges that are hard to read"
         run_flow("publish", run_id=drawn, overridden=list(GATES), reason=reason)

@@ -27,6 +27,8 @@ MONTHS = ("2026-10", "2026-11")
 ANNOTATORS = ("demo-annotator-1", "demo-annotator-2")
 # Small enough for a laptop: three lineages of each of ten disciplines in a set, one repeat, all three styles.
 DEMO_SETTINGS = {"PROCTOR_SET_SIZE": "30", "PROCTOR_REPEATS": "1"}
+# What a month pays for: candidates, their judges, and the judges' anchor set where there is one.
+_CALLS = ("calls", "judge_calls", "anchor_calls")
 
 
 @dataclass
@@ -122,7 +124,7 @@ def _run_stages(settings: Settings, result: DemoResult) -> None:
             with _measured(result, f"monthly {month}"):
                 run = run_flow("monthly", month=month, candidates=candidates)
             result.runs.append(run["run_id"])
-            result.new_calls += run["calls"].get("sent", 0) + run["judge_calls"].get("sent", 0)
+            result.new_calls += sum(run[calls].get("sent", 0) for calls in _CALLS)
             result.report = run["report"]
 
 

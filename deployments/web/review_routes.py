@@ -75,6 +75,7 @@ def add_review_routes(app: FastAPI) -> None:
             queues=QUEUES,
             today=_count_today(ledger, visitor.user_id),
             quota=read_daily_quota(ledger, settings, visitor.user_id),
+            is_due=any(count_days(one.due_at, now) <= 0 and any(one.waiting.values()) for one in work),
         )
 
     @app.get("/review/{batch_id}/list/{queue}")
@@ -127,6 +128,7 @@ def add_review_routes(app: FastAPI) -> None:
             decided_count=decided,
             today=_count_today(ledger, visitor.user_id),
             quota=read_daily_quota(ledger, settings, visitor.user_id),
+            is_due=count_days(one.batch.due_at, now_text()) <= 0,
             reasons=REJECT_REASONS,
         )
 

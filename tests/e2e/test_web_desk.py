@@ -17,7 +17,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -39,6 +39,7 @@ pytestmark = [*needs_browser, pytest.mark.slow]
 
 PROCTOR = str(Path(sys.executable).with_name("proctor"))
 PASSWORD, BATCH = "correct horse battery", "2026-11-desk"
+SCHEMES: tuple[Literal["dark", "light"], ...] = ("dark", "light")
 DESKTOP, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 800}
 SCRIPT = "<img src=x onerror=\"document.body.dataset.stolen='1'\">"
 QUESTIONS = [
@@ -65,7 +66,12 @@ class Server:
     def start(self) -> None:
         self._process = subprocess.Popen(
             [PROCTOR, "web", "--port", str(self.port)],
-            env=os.environ | {"PROCTOR_HOME": str(self._home), "PROCTOR_NO_SERVER": "1"},
+            env=os.environ
+            | {
+                "PROCTOR_HOME": str(self._home),
+                "PROCTOR_NO_SERVER": "1",
+                "PROCTOR_REVIEW_DAILY_QUOTA": "2",
+            },
             stdout=self._log,
             stderr=self._log,
             start_new_session=True,
@@ -198,17 +204,21 @@ def read_decided(settings: Settings) -> dict[tuple[str, int], Decision]:
 
 
 def find_faults_of_access(page: Page) -> list[str]:
-    """What axe-core finds that is serious or critical, by rule and place."""
+    """What axe-core finds that is serious or critical in light and in dark, by rule and place."""
     from axe_playwright_python.base import AXE_FILE_PATH
 
     page.evaluate(Path(AXE_FILE_PATH).read_text("utf-8"))
-    found: dict[str, Any] = page.evaluate("axe.run({resultTypes: ['violations']})")
-    return [
-        f"{page.url}: {rule['id']} {node['target']}"
-        for rule in found["violations"]
-        if rule["impact"] in ("serious", "critical")
-        for node in rule["nodes"]
-    ]
+    faults: list[str] = []
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        found: dict[str, Any] = page.evaluate("axe.run({resultTypes: ['violations']})")
+        faults += [
+            f"{page.url} ({scheme}): {rule['id']} {node['target']}"
+            for rule in found["violations"]
+            if rule["impact"] in ("serious", "critical")
+            for node in rule["nodes"]
+        ]
+    return faults
 
 
 def test_two_annotators_and_an_adjudicator_finish_a_batch(
@@ -226,6 +236,10 @@ def test_two_annotators_and_an_adjudicator_finish_a_batch(
     chen.press("a")
     assert SCRIPT in chen.read_stem()
     chen.press("r", "3")
+    # That was the day's share: it is said once, and holds nothing back.
+    expect(chen.page.locator("#notice")).to_contain_text("Today's 2 are done (2)")
+    faults += find_faults_of_access(chen.page)
+    chen.page.locator("#notice").get_by_role("button").click()
 
     # A correction is begun; the page is loaded again in the middle of it; the correction is still there.
     assert "第3题" in chen.read_stem()

@@ -15,6 +15,8 @@ const reasons = document.getElementById('reasons');
 const help = document.getElementById('help');
 const finished = document.getElementById('finished');
 const AHEAD = 3;
+const BREAK_MS = 10 * 60000;
+const STRETCH_MINUTES = 60;
 // Cards come from our own server, which has escaped what they show; nothing else becomes HTML.
 const policy = window.trustedTypes?.createPolicy('proctor', { createHTML: (text) => text }) ?? { createHTML: (text) => text };
 
@@ -290,6 +292,7 @@ function hear(event) {
     showCounts();
     if (card?.dataset.reference === item.reference) { card.dataset.seen = event.seen ?? ''; showOwn(item.body); }
     showState(outbox.count > 1 ? say.saving : say.saved);
+    suggestRest();
     if (['offline', 'signed_out'].includes(notice.dataset.kind)) hideNotice();
   } else if (event.kind === 'conflict') showConflict(event);
   else if (event.kind === 'faulty') {
@@ -397,6 +400,28 @@ function showCounts() {
   const bar = document.getElementById('progress');
   if (bar) document.getElementById('counted').textContent = fillIn(say.progress, { done: bar.value, all: bar.max });
   document.getElementById('today').textContent = fillIn(say.today, { done: today, quota: desk.dataset.quota });
+}
+
+// Whoever has done the day's share, or decided for an hour without a break, is told once: nothing is held back.
+function suggestRest() {
+  const now = Date.now(), day = new Date().toDateString(), kept = read(localStorage, `proctor.rest.${user}`) ?? {};
+  const isBroken = !kept.last || now - kept.last > BREAK_MS;
+  const rest = { since: isBroken ? now : kept.since, last: now, quota: kept.quota, told: isBroken ? false : kept.told };
+  const minutes = Math.round((now - rest.since) / 60000);
+  if (today >= Number(desk.dataset.quota) && rest.quota !== day) {
+    rest.quota = day;
+    advise(fillIn(desk.dataset.due ? say.quota_due : say.quota_reached, { done: today, quota: desk.dataset.quota }));
+  } else if (minutes >= STRETCH_MINUTES && !rest.told) {
+    rest.told = true;
+    advise(fillIn(say.break_due, { minutes }));
+  }
+  localStorage.setItem(`proctor.rest.${user}`, JSON.stringify(rest));
+}
+
+function advise(text) {
+  const close = build('button', { type: 'button', textContent: say.close });
+  close.addEventListener('click', hideNotice);
+  fillNotice('rest', [build('p', { textContent: text }), close]);
 }
 
 function showState(text, isTrouble = false) {

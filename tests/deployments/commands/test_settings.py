@@ -64,7 +64,10 @@ def test_a_new_file_is_made_and_holds_at_once(folder: Path) -> None:
     assert invoke(HOME, "settings", "set", "set_size", "90").exit_code == 0
     assert invoke(HOME, "settings", "set", "set_size", "60").exit_code == 0
     assert load_settings().set_size == 60
-    rows = {row["setting"]: row for row in json.loads(invoke(HOME, "settings", "--changed", "--json").stdout)}
+    rows = {
+        row["setting"]: row
+        for row in json.loads(invoke(HOME, "settings", "list", "--changed", "--json").stdout)
+    }
     assert rows["set_size"]["value"] == "60"
     assert rows["set_size"]["from"].endswith("proctor.toml")
     assert rows["home"]["from"] == "PROCTOR_HOME"

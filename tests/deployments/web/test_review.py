@@ -11,6 +11,7 @@ from typing import Any
 
 from tasks.questions import QuestionContent
 from tasks.review import close_batch
+from tasks.review.assigning import write_annotator
 from tasks.review.channels import parse_decision
 from tasks.review.decisions import Edit, GivenDecision
 from tasks.review.recording import Submission, record
@@ -222,6 +223,15 @@ def test_today_counts_decisions_of_every_batch_and_days_left_are_shown(desk: Des
     assert "Today 1 of 50" in page
     assert "1 of 3 decided" in page
     assert "30 days left" in page
+
+
+def test_who_has_done_the_day_s_share_is_told_to_stop(desk: Desk) -> None:
+    write_annotator(desk.ledger, "chen", daily_quota=1)
+    chen = desk.sign_in("chen")
+    assert "are done" not in chen.get("/").text
+    chen.decide(0, "accept")
+    assert "Today&#39;s 1 are done (1)" in chen.get("/").text
+    assert 'data-quota="1"' in chen.get(chen.path(1)).text
 
 
 def test_everything_an_annotator_sees_is_in_their_language(make_desk: MakeDesk) -> None:
