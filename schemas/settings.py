@@ -514,8 +514,9 @@ def _explain(error: ValidationError) -> UsageError:
     first = error.errors(include_input=False, include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
     what = first["msg"].removeprefix("Value error, ").rstrip(".")
+    end = "" if what.endswith("?") else "."
     return UsageError(
-        f"Setting {name!r} ({PREFIX}{name.upper()} or {TOML_NAME}): {what}. Correct it and run again."
+        f"Setting {name!r} ({PREFIX}{name.upper()} or {TOML_NAME}): {what}{end} Correct it and run again."
     )
 
 

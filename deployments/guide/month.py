@@ -6,16 +6,15 @@ A step is one or a few commands of ours, each printed before it runs; stopped an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import typer
-
-from deployments.guide.talking import StepError, Talk
-from schemas.errors import UsageError
-from schemas.settings import is_home, load_settings
+from deployments.guide.answers import GivenAnswers
+from deployments.guide.seats import register_models
+from deployments.guide.talking import StepError, Talk, split_names
+from schemas.errors import INTERRUPTED, UsageError
+from schemas.settings import is_home, load_settings, read_setting
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.models.registry import SIMULATED_URL
 
@@ -24,33 +23,9 @@ _MOST_QUESTIONS: Final = 1_000
 _UNKNOWN: Final = "unknown"
 # Fewer of a discipline tell nothing of it.
 _LEAST_SHARE: Final = 3
-_JUDGE_HELP = "It must not be one of the candidates, and better not of one of their families."
-
-
-@dataclass(frozen=True)
-class GivenAnswers:
-    """What is answered beforehand; the rest is asked for."""
-
-    papers: Annotated[str, typer.Option("--papers", help="Folder or file of exam papers.")] = ""
-    annotators: Annotated[str, typer.Option("--annotators", help="Who reviews, with commas.")] = ""
-    url: Annotated[str, typer.Option("--url", help="Address of the candidates' API.")] = ""
-    key_variable: Annotated[
-        str, typer.Option("--key-variable", help="Environment variable with its key; `none` for none.")
-    ] = ""
-    organisation: Annotated[str, typer.Option("--organisation", help="Who owns the candidates.")] = ""
-    candidates: Annotated[
-        str, typer.Option("--candidates", help="Their names there, with commas; the first is the reference.")
-    ] = ""
-    judge: Annotated[str, typer.Option("--judge", help="Name of the judge.")] = ""
-    judge_url: Annotated[str, typer.Option("--judge-url", help="Address of its API.")] = ""
-    judge_key_variable: Annotated[
-        str, typer.Option("--judge-key-variable", help="Environment variable with its key; `none` for none.")
-    ] = ""
-    judge_organisation: Annotated[str, typer.Option("--judge-organisation", help="Who owns it.")] = ""
-    are_simulated: Annotated[
-        bool, typer.Option("--simulated", help="These are no models; what they answer is marked everywhere.")
-    ] = False
-    styles: Annotated[str, typer.Option("--styles", help="Prompt styles, with commas.")] = ""
+# What two people would look at for longer than this is begun with a part of it.
+_LONG_REVIEW_DAYS: Final = 10
+_SHORT_REVIEW_DAYS: Final = 5
 
 
 def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = False) -> int:
@@ -69,7 +44,7 @@ def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = Fal
         if not _review(talk, answers):
             return 0
         if not talk.read("sql", "editions_published"):
-            _register_models(talk, answers)
+            register_models(talk, answers)
             _shape_exam(talk, answers)
             if code := _hold_exam(talk, month):
                 return code
@@ -77,7 +52,10 @@ def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = Fal
             _show_board(talk)
         return 0
     except StepError as error:
-        talk.tell("The step did not end well; what to do stands above. `proctor start` goes on from there.")
+        if error.code != INTERRUPTED:
+            talk.tell(
+                "The step did not end well; what to do stands above. `proctor start` goes on from there."
+            )
         return error.code
 
 
@@ -94,9 +72,9 @@ def _make_home(talk: Talk) -> None:
 def _read_papers(talk: Talk, answers: GivenAnswers) -> None:
     talk.head(2, "Papers become questions")
     if answers.papers or not _count_read(talk):
-        papers = answers.papers or talk.ask("Folder with your exam papers", option="--papers")
-        if not Path(papers).expanduser().exists():
-            raise UsageError(f"There is no file and no folder {papers}. Give the folder with the papers.")
+        papers = talk.ask(
+            "Folder with your exam papers", given=answers.papers, option="--papers", check=_check_papers
+        )
         talk.run("ingest", str(Path(papers).expanduser()), may_refuse=True)
     read = _count_read(talk)
     if not read:
@@ -120,27 +98,17 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
     people = [
         one for one in talk.read("exam", "user", "list") if one["role"] == "annotator" and one["is_active"]
     ]
-    if len(people) < needed and not _count_bank(talk):
-        default = ",".join(f"annotator-{number}" for number in range(1, needed + 1))
-        names = answers.annotators or talk.ask(f"Names of {needed} annotators or more", default)
-        known = {one["user_id"] for one in people}
-        for name in _split(names):
-            if name not in known:
-                talk.run(
-                    "exam",
-                    "user",
-                    "add",
-                    name,
-                    "--role",
-                    "annotator",
-                    *([] if talk.is_silent else ["--password"]),
-                )
-    if not any(one["status"] == "open" for one in _list_batches(talk)) and not _count_bank(talk):
-        talk.run("review", "assign", may_refuse=True)
+    if not _count_bank(talk):
+        if len(people) < needed:
+            _add_annotators(talk, answers, [one["user_id"] for one in people], needed)
+        if not any(one["status"] == "open" for one in _list_batches(talk)):
+            _shorten_review(talk)
+            talk.run("review", "assign", may_refuse=True)
     while open_batches := [one for one in _list_batches(talk) if one["status"] == "open"]:
         talk.run("review", "status")
         talk.tell(
-            f"{len(open_batches)} batches wait for decisions: in the browser (proctor web), or in workbooks (proctor review export)."
+            f"Batches that wait for decisions: {len(open_batches)}. People decide in the browser, at the address that the desk prints, each "
+            "with their own name and password; or in workbooks (proctor review export workbooks, then proctor review import workbooks/*.xlsx)."
         )
         if talk.is_silent or not talk.confirm("Open the desk now? Ctrl-C comes back here", default=True):
             talk.tell("When they have decided: proctor start")
@@ -156,60 +124,64 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
     return True
 
 
+def _check_papers(papers: str) -> None:
+    path = Path(papers).expanduser()
+    if not path.exists():
+        raise UsageError(f"There is no file and no folder {papers}. Give the folder with the papers.")
+    if path.is_dir() and not any(one.is_file() for one in path.rglob("*")):
+        raise UsageError(f"The folder {papers} holds no file. Give the folder with the papers.")
+
+
+def _add_annotators(talk: Talk, answers: GivenAnswers, known: Sequence[str], needed: int) -> None:
+    def check(names: str) -> None:
+        count = len({*known, *split_names(names)})
+        if count < needed:
+            raise UsageError(
+                f"Every question is looked at by {needed} people, and with these there would be {count}. Name as many, each once."
+            )
+
+    free = [name for number in range(1, needed + 1) if (name := f"annotator-{number}") not in known]
+    question = f"Names of {needed} annotators or more"
+    names = talk.ask(question, ",".join([*known, *free][:needed]), given=answers.annotators, check=check)
+    if not talk.is_silent:
+        talk.tell("Each gets a password, of 12 characters or more, with which they sign in.")
+    for name in split_names(names):
+        if name not in known:
+            password = [] if talk.is_silent else ["--password"]
+            talk.insist("exam", "user", "add", name, "--role", "annotator", *password)
+
+
+def _shorten_review(talk: Talk) -> None:
+    """Begin with a part of many questions: the month waits until its batch is decided."""
+    settings = load_settings()
+    count, a_day = sum(_count_read(talk).values()), settings.review_daily_quota
+    days = -(-count // a_day)
+    if "review_due_days" in settings.model_fields_set or days <= _LONG_REVIEW_DAYS:
+        return
+    talk.tell(
+        f"{count} questions are {days} days of work for two, at {a_day} a day each. A batch of fewer days is a part of them, of every "
+        "discipline; the others wait for later batches."
+    )
+    _ask_setting(talk, "review_due_days", "Days of this batch", str(_SHORT_REVIEW_DAYS))
+
+
 def _serve(talk: Talk) -> None:
     """The desk, until Ctrl-C: which ends it and not the guide."""
-    try:
-        talk.run("web")
-    except (KeyboardInterrupt, StepError):
-        talk.tell()
+    port: list[str] = []
+    while True:
+        try:
+            talk.run("web", *port)
+            return
+        except StepError as error:
+            if error.code == INTERRUPTED:
+                talk.tell()
+                return
+        port = ["--port", talk.ask("Port for the desk", "8711", check=_check_port)]
 
 
-def _register_models(talk: Talk, answers: GivenAnswers) -> None:
-    talk.head(4, "Who sits, and who judges")
-    models = talk.read("models", "list")
-    # What `proctor init` writes as an example is nobody's model.
-    own = [one for one in models if one["provider"] != SIMULATED_URL]
-    path = load_settings().registry_path
-    url, key_variable, organisation = answers.url, answers.key_variable, answers.organisation
-    if not any("candidate" in one["roles"].split() for one in own):
-        talk.tell("An endpoint speaks OpenAI's API: a provider's, or your own (vLLM, llama.cpp, SGLang).")
-        url = url or talk.ask("Its address", "http://127.0.0.1:8000/v1", option="--url")
-        key_variable = key_variable or talk.ask("Environment variable with its key (`none` for none)", "none")
-        organisation = organisation or talk.ask("Who owns the models", "My lab")
-        names = _split(
-            answers.candidates
-            or talk.ask("Candidates, by their names there, with commas", option="--candidates")
-        )
-        for place, name in enumerate(names):
-            roles = "candidate,reference" if place == 0 else "candidate"
-            described = _describe(answers, url, key_variable, organisation)
-            talk.run("models", "add", name, *described, "--roles", roles)
-        talk.run("settings", "set", "reference_model", names[0])
-        load_settings.cache_clear()
-    if not any("judge" in one["roles"].split() for one in own):
-        talk.tell(f"A judge gives every answer its stars. {_JUDGE_HELP}")
-        judge = answers.judge or talk.ask("Judge, by its name at its address", option="--judge")
-        described = _describe(
-            answers,
-            answers.judge_url
-            or talk.ask("Its address", url or "http://127.0.0.1:8000/v1", option="--judge-url"),
-            answers.judge_key_variable
-            or talk.ask("Environment variable with its key (`none` for none)", key_variable or "none"),
-            answers.judge_organisation or talk.ask("Who owns it", organisation or "My lab"),
-        )
-        talk.run("models", "add", judge, *described, "--roles", "judge")
-        _set(talk, "judges", judge)
-    talk.tell(f"{path} has all of it; prices, limits and families can be filled in there.")
-    added = [one["model"] for one in talk.read("models", "list") if one["provider"] != SIMULATED_URL]
-    if talk.run("models", "check", ",".join(added), may_refuse=True):
-        talk.tell("An entry is corrected by `proctor models add NAME … --again`, with the same options.")
-        raise StepError(1)
-
-
-def _describe(answers: GivenAnswers, url: str, key_variable: str, organisation: str) -> list[str]:
-    key = [] if key_variable == "none" else ["--key-variable", key_variable]
-    simulated = ["--simulated"] if answers.are_simulated else []
-    return ["--url", url, "--organisation", organisation, *key, *simulated]
+def _check_port(port: str) -> None:
+    if not (port.isdecimal() and 0 < int(port) < 65536):
+        raise UsageError(f"{port} is no port. Give a number from 1 to 65535.")
 
 
 def _shape_exam(talk: Talk, answers: GivenAnswers) -> None:
@@ -222,10 +194,8 @@ def _shape_exam(talk: Talk, answers: GivenAnswers) -> None:
     if "set_size" not in settings.model_fields_set:
         _choose_size(talk, {name: counts.get(name, 0) for name in settings.disciplines})
     if "prompt_styles" not in settings.model_fields_set:
-        styles = answers.styles or talk.ask(
-            "Prompt styles (zero_shot, few_shot, chain_of_thought)", "zero_shot"
-        )
-        _set(talk, "prompt_styles", styles)
+        question = "Prompt styles (zero_shot, few_shot, chain_of_thought)"
+        _ask_setting(talk, "prompt_styles", question, "zero_shot", given=answers.styles)
     settings = load_settings()
     talk.tell(
         f"S is then the mean over {', '.join(settings.disciplines)}, each with the same weight: it compares with other months "
@@ -247,7 +217,15 @@ def _choose_disciplines(talk: Talk, counts: dict[str, int], least: int) -> None:
     if set(fit) == set(EXAMINED_DISCIPLINES):
         return
     talk.tell(f"The bank by discipline: {listed}. A discipline needs {least}.")
-    _set(talk, "disciplines", talk.ask("Disciplines of the exam, with commas", ", ".join(fit)))
+
+    def check(names: str) -> None:
+        for name in read_setting("disciplines", names):
+            if name not in fit:
+                raise UsageError(
+                    f"{name} has {counts.get(name, 0)} questions in the bank and needs {least}. Choose among {', '.join(fit)}."
+                )
+
+    _ask_setting(talk, "disciplines", "Disciplines of the exam, with commas", ", ".join(fit), check=check)
 
 
 def _choose_size(talk: Talk, counts: dict[str, int]) -> None:
@@ -257,12 +235,29 @@ def _choose_size(talk: Talk, counts: dict[str, int]) -> None:
         "No organisation is asked a question twice. Half of the smallest discipline leaves as much for the next month; more papers "
         "make longer exams and more months."
     )
-    _set(talk, "set_size", talk.ask("Questions of a set", str(share * len(counts))))
+    there = sum(counts.values())
+
+    def check(size: str) -> None:
+        if read_setting("set_size", size) > there:
+            raise UsageError(f"The bank has {there} questions of these disciplines. A set has no more.")
+
+    _ask_setting(talk, "set_size", "Questions of a set", str(share * len(counts)), check=check)
 
 
-def _set(talk: Talk, name: str, value: str) -> None:
-    talk.run("settings", "set", name, value)
-    load_settings.cache_clear()
+def _ask_setting(
+    talk: Talk,
+    name: str,
+    question: str,
+    default: str,
+    *,
+    given: str = "",
+    check: Callable[[str], object] | None = None,
+) -> None:
+    """Ask for a setting, which must be one, and write it."""
+    talk.set(
+        name,
+        talk.ask(question, default, given=given, check=check or (lambda text: read_setting(name, text))),
+    )
 
 
 def _hold_exam(talk: Talk, month: str) -> int:
@@ -329,7 +324,3 @@ def _count_bank(talk: Talk) -> int:
 def _list_batches(talk: Talk) -> list[dict[str, Any]]:
     batches: list[dict[str, Any]] = talk.read("review", "status")["batches"]
     return batches
-
-
-def _split(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

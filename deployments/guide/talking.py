@@ -6,14 +6,18 @@ import json
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import typer
 
 from deployments.command_line.printing import paint
-from schemas.errors import UsageError
+from schemas.errors import INTERRUPTED, UsageError
+from schemas.settings import load_settings
 
+# Ctrl-C reaches the command, too, which then ends by itself; one that was not reached is told to.
+_ENDS_BY_ITSELF_S: Final = 5.0
 _PROGRAM = (sys.executable, "-m", "deployments.cli")
 
 
@@ -35,16 +39,34 @@ class Talk:
 
     is_silent: bool = False
 
-    def ask(self, question: str, default: str = "", *, option: str = "") -> str:
-        """The answer to a question.
+    def ask(
+        self,
+        question: str,
+        default: str = "",
+        *,
+        given: str = "",
+        option: str = "",
+        check: Callable[[str], object] | None = None,
+    ) -> str:
+        """The answer to a question; one that `check` refuses with a UsageError is asked for again.
 
-        Raises UsageError where nobody can be asked and there is no default.
+        Raises UsageError where what was given beforehand is refused, and where nobody can be asked and there is no default.
         """
-        if self.is_silent:
-            if not default:
+        while True:
+            is_typed = not given and not self.is_silent
+            answer = given or default
+            if is_typed:
+                answer = str(typer.prompt(question, default=default or None)).strip()
+            elif not answer:
                 raise UsageError(f"{question}: with --yes nobody is asked; give {option}.")
-            return default
-        return str(typer.prompt(question, default=default or None)).strip()
+            try:
+                if check is not None:
+                    check(answer)
+                return answer
+            except UsageError as error:
+                if not is_typed:
+                    raise
+                self.tell(str(error))
 
     def confirm(self, question: str, *, default: bool) -> bool:
         """Yes or no; the default where nobody is asked."""
@@ -65,15 +87,59 @@ class Talk:
         Raises StepError where it fails. With `may_refuse` the exit codes 1 and 3 (incomplete, a gate refused) are returned.
         """
         self.tell(paint(f"$ proctor {shlex.join(arguments)}", "bold"))
-        code = subprocess.run([*_PROGRAM, *arguments], check=False).returncode
+        with subprocess.Popen([*_PROGRAM, *arguments]) as child:
+            try:
+                code = child.wait()
+            except KeyboardInterrupt:
+                _await_end(child)
+                code = INTERRUPTED
         if code and not (may_refuse and code in (1, 3)):
             raise StepError(code)
         return code
 
-    def read(self, *arguments: str) -> Any:
-        """What a command of ours answers as JSON; raises StepError where it fails."""
+    def insist(self, *arguments: str) -> None:
+        """Run a command that asks something itself; again where it fails and somebody wants to.
+
+        Raises StepError where nobody does.
+        """
+        while True:
+            try:
+                self.run(*arguments)
+                return
+            except StepError as error:
+                if (
+                    self.is_silent
+                    or error.code == INTERRUPTED
+                    or not self.confirm("Try it again?", default=True)
+                ):
+                    raise
+
+    def set(self, name: str, value: str) -> None:
+        """Write a setting, which holds from now on."""
+        self.run("settings", "set", name, value)
+        load_settings.cache_clear()
+
+    def read(self, *arguments: str, may_refuse: bool = False) -> Any:
+        """What a command of ours answers as JSON.
+
+        Raises StepError where it fails; `may_refuse` as for `run`.
+        """
         done = subprocess.run([*_PROGRAM, *arguments, "--json"], check=False, capture_output=True, text=True)
-        if done.returncode:
+        if done.returncode and not (may_refuse and done.returncode in (1, 3)):
             sys.stderr.write(done.stderr)
             raise StepError(done.returncode)
         return json.loads(done.stdout)
+
+
+def _await_end(child: subprocess.Popen[bytes]) -> None:
+    """Wait until an interrupted command has put away what it holds."""
+    try:
+        child.wait(_ENDS_BY_ITSELF_S)
+    except subprocess.TimeoutExpired:
+        child.terminate()
+        child.wait()
+
+
+def split_names(text: str) -> list[str]:
+    """Names with commas between them, each once."""
+    return list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))

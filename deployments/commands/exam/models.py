@@ -14,7 +14,7 @@ from deployments.command_line.printing import print_note, print_records, print_r
 from deployments.commands.options import AsJson, split_names
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
-from tasks.models.registry import add_model, read_registry
+from tasks.models.registry import add_model, read_registry, remove_model
 
 # Imported within a function: what brings SQLAlchemy or asyncio. Not every command here needs it.
 
@@ -175,6 +175,21 @@ def add(
         as_json=as_json,
         then=f"proctor models check {added.name}",
     )
+
+
+@models_app.command("remove")
+def remove(
+    name: Annotated[str, typer.Argument(help="Its name in the registry.")], as_json: AsJson = False
+) -> None:
+    """Take a model out of the registry; comments and other entries stay as they are.
+
+    What it answered stays, on boards and in queries.
+
+    Example: proctor models remove lab-1
+    """
+    path = load_settings().registry_path
+    remove_model(path, name)
+    print_result({"removed": name, "file": str(path)}, as_json=as_json, then="proctor models")
 
 
 @models_app.command()

@@ -57,7 +57,11 @@ def init(
     """
     settings = load_settings()
     made = create_home(settings, joins=join)
-    print_result(made, as_json=as_json, then=f"fill in {made['registry']}, then proctor ingest PAPERS")
+    print_result(
+        made,
+        as_json=as_json,
+        then=f"proctor start, which asks for all of it; or fill in {made['registry']}, then proctor ingest PAPERS",
+    )
 
 
 def up(

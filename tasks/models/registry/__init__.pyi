@@ -1,6 +1,9 @@
 # Add a model to the registry's file; raises RegistryError for a name that is registered, and for what it would refuse.
 from .adding import add_model as add_model
 
+# Take a model out of the registry's file; raises RegistryError for a name that is not registered, and where another needs it.
+from .adding import remove_model as remove_model
+
 # Pass when every model that is about to be used has its key and its address; raises RegistryError for the first without.
 from .models import check_callable as check_callable
 
@@ -43,4 +46,5 @@ __all__ = [
     "read_api_key",
     "read_registry",
     "register_owners",
+    "remove_model",
 ]

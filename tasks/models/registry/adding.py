@@ -1,14 +1,17 @@
-"""A model is added to the registry's file; what people wrote there stays as it is."""
+"""A model comes into the registry's file or out of it; what people wrote there stays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schemas.errors import RegistryError
-from tasks.models.registry.models import RegisteredModel, read_registry
+from tasks.models.registry.models import RegisteredModel, Registry, read_registry
+
+if TYPE_CHECKING:
+    from ruamel.yaml import YAML
 
 
 def add_model(
@@ -25,17 +28,12 @@ def add_model(
 
     Raises RegistryError for a name that is registered, and for an entry that the registry would refuse; the file is then as it was.
     """
-    from ruamel.yaml import YAML
-
     known = read_registry(path)
     if name in known.models and not is_replaced:
         raise RegistryError(
             f"{path}: {name} is registered. Give the new model another name; --again replaces the entry."
         )
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 4096
-    content = yaml.load(path.read_text(encoding="utf-8"))
+    content = _load(path)
     providers = content["providers"]
     provider_name = _find_provider(providers, provider) or _name_provider(
         providers, str(entry["organisation"])
@@ -43,17 +41,46 @@ def add_model(
     if provider_name not in providers:
         providers[provider_name] = dict(provider)
     content["models"][name] = {"provider": provider_name, **entry}
+    return _replace(path, content).get(name)
+
+
+def remove_model(path: Path, name: str) -> None:
+    """Take a model out of the registry; what it answered stays in the ledger and the lake.
+
+    Raises RegistryError for a name that is not registered, and where another entry needs it; the file is then as it was.
+    """
+    read_registry(path).get(name)
+    content = _load(path)
+    del content["models"][name]
+    _replace(path, content)
+
+
+def _open_yaml() -> YAML:
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 4096
+    return yaml
+
+
+def _load(path: Path) -> Any:
+    return _open_yaml().load(path.read_text(encoding="utf-8"))
+
+
+def _replace(path: Path, content: Any) -> Registry:
+    """Put the content in the place of the file if the registry takes it."""
     text = StringIO()
-    yaml.dump(content, text)
+    _open_yaml().dump(content, text)
     draft = path.with_name(f"{path.name}.new")
     draft.write_text(text.getvalue(), encoding="utf-8")
     try:
-        added = read_registry(draft).get(name)
+        read = read_registry(draft)
     except RegistryError as error:
         draft.unlink()
         raise RegistryError(str(error).replace(str(draft), str(path))) from None
     draft.replace(path)
-    return added
+    return read
 
 
 def _find_provider(providers: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:

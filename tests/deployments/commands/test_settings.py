@@ -12,7 +12,7 @@ import yaml
 
 from schemas.errors import RegistryError
 from schemas.settings import load_settings
-from tasks.models.registry import add_model, read_registry
+from tasks.models.registry import add_model, read_registry, remove_model
 from tests.deployments.test_cli import invoke
 
 HOME = Path("home")
@@ -64,7 +64,10 @@ def test_a_new_file_is_made_and_holds_at_once(folder: Path) -> None:
     assert invoke(HOME, "settings", "set", "set_size", "90").exit_code == 0
     assert invoke(HOME, "settings", "set", "set_size", "60").exit_code == 0
     assert load_settings().set_size == 60
-    rows = {row["setting"]: row for row in json.loads(invoke(HOME, "settings", "list", "--changed", "--json").stdout)}
+    rows = {
+        row["setting"]: row
+        for row in json.loads(invoke(HOME, "settings", "list", "--changed", "--json").stdout)
+    }
     assert rows["set_size"]["value"] == "60"
     assert rows["set_size"]["from"].endswith("proctor.toml")
     assert rows["home"]["from"] == "PROCTOR_HOME"
@@ -76,7 +79,7 @@ def test_a_new_file_is_made_and_holds_at_once(folder: Path) -> None:
     [
         ("set_sise", "3", "Is 'set_size' meant?"),
         ("set_size", "many", "valid integer"),
-        ("disciplines", "Histry", "is 'History' meant?"),
+        ("disciplines", "Histry", "is 'History' meant? Correct it"),
         ("prompt_styles", "zero_shot, two_shot", "there is no 'two_shot'"),
         ("ledger_url", "postgresql://me:secret@host/db", "PROCTOR_LEDGER_URL"),
     ],
@@ -131,3 +134,21 @@ def test_what_the_registry_would_refuse_leaves_the_file_as_it_was(registry: Path
     assert str(registry) in str(refused.value)
     assert registry.read_text() == REGISTRY
     assert [one.name for one in registry.parent.iterdir()] == ["models.yaml"]
+
+
+def test_a_model_is_taken_out_and_the_rest_stays(folder: Path, registry: Path) -> None:
+    add_model(registry, "lab-2", ENTRY, {"base_url": "http://127.0.0.1:8000/v1"})
+    remove_model(registry, "lab-2")
+    assert list(read_registry(registry).models) == ["lab-1"]
+    assert "# the first" in registry.read_text()
+    with pytest.raises(RegistryError, match="there is no model 'lab-2'"):
+        remove_model(registry, "lab-2")
+
+
+def test_a_model_that_another_is_a_variant_of_is_not_taken_out(registry: Path) -> None:
+    variant = ENTRY | {"mode": "thinking", "base_model": "lab-1"}
+    add_model(registry, "lab-1-thinking", variant, {"base_url": "http://127.0.0.1:8000/v1"})
+    before = registry.read_text()
+    with pytest.raises(RegistryError, match="lab-1"):
+        remove_model(registry, "lab-1")
+    assert registry.read_text() == before

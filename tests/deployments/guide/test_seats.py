@@ -1,0 +1,117 @@
+"""Candidates and a judge that are no simulation: what does not answer is asked for again."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from deployments.guide import GivenAnswers
+from deployments.guide.seats import register_models
+from deployments.guide.talking import StepError, Talk
+from schemas.errors import UsageError
+from schemas.settings import load_settings
+from tasks.models.registry import read_registry
+from tests.deployments.test_cli import invoke
+
+KNOWN = {"own-1", "own-2", "own-judge"}
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """An endpoint that knows three models."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "ready"}}
+        usage = {"prompt_tokens": 12, "completion_tokens": 1}
+        is_known = body["model"] in KNOWN
+        reply: dict[str, Any] = {"model": body["model"], "choices": [choice], "usage": usage}
+        text = json.dumps(reply if is_known else {"error": {"code": "model_not_found"}}).encode()
+        self.send_response(200 if is_known else 404)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_: Any) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
+    assert invoke(tmp_path / "home", "init").exit_code == 0
+    load_settings.cache_clear()
+    yield tmp_path / "home"
+    load_settings.cache_clear()
+
+
+def type_answers(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> None:
+    """Somebody types; nothing typed takes the default. Asked to answer again, they do."""
+    typed = iter(answers)
+    monkeypatch.setattr(typer, "prompt", lambda _, default=None: next(typed) or default)
+    monkeypatch.setattr(typer, "confirm", lambda *_, **__: True)
+
+
+@pytest.mark.slow
+def test_a_wrong_name_is_answered_again_and_leaves_nothing_behind(
+    home: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = ["api.lab.example", url, "none", "Own lab", "two", "2, 8", "own-1, own-tow, own-1"]
+    # Only the one that is wrong is asked for; address, key, owner and prices are as before.
+    again = ["", "", "", "", "own-2"]
+    judge = ["own-1", "own-jugde", "", "", "Judges", "0, 0"]
+    judge_again = ["own-judge", "", "", "", ""]
+    type_answers(monkeypatch, first + again + judge + judge_again)
+    register_models(Talk(), GivenAnswers())
+
+    models = read_registry(load_settings().registry_path).models
+    own = {name: model for name, model in models.items() if model.base_url == url}
+    assert {name: model.roles for name, model in own.items()} == {
+        "own-1": ("candidate", "reference"),
+        "own-2": ("candidate",),
+        "own-judge": ("judge",),
+    }
+    assert [own["own-2"].input_price_usd, own["own-2"].output_price_usd] == [2.0, 8.0]
+    assert own["own-judge"].organisation == "Judges"
+    settings = load_settings()
+    assert (settings.reference_model, settings.judges) == ("own-1", ("own-judge",))
+
+
+def test_with_nobody_to_ask_a_wrong_answer_ends_the_step(home: Path, url: str) -> None:
+    with pytest.raises(StepError):
+        register_models(Talk(is_silent=True), GivenAnswers(url=url, candidates="own-tow", judge="own-judge"))
+
+
+def test_a_key_that_is_not_set_is_refused_before_anything_is_written(
+    home: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OWN_API_KEY", raising=False)
+    before = load_settings().registry_path.read_bytes()
+    with pytest.raises(UsageError, match="No environment variable OWN_API_KEY is set"):
+        register_models(Talk(is_silent=True), GivenAnswers(url=url, key_variable="OWN_API_KEY"))
+    assert load_settings().registry_path.read_bytes() == before
+
+
+def test_the_price_of_a_provider_is_never_guessed(
+    home: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OWN_API_KEY", "k")
+    with pytest.raises(UsageError, match="give --prices"):
+        register_models(Talk(is_silent=True), GivenAnswers(url=url, key_variable="OWN_API_KEY"))
