@@ -138,12 +138,6 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
             pieces = [rest, *pieces[1:]] if rest.text.strip() else pieces[1:]
         else:
             break
-    # `… [单选题]` after the stem, as survey programs print it
-    kept, closing = cut_tail_tag(pieces[0].text)
-    if closing.fine is not None and kept.strip():
-        draft.fine = draft.fine or closing.fine
-        draft.marks = draft.marks if draft.marks is not None else closing.marks
-        pieces[0] = pieces[0].cut(0, len(kept))
     return pieces
 
 

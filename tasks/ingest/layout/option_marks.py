@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
@@ -217,13 +216,6 @@ def write_digits(lines: IndexedLines) -> IndexedLines:
             match = _DIGIT.match(pieces[index].text)
             if match is not None and place < 10:
                 changed[index] = rewrite(pieces[index], match.end(), f"{'ABCDEFGHIJ'[place]}. ")
-        above = group[0] - 1
-        if re.fullmatch(
-            r"\W*(?:answers?|options?|choices?|选项|备选答案|答案)\W*",
-            changed[above].text.strip(),
-            re.IGNORECASE,
-        ):
-            changed[above] = replace(changed[above], text="", sources=())
     return IndexedLines([piece for piece in changed if piece.text.strip()])
 
 

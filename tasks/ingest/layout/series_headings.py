@@ -115,7 +115,7 @@ def make_heading(
 ) -> tuple[Heading, bool]:
     """The heading on a line of a series, and whether its text or what follows shows it."""
     piece = pieces[mark.place]
-    title = piece.text[mark.end :].strip() or _continue_title(mark, pieces, last)
+    title = piece.text[mark.end :].strip()
     known = read_heading(f"一、{title}") if title else None
     first = bisect_right(marks, mark.place, key=lambda one: one.place)
     counting: list[SeriesMark] = []
@@ -170,16 +170,3 @@ def make_heading(
 def _counts_parts(family: str) -> bool:
     """Whether marks of a family may as well number the parts of a question: (1), 1), ①."""
     return family.endswith(")") or "①" in family
-
-
-def _continue_title(mark: SeriesMark, pieces: Sequence[Piece], last: int) -> str:
-    """The line below a mark that stands alone, where that line is its title."""
-    below = pieces[mark.place + 1] if mark.place + 1 < last else None
-    if (
-        below is None
-        or len(below.text) > _LONGEST_TITLE
-        or below.label is not None
-        or below.text.rstrip()[-1:] in "?？"
-    ):
-        return ""
-    return below.text.strip()
