@@ -111,11 +111,6 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
         total = outcome.group("marks")
         draft.marks = float(total) if total and draft.marks is None else draft.marks
         pieces = pieces[1:]
-    named = _TAIL_NAME.fullmatch(pieces[0].text) if len(pieces) > 1 else None
-    fine = match_exactly(named.group(1)) if named is not None else None
-    if named is not None and fine is not None:  # `第1题 单选题 (2分)` above the stem
-        draft.fine, draft.marks = fine, float(named.group(2))
-        pieces = pieces[1:]
     for _ in range(3):
         first = pieces[0]
         if first.text.lstrip()[:1] not in _TAG_STARTS:
@@ -138,6 +133,12 @@ def take_tags(pieces: list[Piece], draft: Draft) -> list[Piece]:
             pieces = [rest, *pieces[1:]] if rest.text.strip() else pieces[1:]
         else:
             break
+    # `… [单选题]` after the stem, as survey programs print it
+    kept, closing = cut_tail_tag(pieces[0].text)
+    if closing.fine is not None and kept.strip():
+        draft.fine = draft.fine or closing.fine
+        draft.marks = draft.marks if draft.marks is not None else closing.marks
+        pieces[0] = pieces[0].cut(0, len(kept))
     return pieces
 
 

@@ -1,6 +1,7 @@
 """Fields as question banks and learning platforms print them, written as in a paper.
 
-The forms are `【题干】…`, `Question: …`, `Options:`, and `##B##` below a question.
+The forms are `【题干】…`, `Question: …`, `Options:`, `第1题 单选题 (2分)` above the stem, `A` on a line above its option,
+and `##B##` below it.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.words.lexicon import match_type_name
 
+_LETTERS = "ABCDEFGHIJ"
 _FIELD = re.compile(
     r"\s*(?P<open>[【\[])?\s*(?P<name>题\s*干|题目内容|题目|试题|问题|选项|备选项|备选答案|题\s*型|题目类型|类型|"
     r"(?i:questions?(?: text)?|stem|prompt|options?|choices|alternatives|(?:question )?type))\s*"
@@ -30,9 +33,26 @@ def write_exports(lines: IndexedLines) -> IndexedLines:
 
     Every character keeps its place in the raw text.
     """
-    found = _write_fields(lines)
-    found = _write_tail_answers(_write_tagged(found))
-    return _write_wrapped_keys(found)
+    found = _write_fields(_drop_bubbles(lines))
+    found = _write_tail_answers(_write_tagged(_write_type_lines(found)))
+    return _write_wrapped_keys(_join_letters(found))
+
+
+_BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
+
+
+def _drop_bubbles(lines: IndexedLines) -> IndexedLines:
+    """Drop the bubble to fill in before an option, `O A: the learning rate`.
+
+    That is done where at least four lines begin with one.
+    """
+    found = {
+        index: rewrite(piece, match.end(), "")
+        for index in lines.open_with("Oo")
+        for piece in [lines.pieces[index]]
+        if (match := _BUBBLE.match(piece.text)) is not None
+    }
+    return lines.replace(found) if len(found) >= 4 else lines
 
 
 def _write_fields(lines: IndexedLines) -> IndexedLines:
@@ -109,6 +129,45 @@ def _is_numbered(pieces: Sequence[Piece], index: int) -> bool:
     return label is not None and not label.is_weak and label.style in ("num", "word", "paren")
 
 
+_TYPE_LINE = re.compile(
+    r"\s*[【\[（(]?\s*(?P<name>[^\s（(\[【】\])）\d]{2,8})\s*[】\])）]?\s*(?:[（(\[]\s*[\d.]+\s*分?\s*[)）\]])?\s*"
+)
+
+
+def _write_type_lines(lines: IndexedLines) -> IndexedLines:
+    """Join `第1题 单选题 (2分)` with the stem on the line below it, its type as a tag.
+
+    That is done where such lines count 1, 2, 3 …
+    """
+    found: list[tuple[int, str]] = []
+    numbers: list[int] = []
+    pieces = lines.pieces
+    for index, label in enumerate(lines.labels[:-1]):
+        if label is None or label.style != "word" or label.is_weak or not re.search(r"\d", label.text):
+            continue
+        match = _TYPE_LINE.fullmatch(pieces[index].text, label.end)
+        if (
+            match is not None
+            and match_type_name(match.group("name")) is not None
+            and pieces[index + 1].label is None
+        ):
+            found.append((index, match.group("name")))
+            numbers.append(label.value)
+    if len(found) < 2 or any(right <= left for left, right in pairwise(numbers)):
+        return lines
+    joined: list[Piece] = []
+    names = dict(found)
+    for index, piece in enumerate(pieces):
+        label = pieces[index - 1].label if index - 1 in names else None
+        if label is not None:
+            head = rewrite(joined.pop(), len(pieces[index - 1].text), f" [{names[index - 1]}]", label.end)
+            piece = replace(
+                piece, text=head.text + piece.text, start=head.start, sources=(*head.sources, *piece.sources), label_length=0
+            )  # fmt: skip
+        joined.append(piece)
+    return IndexedLines(joined)
+
+
 _TAGGED = re.compile(
     r"\s*[\[【]\s*([^\[\]【】\s]{2,8})\s*[\]】]\s*(?:(\d{1,3})(?!\d)\s*[.．、:：)）]?\s*)?(?=\S)"
 )
@@ -169,6 +228,48 @@ def _write_tail_answers(lines: IndexedLines) -> IndexedLines:
             rewrite(answer, match.start("answer") - match.start("sign"), "Answer: "),
         ]
     return IndexedLines(written)
+
+
+def _join_letters(lines: IndexedLines) -> IndexedLines:
+    """Join letters that stand on a line of their own with the options below them.
+
+    So `A` above `均方误差`.
+    """
+    pieces = lines.pieces
+    short = (pieces[index].text for index in lines.short)
+    if sum(1 for text in short if len(text) < 4 and text.strip() == "A") < 2:
+        return lines
+    sets: list[list[int]] = []
+    index = 0
+    while index < len(pieces):
+        if pieces[index].text.strip() != "A":
+            index += 1
+            continue
+        places = [index]
+        while len(places) < len(_LETTERS):
+            letter = _LETTERS[len(places)]
+            window = range(places[-1] + 2, min(places[-1] + 5, len(pieces)))
+            following = next((place for place in window if pieces[place].text.strip() == letter), None)
+            if following is None or any(
+                piece.label is not None for piece in pieces[places[-1] + 1 : following]
+            ):
+                break  # a number between them: they are keys of different questions
+            places.append(following)
+        if len(places) > 1 and places[-1] + 1 < len(pieces):
+            sets.append(places)
+        index = places[-1] + 1
+    if sum(1 for group in sets if len(group) > 2) < 2:
+        return lines
+    lone = {place for group in sets for place in group}
+    joined: list[Piece] = []
+    for place, piece in enumerate(pieces):
+        if place in lone:
+            continue
+        if place - 1 in lone:
+            own = pieces[place - 1]
+            piece = replace(rewrite(piece, 0, f"{own.text.strip()}. "), start=own.start)
+        joined.append(piece)
+    return IndexedLines(joined)
 
 
 _WRAPPED_KEY = re.compile(
