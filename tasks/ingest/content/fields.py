@@ -210,12 +210,6 @@ def separate_answers(pieces: list[Piece]) -> tuple[list[Piece], str, str]:
                     mode = "explanation"
                     explanations.append(rest.cut(inner.end()))
                 continue
-            inner = EXPLANATION_MARK.search(text) if "【" in text else None
-            if inner and inner.group(0).startswith("【"):
-                body.append(piece.cut(0, inner.start()))
-                explanations.append(piece.cut(inner.end()))
-                mode = "explanation"
-                continue
             body.append(piece)
         elif mode == "answer":
             answers[-1].append(piece)

@@ -39,7 +39,7 @@ def list_sections(
             continue
         first = 2 if any(place < pieces[own[0].place].start for place in heads) and own[0].value == 2 else 1
         run = run_up(own, first)
-        if len(run) < 2 or any(_floats(mark, pieces) for mark in run):
+        if len(run) < 2:
             continue
         support = 0
         headings: dict[int, Heading] = {}
@@ -95,21 +95,6 @@ def find_titled(
     return found if len(found) > 1 and is_new else {}
 
 
-def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
-    """Whether a box with a title stands below the first line of a question, between 1 and 2.
-
-    Then where it stands tells nothing.
-    """
-    if not mark.place or "|" not in pieces[mark.place].text[: mark.end]:
-        return False
-    above = pieces[mark.place - 1].label
-    if above is None or above.is_weak or above.value != 1:
-        return False
-    below = (one.label for one in pieces[mark.place + 1 :])
-    following = next((one for one in below if one is not None and one.style == above.style), None)
-    return following is not None and following.value == 2
-
-
 def _stand_alone(run: Sequence[SeriesMark], pieces: Sequence[Piece]) -> bool:
     """Whether every mark of a series is all that stands on its line, and has text below it."""
     return all(mark.end == len(pieces[mark.place].text.rstrip()) for mark in run) and all(
@@ -130,7 +115,7 @@ def make_heading(
 ) -> tuple[Heading, bool]:
     """The heading on a line of a series, and whether its text or what follows shows it."""
     piece = pieces[mark.place]
-    title = piece.text[mark.end :].strip() or _continue_title(mark, pieces, last)
+    title = piece.text[mark.end :].strip()
     known = read_heading(f"一、{title}") if title else None
     first = bisect_right(marks, mark.place, key=lambda one: one.place)
     counting: list[SeriesMark] = []
@@ -185,16 +170,3 @@ def make_heading(
 def _counts_parts(family: str) -> bool:
     """Whether marks of a family may as well number the parts of a question: (1), 1), ①."""
     return family.endswith(")") or "①" in family
-
-
-def _continue_title(mark: SeriesMark, pieces: Sequence[Piece], last: int) -> str:
-    """The line below a mark that stands alone, where that line is its title."""
-    below = pieces[mark.place + 1] if mark.place + 1 < last else None
-    if (
-        below is None
-        or len(below.text) > _LONGEST_TITLE
-        or below.label is not None
-        or below.text.rstrip()[-1:] in "?？"
-    ):
-        return ""
-    return below.text.strip()

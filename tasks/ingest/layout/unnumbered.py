@@ -1,13 +1,12 @@
 """Sections without numbers.
 
-They are terms on a line, dialogues, and questions recognised by their options.
+They are terms on a line, and questions recognised by their options.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tasks.ingest.layout.heading_search import BULLET
 from tasks.ingest.layout.headings import INSTRUCTION
@@ -26,9 +25,8 @@ def split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece], 
     It holds terms on one line, terms one per line, or a single question.
     """
     if section.fine is None:
-        if sum(1 for piece in section.pieces if OPTION_A.match(piece.text)) >= 3:
-            return _split_by_options(section.pieces)
-        return _split_dialogue(section.pieces)
+        offered = sum(1 for piece in section.pieces if OPTION_A.match(piece.text))
+        return _split_by_options(section.pieces) if offered >= 3 else []
     pieces = [
         piece for piece in section.pieces if not (INSTRUCTION.search(piece.text) and len(piece.text) < 120)
     ]
@@ -60,37 +58,6 @@ def split_unnumbered(section: Section) -> list[tuple[Label | None, list[Piece], 
         return chunks
     label = Label(section.style, section.number or 0, 0, section.label) if section.number else None
     return [(label, pieces, None)]
-
-
-_ASKED = re.compile(r"\s*(?:Q|Ques|Question|问)\s*[:：]\s*(?=\S)")
-
-
-_REPLIED = re.compile(r"\s*(?:A|Ans)\s*[:：]\s*(?=\S)")
-
-
-def _split_dialogue(pieces: Sequence[Piece]) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Split `Q: …` `A: …` pairs, where a paper has no numbers."""
-    asked = [index for index, piece in enumerate(pieces) if _ASKED.match(piece.text)]
-    if len(asked) < 2:
-        return []
-    found: list[tuple[Label | None, list[Piece], str | None]] = []
-    for place, index in enumerate(asked):
-        last = asked[place + 1] if place + 1 < len(asked) else len(pieces)
-        lines: list[Piece] = []
-        for piece in pieces[index:last]:
-            match = _ASKED.match(piece.text) if piece is pieces[index] else _REPLIED.match(piece.text)
-            if match and piece is not pieces[index] and not re.match(r"\s*Ans", piece.text):
-                rest = piece.cut(match.end())
-                mark = "Answer: "
-                lines.append(
-                    replace(
-                        rest, text=mark + rest.text, sources=(*([piece.start] * len(mark)), *rest.sources)
-                    )
-                )
-            else:
-                lines.append(piece.cut(match.end()) if match and piece is pieces[index] else piece)
-        found.append((None, lines, None))
-    return found
 
 
 def _cut_bullet(piece: Piece) -> Piece:

@@ -26,7 +26,7 @@ from tasks.ingest.layout import (
     ticks,
 )
 from tasks.ingest.words import grammar, labels, lexicon
-from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, TYPE_TAG
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
 from tests.benchmarks.ingest_mutations import PAPERS, SIZE, mutate
 from tests.benchmarks.ingest_papers import make_paper
 from tests.tasks.ingest.test_layouts import CASES
@@ -59,7 +59,6 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "any answer mark": (grammar.answer_mark(), grammar.may_open_answer),
     "answer heading": (answer_marks._ANSWER_HEADING, _holds(answer_marks._ANSWER_HEADING_STARTS)),
     "heading": (marks._HEADING, marks._may_open_heading),
-    "number": (marks._NUMBER_SHAPE, marks._may_open_number),
     "field": (exports._FIELD, _holds(exports._FIELD_STARTS)),
     "decoration": (mending._DECORATION, mending._may_decorate),
     "option": (bullets._OPTION, _holds(bullets._OPTION_STARTS)),
@@ -68,9 +67,8 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "notice": (furniture._NOTICE, _holds("注考答说NnIiDdİı")),
     "bracket": (furniture._LEADING_BRACKET, _holds("（([")),
     "outcome": (printed_marks._OUTCOME, _holds(printed_marks._OUTCOME_STARTS)),
-    "type tag": (TYPE_TAG, _holds(printed_marks._TAG_STARTS)),
+    "type tag": (printed_marks._GROUP, _holds(printed_marks._TAG_STARTS)),
     "marks": (headings.MARKS_GROUP, _holds(printed_marks._TAG_STARTS)),
-    "spaced numeral": (headings._SPACED_NUMERAL, _holds(headings._SPACED_STARTS)),
 }
 
 
