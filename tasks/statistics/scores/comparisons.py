@@ -110,7 +110,7 @@ def compute_discipline_pairs(rows: StarRows, *, candidate_count: int, discipline
         _set_side_by_side(_choose_discipline(rows, discipline), np.ones(1), candidate_count)
         for discipline in range(discipline_count)
     ]
-    together = tell_parts_together(found[0].first, found[0].second, [one.part for one in found])
+    together = tell_parts_together([one.part.differences for one in found])
     return [one.tell(told) for one, told in zip(found, together, strict=True)]
 
 

@@ -267,11 +267,11 @@ def compute_interval(
     return np.clip(low, least, most), np.clip(high, least, most)
 
 
-def find_reach(degrees: Floats) -> Floats:
-    """Standard errors to either side of a 95% interval (Student's t); NaN without degrees."""
+def find_reach(degrees: Floats, rate: ArrayLike = 1.0 - CONFIDENCE) -> Floats:
+    """Standard errors to either side of an interval (Student's t) that misses at this rate; NaN without degrees."""
     from scipy.special import stdtrit
 
-    return np.asarray(stdtrit(np.where(degrees > 0, degrees, np.nan), (1.0 + CONFIDENCE) / 2.0))
+    return np.asarray(stdtrit(np.where(degrees > 0, degrees, np.nan), 1.0 - np.asarray(rate) / 2.0))
 
 
 def _compute_relative(units: Units, weights: Floats, candidate_count: int, reference: int) -> RelativeScores:

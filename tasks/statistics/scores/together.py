@@ -22,8 +22,6 @@ ERROR_RATE = 0.05
 
 # Draws of the largest statistic: with as many, the standard error of a p-value of 5% is a third of a percent.
 _DRAWS = 4_999
-# Each pair has a family of its own, of ten disciplines, and there are many pairs: a percent, on the safe side.
-_DRAWS_OF_A_PAIR = 499
 # Candidates' changes: two sittings of each, so that a draw costs four times as much; seven tenths of a percent.
 DRAWS_OF_CHANGES = 999
 _AT_ONCE = 1_000_000
@@ -155,59 +153,36 @@ class Part:
     covariance: Floats
 
 
-def tell_parts_together(first: Codes, second: Codes, parts: Sequence[Part]) -> list[Together]:
+def tell_parts_together(parts: Sequence[Differences]) -> list[Together]:
     """Corrected p-values and simultaneous intervals of every pair's parts.
 
-    Each pair is a family of its own.
+    Each pair is a family of its own. Its parts have no question in common, so that their errors are independent and Šidák's
+    correction, stepped down, is exact (Holland and Copenhaver 1987); nothing is drawn.
 
     Parts without a p-value are not counted. One part alone is told as it stands.
     """
-    shape = (len(parts), len(first))
-    columns = [
-        [getattr(part.differences, name) for part in parts]
-        for name in ("difference", "se", "degrees", "p_value")
-    ]
-    value, se, degrees, p_value = (np.array(column, dtype=float).reshape(shape) for column in columns)
+    p_value, se, degrees = (
+        np.array([getattr(part, name) for part in parts], dtype=float)
+        for name in ("p_value", "se", "degrees")
+    )
     known = ~np.isnan(p_value)
-    degrees = np.where(known & (degrees > 0), degrees, 1.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where(se > 0, np.abs(value) / se, np.where(value == 0, 0.0, np.inf))
-    statistic = np.where(known, _level(statistic, degrees), -1.0)
-    order = np.argsort(-statistic, axis=0, kind="stable")
-    bar = np.take_along_axis(statistic, order, axis=0) * (1.0 - _ROUNDING)
-    exceeded = np.zeros(shape, dtype=np.int64)
-    largest = np.zeros((_DRAWS_OF_A_PAIR, len(first)))
-    turnings = [_Turning(part.sums, part.covariance) for part in parts]
-    # As in `_draw_largest`: the stream never changes.
-    generator = np.random.RandomState(_SEED)
-    step = max(1, _AT_ONCE // max(1, shape[0] * shape[1]))
-    for start in range(0, _DRAWS_OF_A_PAIR, step):
-        count = min(step, _DRAWS_OF_A_PAIR - start)
-        each = np.stack(
-            [
-                np.where(
-                    known[at], _draw_statistics(turning, generator, count, first, second, degrees[at]), 0.0
-                )
-                for at, turning in enumerate(turnings)
-            ]
-        )
-        rest = np.maximum.accumulate(np.take_along_axis(each, order[:, None, :], axis=0)[::-1], axis=0)[::-1]
-        exceeded += (rest >= bar[:, None, :]).sum(axis=1)
-        largest[start : start + count] = rest[0]
-    share = np.maximum.accumulate(_bound_share(exceeded, _DRAWS_OF_A_PAIR), axis=0)
-    adjusted = np.empty(shape)
-    np.put_along_axis(adjusted, order, share, axis=0)
-    is_alone = known.sum(axis=0) <= 1
-    adjusted = np.where(known, np.where(is_alone, p_value, np.maximum(adjusted, p_value)), np.nan)
-    critical = np.sort(largest, axis=0)[::-1][_count_allowed(_DRAWS_OF_A_PAIR)]
-    reach = np.maximum(np.where(is_alone, 0.0, _unlevel(critical, degrees)), find_reach(degrees))
-    reach = reach * np.where(se > 0, se, np.nan)
+    count = known.sum(axis=0)
+    order = np.argsort(np.where(known, p_value, 2.0), axis=0, kind="stable")
+    left = np.maximum(count - np.arange(len(parts))[:, None], 1)
+    smallest = np.take_along_axis(np.where(known, p_value, 1.0), order, axis=0)
+    with np.errstate(divide="ignore"):
+        stepped = -np.expm1(left * np.log1p(-np.minimum(smallest, 1.0)))
+    adjusted = np.empty_like(p_value)
+    np.put_along_axis(adjusted, order, np.maximum.accumulate(stepped, axis=0), axis=0)
+    rate = -np.expm1(np.log1p(-ERROR_RATE) / np.maximum(count, 1))
+    reach = find_reach(np.where(known & (degrees > 0), degrees, 1.0), rate) * np.where(se > 0, se, np.nan)
     found = []
     for at, part in enumerate(parts):
-        low, high = np.full((2, len(first)), np.nan)
+        corrected, low, high = np.full((3, len(count)), np.nan)
         own = np.flatnonzero(known[at])
-        low[own], high[own] = _bound_together(part.differences, own, adjusted[at, own], reach[at, own])
-        found.append(Together(adjusted[at], low, high))
+        corrected[own] = adjusted[at, own]
+        low[own], high[own] = _bound_together(part, own, corrected[own], reach[at, own])
+        found.append(Together(corrected, low, high))
     return found
 
 

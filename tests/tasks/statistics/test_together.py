@@ -149,11 +149,35 @@ def test_each_pair_has_its_own_family_of_disciplines() -> None:
 
     all_pairs, of_two = tell_disciplines(stars), tell_disciplines(stars[:2])
 
-    # The first pair of four is the pair of two: who else sat is none of its family. Draws of 999 differ by their luck.
+    # The first pair of four is the pair of two: who else sat is none of its family.
     for one, other in zip(all_pairs, of_two, strict=True):
         assert one.differences.difference[0] == pytest.approx(other.differences.difference[0])
-        assert one.together.p_value[0] == pytest.approx(other.together.p_value[0], abs=0.06)
+        assert one.together.p_value[0] == pytest.approx(other.together.p_value[0])
         assert one.together.p_value[0] >= one.differences.p_value[0]
+
+
+def test_disciplines_are_corrected_step_by_step_as_independent_ones() -> None:
+    found = tell_disciplines(np.random.default_rng(5).integers(0, 4, (6, 4, 25)))
+    alone = np.array([one.differences.p_value for one in found])
+    told = np.array([one.together.p_value for one in found])
+    for pair in range(alone.shape[1]):
+        largest = 0.0
+        for step, at in enumerate(np.argsort(alone[:, pair])):
+            largest = max(largest, 1 - (1 - alone[at, pair]) ** (4 - step))
+            assert told[at, pair] == pytest.approx(largest)
+    apart = told <= 0.05
+    low, high = (np.array([getattr(one.together, end) for one in found]) for end in ("low", "high"))
+    assert (apart == ~((low < 0) & (high > 0)))[~np.isnan(told)].all()
+
+
+def test_equals_are_told_apart_in_some_discipline_in_5_of_100_exams() -> None:
+    generator = np.random.default_rng(6)
+    told = [
+        min(one.together.p_value[0] for one in tell_disciplines(generator.binomial(3, chance, (2, 10, 30))))
+        <= 0.05
+        for chance in generator.uniform(0.2, 0.8, 600)
+    ]
+    assert 0.025 <= np.mean(told) <= 0.075
 
 
 def test_the_family_of_a_single_discipline_is_the_difference_itself() -> None:
