@@ -2,13 +2,17 @@
 
 They are written in the forms that the rules know.
 
-What the rules know already is left as it is.
+One pass reads the beginning of every line as a shape: what opens it, a number or letter, what closes it. A shape whose
+numbers run on through the paper counts questions, one whose letters run A B C again and again labels options, whatever
+its stops and brackets are. What the rules know already is left as it is.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 from tasks.ingest.layout.answer_marks import write_answers, write_repeated_headings, write_repeated_keys
 from tasks.ingest.layout.bullets import write_unlettered
@@ -28,9 +32,31 @@ from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.layout.ticks import write_ticks
 from tasks.ingest.words.grammar import (
     is_status_line,
+    may_open_number_word,
     may_open_status,
+    number_word,
 )
+from tasks.ingest.words.labels import KNOWN_NUMBERS, may_label, read_number
 from tasks.ingest.words.lexicon import match_exactly
+
+_OPEN = r"[^\w\s√×（()）“”‘’\"'$\\+\-–—]"
+_NUMBER_CLOSE = r"[.．、,，:：;；)）\]】〕>》。·•\-–—~～/|]"
+_NUMERAL = r"\d{1,4}|[一二三四五六七八九十百]{1,4}|[①-⑳㉑-㉟]|[ivxIVX]{1,5}"
+_MAX_RUN = 400
+# How many numbers must run on before a shape counts, and how much of a shape must run.
+_MIN_RUN, _MIN_SHARE = 3, 0.7
+
+
+class Mark(NamedTuple):
+    """The beginning of a line read as a mark.
+
+    It has a shape, a value, and the place where the text after it begins.
+    """
+
+    piece: int
+    shape: str
+    value: int
+    end: int
 
 
 def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
@@ -42,7 +68,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
         write_ticks(write_exports(_drop_idle(open_options(open_cells(IndexedLines(pieces))))))
     )
     lines = write_bare_letters(drop_upright(part_lines(lines)))
-    lines = _write_headings(lines)
+    lines = _write_numbers(_write_headings(lines))
     lines = write_digits(write_letters(lines))
     lines = write_unlettered(_cut_second_numbers(lines))
     return write_repeated_keys(write_answers(write_repeated_headings(lines)))
@@ -103,6 +129,138 @@ def _write_headings(lines: IndexedLines) -> IndexedLines:
             continue
         changed[index] = rewrite(piece, match.end(), f"{match.group(1)}、")
     return lines.replace(changed)
+
+
+def _number_shape() -> re.Pattern[str]:
+    return re.compile(
+        rf"\s*+(?P<open>{_OPEN}{{0,2}}\s*+(?:{number_word()})?\s*+{_OPEN}?|[（(]\s*+(?:{number_word()})?)\s*+(?P<number>{_NUMERAL})[ \t]?"
+        rf"(?P<word>题(?:目)?)?\s?(?P<close>{_NUMBER_CLOSE}{{0,3}})(?P<gap>\s*)"
+    )
+
+
+_NUMBER_SHAPE = _number_shape()
+_NUMERAL_START = re.compile(r"[\d一二三四五六七八九十百①-⑳㉑-㉟ivxIVX]")
+
+
+def read_mark(index: int, piece: Piece) -> Mark | None:
+    """Read the beginning of a line as a number with whatever opens and closes it.
+
+    None where it is none.
+    """
+    match = _NUMBER_SHAPE.match(piece.text)
+    if match is None:
+        return None
+    value = read_number(match.group("number"))
+    rest = piece.text[match.end() :]
+    if value is None or not 0 < value < 1000 or not rest.strip():
+        return None
+    close = match.group("close")
+    gap = match.group("gap") or piece.text[match.end("number") : match.end("number") + 1].strip(r"\S")
+    gap = gap if gap.isspace() else ""
+    opening = re.sub(r"\s|\d", "", match.group("open")).casefold()
+    if not close and not gap and not match.group("word"):
+        return None
+    if (
+        not opening
+        and not close
+        and not match.group("word")
+        and (
+            not match.group("number").isascii()
+            or not match.group("number").isdigit()
+            or not re.match(r"[A-Za-z\u4e00-\u9fff“《]", rest)
+        )
+    ):
+        return None  # a bare number stands before a word
+    if rest[:1].isdigit() and (not gap or close[-1:] in "-–—~～:：/.,，%"):
+        return None  # `1-5 ABCDD`, `1:30`, `3.14`, `1/2`
+    if re.search(r"[=<>%*/]", close) and re.match(r"\s*[\w(]*\s*[=<>]", rest):
+        return None  # a formula
+    kind = _numeral_kind(match.group("number"))
+    closing = close.translate(_WIDTHS).replace(" ", "")
+    return Mark(index, f"{opening}|{kind}|{'题' if match.group('word') else ''}{closing}", value, match.end())
+
+
+_WIDTHS = str.maketrans("．，：；）（】【！", ".,:;)(][!")
+
+
+def _numeral_kind(token: str) -> str:
+    if token[0].isdigit() and token.isascii():
+        return "1"
+    if "①" <= token[0] <= "㉟":
+        return "①"
+    return "i" if token.isascii() else "一"
+
+
+def _may_open_number(first: str) -> bool:
+    """Whether a number with whatever opens it, or a label, may begin with this character."""
+    return (
+        may_label(first)
+        or is_sign(first)
+        or _NUMERAL_START.match(first) is not None
+        or may_open_number_word(first)
+    )
+
+
+def _write_numbers(lines: IndexedLines) -> IndexedLines:
+    """Write the numbers of a shape that runs through the paper as `1. `.
+
+    They are left where the rules read them as they stand.
+    """
+    shapes: dict[str, list[Mark]] = {}
+    known: list[int] = []
+    known_first = 0
+    pieces = lines.pieces
+    for index in lines.open_where(_may_open_number):
+        piece = pieces[index]
+        if piece.kind == "table":
+            continue
+        label = piece.label
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+            known.append(label.value)
+            continue
+        if (
+            label is not None
+            and not label.is_weak
+            and label.style not in ("circ", "romanp", "romanl", "bare")
+        ):
+            continue
+        mark = read_mark(index, piece)
+        if mark is not None:
+            shapes.setdefault(mark.shape, []).append(mark)
+    best_known = len(_find_run(known)[0])
+    best: list[Mark] = []
+    for shape, marks in shapes.items():
+        run, through = _find_run([mark.value for mark in marks])
+        is_part = len(run) < 4 or (known and known_first < marks[0].piece) or best_known > 2
+        if shape.split("|")[1] != "1" and is_part and len(run) < max(8, 3 * best_known):
+            continue  # Roman, circled and Chinese numbers count parts where others count questions
+        if shape == "|1|" and (len(run) < 8 or through < 0.9 or best_known > 2):
+            continue  # bare numbers: nothing else may count, and nearly all must run on
+        if len(run) >= _MIN_RUN and through >= _MIN_SHARE and len(run) > len(best):
+            # all of them: the numbers of an answer part begin anywhere
+            last = max(marks[place].value for place in run)
+            best = [mark for mark in marks if mark.value <= last]
+    if len(best) <= max(2, 0.5 * best_known):
+        return lines
+    return lines.replace(
+        {mark.piece: rewrite(pieces[mark.piece], mark.end, f"{mark.value}. ") for mark in best}
+    )
+
+
+def _find_run(values: Sequence[int]) -> tuple[list[int], float]:
+    """The places of numbers that continue from one to the next, and their share of all numbers.
+
+    A number may also start again at 1.
+    """
+    kept: list[int] = []
+    last = 0
+    for place, value in enumerate(values[: 50 * _MAX_RUN]):
+        if last < value <= last + 3 or (value == 1 and last >= 1) or (not kept and value <= 200):
+            kept.append(place)
+            last = value
+    share = len(kept) / len(values) if values else 0.0
+    steps = sum(1 for left, right in pairwise(kept) if values[right] == values[left] + 1)
+    return (kept, share) if steps >= 0.6 * max(len(kept) - 1, 1) else ([], 0.0)
 
 
 _SECOND = re.compile(r"\s*[,，]?\s*\d{1,3}\s*[.．、](?!\d)\s*(?=\S)|\s*[,，]\s*")

@@ -94,7 +94,7 @@ def share_matches(found: list[Chunk], preamble: Sequence[Piece]) -> list[Chunk]:
         if offers_options(shared, True):
             ends = {index: match.start() for index, match in beside}
             return [
-                (label, [lines[0].cut(_find_cell(lines[0].text), ends.get(index)), *shared], material)
+                (label, [lines[0].cut(0, ends.get(index)), *shared], material)
                 for index, (label, lines, material) in enumerate(found)
             ]
     label, lines, material = found[-1]
@@ -116,11 +116,6 @@ def share_matches(found: list[Chunk], preamble: Sequence[Piece]) -> list[Chunk]:
         place = next((index for index, line in enumerate(preamble) if line.end > first), len(preamble))
         return [(other, [*own, *preamble[place:]], passage) for other, own, passage in found]
     return found
-
-
-def _find_cell(text: str) -> int:
-    """Where the text begins after the bar that parts it from the cell of its number."""
-    return len(text) - len(text.lstrip("| "))
 
 
 _NUMBERED_GAP = re.compile(

@@ -29,6 +29,15 @@ def _any(words: Sequence[str]) -> str:
 
 
 @lru_cache(maxsize=1)
+def number_word() -> str:
+    """A pattern for what may stand before a question's number: `Question`, `第`, `No.`."""
+    latin = [word for word in _read()["number_words"] if word.isascii()]
+    chinese = [word for word in _read()["number_words"] if not word.isascii()]
+    either = "|".join(sorted(map(re.escape, latin), key=len, reverse=True))
+    return rf"(?:(?i:{either})\s*[.．:：#]?(?:\s*(?i:no|number|nr)\s*[.．:：#]?)?|第|{'|'.join(sorted(chinese, key=len, reverse=True))})"
+
+
+@lru_cache(maxsize=1)
 def not_counting() -> frozenset[str]:
     """The words whose numbers count no questions: `Table 3`, `图2`."""
     return frozenset(_read()["not_counting"])
@@ -82,6 +91,12 @@ def _status() -> tuple[frozenset[str], frozenset[str]]:
     """The status lines, folded, and the characters that they begin with."""
     lines = frozenset(_fold_status(line) for line in _read()["status_lines"])
     return lines, frozenset(line[:1] for line in lines)
+
+
+@lru_cache(maxsize=1 << 12)
+def may_open_number_word(character: str) -> bool:
+    """Whether a word before a question's number may begin with this character."""
+    return character == "第" or _is_start(character, "number_words")
 
 
 @lru_cache(maxsize=1 << 12)
