@@ -154,8 +154,17 @@ def _find_faults(root: int, homes: Sequence[Path], watch: LockWatch) -> set[str]
             elif store.exists() and store.stat().st_ino in held:
                 watch.seen += 1
             elif Path(f"/proc/{pid}").exists() and not _is_being_started(pid):
-                faults.add(f"{pid} has {target} open and holds no lock on its database")
+                faults.add(
+                    f"{pid} ({_name_command(pid)}) has {target} open and holds no lock on its database"
+                )
     return faults
+
+
+def _name_command(pid: int) -> str:
+    try:
+        return " ".join(psutil.Process(pid).cmdline())[-120:]
+    except psutil.Error:
+        return "ended"
 
 
 # What the kernel says of a process that was forked and runs no program of its own yet, and for how long at most that is a start.

@@ -268,7 +268,10 @@ def compute_interval(
 
 
 def find_reach(degrees: Floats, rate: ArrayLike = 1.0 - CONFIDENCE) -> Floats:
-    """Standard errors to either side of an interval (Student's t) that misses at this rate; NaN without degrees."""
+    """Standard errors to either side of an interval that misses at this rate (Student's t).
+
+    NaN without degrees.
+    """
     from scipy.special import stdtrit
 
     return np.asarray(stdtrit(np.where(degrees > 0, degrees, np.nan), 1.0 - np.asarray(rate) / 2.0))
