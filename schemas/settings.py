@@ -505,14 +505,24 @@ def read_setting(name: str, text: str) -> Any:
             + (f"Is {close[0]!r} meant?" if close else "`proctor settings` lists them.")
         )
     try:
-        return getattr(Settings.model_validate({name: text}), name)
+        return getattr(Settings.model_validate({name: _read_json(text)}), name)
     except ValidationError as error:
         raise _explain(error) from None
+
+
+def _read_json(text: str) -> Any:
+    """An object as it is meant, `{"Law": 3}`; every other text as it stands."""
+    try:
+        return json.loads(text) if text.lstrip().startswith("{") else text
+    except json.JSONDecodeError:
+        return text
 
 
 def _explain(error: ValidationError) -> UsageError:
     first = error.errors(include_input=False, include_url=False)[0]
     name = ".".join(str(part) for part in first["loc"])
+    if not name:
+        return UsageError(f"{find_toml()} is no TOML: {first['msg']}. Correct it and run again.")
     what = first["msg"].removeprefix("Value error, ").rstrip(".")
     end = "" if what.endswith("?") else "."
     return UsageError(

@@ -97,4 +97,4 @@ def _write(value: Any) -> Any:
     """The value as TOML has it."""
     if isinstance(value, tuple):
         return [str(one) for one in value]
-    return value if isinstance(value, bool | int | float) else str(value)
+    return value if isinstance(value, bool | int | float | dict) else str(value)

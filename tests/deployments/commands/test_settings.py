@@ -92,6 +92,23 @@ def test_what_cannot_be_set_is_one_clear_error(folder: Path, name: str, value: s
     assert not (folder / "proctor.toml").exists()
 
 
+def test_a_file_that_is_no_toml_is_named_and_left_as_it_is(folder: Path) -> None:
+    (folder / "proctor.toml").write_text("set_size = = 3\n")
+    done = invoke(HOME, "settings", "set", "set_size", "4")
+    assert done.exit_code == 2
+    assert "proctor.toml is no TOML" in done.stderr
+    assert (folder / "proctor.toml").read_text() == "set_size = = 3\n"
+
+
+def test_shares_are_written_as_an_object_and_what_is_wrong_in_the_file_can_be_set_right(folder: Path) -> None:
+    (folder / "proctor.toml").write_text('disciplines = "Foo"\n')
+    assert invoke(HOME, "settings", "set", "disciplines", "History").exit_code == 0
+    assert invoke(HOME, "settings", "set", "set_shares", '{"History": 12}').exit_code == 0
+    assert invoke(HOME, "settings", "set", "set_size", "12").exit_code == 0
+    found = load_settings()
+    assert (found.disciplines, found.set_shares, found.set_size) == (("History",), {"History": 12}, 12)
+
+
 def test_names_in_the_environment_are_written_with_commas_or_as_json(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

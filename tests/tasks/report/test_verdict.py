@@ -120,7 +120,7 @@ def test_who_is_better_since_when_and_how_sure() -> None:
     assert say(PAIR)[:4] == [
         "ash is better than elm: by 10.0 points of S in 2026-11 (2.0 to 18.0, a 95% interval that holds for all pairs of the month at once).",
         "It has been so since 2026-09, in each of the 3 months in a row in which both stood.",
-        "Over the 5 months since 2026-07 together, ash is better: by 8.0 points on average (4.5 to 11.5, as wide).",
+        "Over the 5 months since 2026-07 together, ash is better: by 8.0 points on average (4.5 to 11.5, with the same allowance for all pairs).",
         "It rests on the 1,000 questions that both answered.",
     ]
 
