@@ -33,7 +33,7 @@ _EVERYWHERE = "landing_unit"
 
 
 def render_dictionary() -> str:
-    """The whole dictionary: a list of tables by stage, columns that tables share, a section per table.
+    """The whole dictionary: tables by stage, columns that tables share, a section per table.
 
     This function writes nothing.
     """
@@ -50,7 +50,10 @@ def render_dictionary() -> str:
 
 
 def find_shared_columns() -> list[Column]:
-    """The columns that several tables have alike; of a name that has several meanings, the most frequent one."""
+    """The columns that several tables have alike.
+
+    Of a name that has several meanings it is the most frequent one.
+    """
     counts = Counter(column for table in TABLES.values() for column in table.columns)
     found: dict[str, Column] = {}
     for column, count in counts.most_common():

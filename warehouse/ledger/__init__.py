@@ -1,1 +1,4 @@
-"""What must be durable at once, on two sides: the exam's, which its API opens alone, and the owner's."""
+"""What must be durable at once, on two sides: the exam's and the owner's.
+
+The exam API opens the exam's side alone.
+"""

@@ -1,1 +1,1 @@
-"""For whoever answers for stars: judging, calibration, drift, labels of errors, publication."""
+"""For whoever answers for stars: judging, calibration, drift, errors, publication."""

@@ -45,7 +45,10 @@ def render_query_list() -> str:
 
 
 def find_shared_columns(views: Sequence[Sequence[DescribedColumn]]) -> Collection[DescribedColumn]:
-    """The columns that several views have alike; of a name that has several meanings, the most frequent one."""
+    """The columns that several views have alike.
+
+    Of a name that has several meanings it is the most frequent one.
+    """
     counts = Counter(column for columns in views for column in columns)
     found: dict[str, DescribedColumn] = {}
     for column, count in counts.most_common():
@@ -55,7 +58,7 @@ def find_shared_columns(views: Sequence[Sequence[DescribedColumn]]) -> Collectio
 
 
 def _render_analyses() -> list[str]:
-    """Every analysis with its question; a reason why it has no row is said once and named by its number."""
+    """Every analysis with its question, and why it has no row: a reason is said once, with a number."""
     analyses = list_queries(("analyses",))
     reasons = list(dict.fromkeys(query.no_rows for query in analyses))
     parts = ["| analysis | question | no row |\n|---|---|---|\n"]
