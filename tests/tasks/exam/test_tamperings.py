@@ -109,6 +109,8 @@ def check_tampering(ledger: Ledger, victim: Victim, name: str) -> None:
 
 def test_the_table_of_tamperings_names_every_one_with_what_finds_it() -> None:
     section = DOC.read_text(encoding="utf-8").split("## Tamperings", 1)[1].split("\n## ", 1)[0]
-    rows = re.findall(r"^\| (.*) \| `(\w+)` \| .*::test_a_tampering_is_found_by_name \|$", section, re.MULTILINE)
+    rows = re.findall(
+        r"^\| (.*) \| `(\w+)` \| .*::test_a_tampering_is_found_by_name \|$", section, re.MULTILINE
+    )
     told = {(attempt.replace(" ", "_"), finding) for tried, finding in rows for attempt in tried.split(" · ")}
     assert told == {(name, finding) for name, (_, finding) in TAMPERINGS.items()}
