@@ -291,7 +291,7 @@ def _arrange(shots: list[Shot]) -> tuple[list[Line], list[float], list[tuple[int
 
 
 def _wrap(line: Line) -> Iterator[Line]:
-    """A line in parts that the terminal has room for, divided at spaces where there are any."""
+    """A line in parts that fit the terminal, divided at spaces where there are any."""
     while len(line) > COLUMNS:
         place = next((at for at in range(COLUMNS, 0, -1) if line[at - 1][0] == " "), COLUMNS)
         yield line[:place]

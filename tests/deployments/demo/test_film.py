@@ -1,4 +1,4 @@
-"""The README's film shows what a terminal showed, and stands still for whoever wants no motion."""
+"""The film of the README shows what a terminal showed, and stands still on request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_command_is_run_and_shown_as_it_printed(tmp_path: Path) -> None:
     printed = "".join(character for line in shot.lines for character, _ in line)
     assert re.search(r"\d+\.\d+", printed)
     film = render([shot])
-    texts = ["".join(text.itertext()) for text in ElementTree.fromstring(film).iter("{*}text")]
+    texts = ["".join(text.itertext()) for text in ElementTree.fromstring(film).findall(".//{*}text")]
     assert texts[1:] == ["$ proctor --version", *(row for row in [printed] if row)]
 
 

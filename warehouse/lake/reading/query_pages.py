@@ -58,7 +58,7 @@ def find_shared_columns(views: Sequence[Sequence[DescribedColumn]]) -> Collectio
 
 
 def _render_analyses() -> list[str]:
-    """Every analysis with its question, and why it has no row: a reason is said once, with a number."""
+    """Every analysis with its question and the number of the reason why it has no row."""
     analyses = list_queries(("analyses",))
     reasons = list(dict.fromkeys(query.no_rows for query in analyses))
     parts = ["| analysis | question | no row |\n|---|---|---|\n"]
