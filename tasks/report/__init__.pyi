@@ -4,6 +4,9 @@ from .league_page import render_league as render_league
 # Render the site over the whole lake; an empty folder means `reports` under PROCTOR_HOME.
 from .task import render_reports as render_reports
 
+# Where the template, styles and script lie that every page shares.
+from .look import SHARED_FOLDER as SHARED_FOLDER
+
 # The rows of the `leaderboard` query as a table of `width` characters.
 from .terminal import render_leaderboard_text as render_leaderboard_text
 
@@ -20,6 +23,7 @@ from .verdict import follow_family as follow_family
 from .verdict import SpokenVerdict as SpokenVerdict
 
 __all__ = [
+    "SHARED_FOLDER",
     "SpokenVerdict",
     "compare_pair",
     "follow_candidate",

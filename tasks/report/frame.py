@@ -18,12 +18,18 @@ from typing import Any, Final
 import polars as pl
 
 from tasks.report.labels import LABELS, Language, label
+from tasks.report.look import SHARED_FOLDER
 from tasks.report.panels import flatten_lists
 from tasks.report.rendering import render_template
 from tasks.texts import Words, write_safe_csv
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_SHARED: Final = ("site.css", "site.js")
+_SHARED: Final = (
+    SHARED_FOLDER / "frame.css",
+    SHARED_FOLDER / "frame.js",
+    _TEMPLATES / "site.css",
+    _TEMPLATES / "site.js",
+)
 _DRAWING: Final = "vega.js"
 
 
@@ -131,8 +137,8 @@ def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) ->
 
     The library is large and takes a second to put together.
     """
-    for name in (*_SHARED, *(name for name in scripts if "/" not in name)):
-        shutil.copyfile(_TEMPLATES / name, folder / name)
+    for path in (*_SHARED, *(_TEMPLATES / name for name in scripts if "/" not in name)):
+        shutil.copyfile(path, folder / path.name)
     if not has_figures:
         return
     from importlib.metadata import version

@@ -52,6 +52,16 @@ def list_published_months(lake: Lake) -> list[str]:
     return [str(month) for (month,) in lake.read_rows("watched_months")]
 
 
+def find_sat_run(lake: Lake, edition_id: str, model: str, style: str) -> str | None:
+    """The run in which a candidate gave the answers that an edition counts.
+
+    Null where it counts none.
+    """
+    asked = {"edition_id": edition_id, "model": model, "prompt_style": style}
+    rows = lake.read("sat_run", asked)["sat_in_run_id"].to_list()
+    return str(rows[0]) if rows else None
+
+
 def read_month(lake: Lake, month: str) -> list[MonthRun]:
     """Everything that is published of a month, by run.
 

@@ -103,10 +103,18 @@
     site.draw(place, spec, finding);
   }
 
+  // Where a server serves the page every number opens its answers; in a folder it is text.
+  var opens = document.documentElement.dataset.answers;
+  function answers(edition, row, text, discipline) {
+    if (!opens || text === MISSING) { return text; }
+    var asked = [["edition", edition.id], ["model", data.models[edition.model[row]].model], ["style", edition.style], ["discipline", discipline || ""]];
+    return make("a", { "class": "answers", href: opens + "?" + asked.filter(function (one) { return one[1]; }).map(function (one) { return one[0] + "=" + encodeURIComponent(one[1]); }).join("&") }, text);
+  }
+
   window.board = {
     data: data, say: say, wordsOf: wordsOf, make: make, both: both, spoken: spoken, spokenText: spokenText, empty: empty, number: number, signed: signed, interval: interval, range: range,
     nameOf: nameOf, findModel: findModel, months: months, unique: unique, editionsOf: editionsOf, sittings: sittings, option: option, table: table, value: value,
-    change: change, plot: plot, lengthen: lengthen, MISSING: MISSING, isMixed: isMixed,
+    change: change, plot: plot, answers: answers, lengthen: lengthen, MISSING: MISSING, isMixed: isMixed,
     PALETTE: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
   };
 })();

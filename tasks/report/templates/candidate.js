@@ -19,6 +19,7 @@
   function hint(key) { return make("p", { "class": "hint" }, b.spoken(key)); }
   function figure() { return make("div", { "class": "fig", role: "img" }); }
   function scroll(inner, key) { return make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.say(key) }, inner); }
+  function beside(drawing, table) { return make("div", { "class": "beside" }, [drawing, table]); }
   function empty(key) { return make("p", { "class": "empty" }, b.spoken(key)); }
   function rowsOf(set) {
     return set.model.map(function (name, at) { return at; })
@@ -76,13 +77,13 @@
       return b.wordsOf("strengths_sentence")[at].replace("{strong}", spell(strong, at)).replace("{weak}", spell(weak, at));
     });
     var drawing = figure(), kinds = ["own", "of_family", "of_best"];
-    section("profile-body", [finding(b.both(texts)), hint("profile_about"), drawing, scroll(b.table(
+    section("profile-body", [finding(b.both(texts)), hint("profile_about"), beside(drawing, scroll(b.table(
       [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("own"), isNumber: true }, { words: b.wordsOf("interval"), isNumber: true }, { words: b.wordsOf("gap_to_mean"), isNumber: true },
         { words: b.wordsOf("of_family"), isNumber: true }, { words: b.wordsOf("of_best"), isNumber: true }, { words: b.wordsOf("model") }],
       rows.map(function (r) {
-        return [b.both(b.wordsOf(r.name)), b.value(r.own), b.interval(r.low, r.high, 1), b.change(r.gap), b.value(r.family), b.value(r.best), r.holder];
+        return [b.both(b.wordsOf(r.name)), { shown: b.answers(e, row, b.number(r.own), r.name), value: r.own }, b.interval(r.low, r.high, 1), b.change(r.gap), b.value(r.family), b.value(r.best), r.holder];
       })
-    ), "profile")]);
+    ), "profile"))]);
     var drawn = [];
     rows.forEach(function (r) {
       [["own", r.own], ["of_family", r.family], ["of_best", r.best]].forEach(function (one) {
@@ -128,7 +129,7 @@
         { words: b.wordsOf("relative_score"), isNumber: true }, { words: b.wordsOf("rank"), isNumber: true }],
         sat.slice().reverse().map(function (s) {
           var e = s.edition, row = s.row;
-          return [e.month, b.value(e.score[row]), b.interval(e.score_low[row], e.score_high[row]), b.value(e.equated_score[row]), b.value(e.relative_score[row]),
+          return [e.month, { shown: b.answers(e, row, b.number(e.score[row])), value: e.score[row] }, b.interval(e.score_low[row], e.score_high[row]), b.value(e.equated_score[row]), b.value(e.relative_score[row]),
             { shown: e.rank[row] === null ? b.MISSING : e.rank[row], value: e.rank[row] }];
         })), "trend_of_one")
     ])]);
@@ -164,7 +165,7 @@
         .replace("{discipline}", b.wordsOf(set.discipline[told])[at]).replace("{points}", b.signed(set.points[told], 1));
     });
     var drawing = figure();
-    section("why-body", [finding(b.both(texts)), hint("why_changed_about"), drawing, scroll(b.table(
+    section("why-body", [finding(b.both(texts)), hint("why_changed_about"), beside(drawing, scroll(b.table(
       [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("points_of_s"), isNumber: true }, { words: b.wordsOf("previous"), isNumber: true }, { words: b.wordsOf("now"), isNumber: true },
         { words: b.wordsOf("score_change"), isNumber: true }].concat(["on_new", "on_anchors"].reduce(function (heads, key) {
         var named = b.wordsOf(key), others = b.wordsOf("others_there");
@@ -175,7 +176,7 @@
           { shown: b.signed(set.score_change[at], 1) + " (" + b.interval(set.score_change_low[at], set.score_change_high[at], 0) + ")", value: set.score_change[at] },
           counted(set.new_score[at], set.new_count[at]), b.value(set.new_others_score[at], 1), counted(set.anchor_score[at], set.anchor_count[at]), b.value(set.anchor_others_score[at], 1)];
       })
-    ), "why_changed")]);
+    ), "why_changed"))]);
     b.plot(drawing, {
       data: { values: rows.map(function (at) { return { name: b.say(set.discipline[at]), points: set.points[at] / 100 }; }) }, height: 22 * rows.length,
       mark: "bar", encoding: {
@@ -192,7 +193,7 @@
     ["zero_shot", "few_shot", "chain_of_thought"].forEach(function (style) {
       b.editionsOf(month, style).forEach(function (e) {
         var row = e.model.indexOf(place);
-        if (row >= 0 && !e.isRepetition) { rows.push([b.spoken(style), b.value(e.score[row]), b.interval(e.score_low[row], e.score_high[row]), { shown: e.rank[row] === null ? b.MISSING : e.rank[row], value: e.rank[row] }, b.value(e.relative_score[row])]); }
+        if (row >= 0 && !e.isRepetition) { rows.push([b.spoken(style), { shown: b.answers(e, row, b.number(e.score[row])), value: e.score[row] }, b.interval(e.score_low[row], e.score_high[row]), { shown: e.rank[row] === null ? b.MISSING : e.rank[row], value: e.rank[row] }, b.value(e.relative_score[row])]); }
       });
     });
     section("styles-body", [hint("styles_of_one_about"), scroll(b.table(
