@@ -10,6 +10,9 @@ from .look import SHARED_FOLDER as SHARED_FOLDER
 # The rows of the `leaderboard` query as a table of `width` characters.
 from .terminal import render_leaderboard_text as render_leaderboard_text
 
+# What the column `marks` of an analysis says: for each mark its kind, its name and a sentence.
+from .words import describe_marks as describe_marks
+
 # All that is said of two candidates: the row, its months, its disciplines, and the sentences.
 from .verdict import compare_pair as compare_pair
 
@@ -26,6 +29,7 @@ __all__ = [
     "SHARED_FOLDER",
     "SpokenVerdict",
     "compare_pair",
+    "describe_marks",
     "follow_candidate",
     "follow_family",
     "render_leaderboard_text",

@@ -67,6 +67,7 @@ class Issue:
         folder: where the site lies; made where it is missing.
         language: the language that the pages open in; the reader can switch.
         generated_at: the time in the footer.
+        caveats: what stands at the top of every page: a kind, its name and a sentence.
 
     Raises UsageError for a language that the site does not speak.
     """
@@ -74,6 +75,7 @@ class Issue:
     folder: Path
     language: Language = "zh"
     generated_at: dt.datetime | None = None
+    caveats: Sequence[tuple[str, Words, Words]] = ()
 
     def __post_init__(self) -> None:
         label("title", self.language)
@@ -110,6 +112,7 @@ def write_page(
         **values,
         "language": issue.language,
         "generated_at": issue.moment,
+        "caveats": issue.caveats,
         "site": SITE_PAGES,
         "current": current or name,
         "page_title": title,

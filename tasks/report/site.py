@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from tasks.report.gscore_page import read_gscore_panels, write_gscore_page
 from tasks.report.pages import bank, contamination, cost, errors, judges, leagues, method, stability, trends
 from tasks.report.panel_pages import PanelPage, write_panels
 from tasks.report.panels import Source
+from tasks.report.words import list_caveats
 
 PANEL_PAGES: Final = (
     PanelPage("trends", trends.ABOUT, trends.read_trends),
@@ -35,6 +37,7 @@ def render_site(source: Source, issue: Issue) -> Path:
     """
     history = source.run_named("leaderboard_history", source.shown)
     is_simulated = bool(history.height and history["is_simulated"].any())
+    issue = replace(issue, caveats=list_caveats(history))
     index = write_leaderboard(source, issue, history)
     write_candidate(source, issue, history)
     write_compare(source, issue, history)

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tasks.report.labels import LABELS, Language, label
+from tasks.report.labels import LABELS, LANGUAGES, Language, label
+from tasks.texts import Words
 
 if TYPE_CHECKING:
     import polars as pl
 
 MISSING = "–"
+# So many editions are named; of the others it is said that there are more.
+_MOST_NAMED = 6
 
 
 def format_interval(low: float | None, high: float | None) -> str:
@@ -74,6 +77,56 @@ def describe_provisional(row: Mapping[str, Any], language: Language) -> str:
     return label("provisional_about", language).format(
         reasons=("；" if language == "zh" else "; ").join(named)
     )
+
+
+def describe_marks(marks: str | None, language: Language) -> list[tuple[str, str, str]]:
+    """What the column `marks` of an analysis says: a kind, its name and a sentence for each.
+
+    The kinds are `simulated`, `provisional` and `gates`. Gates that were overridden are one mark.
+    """
+    named = [one for one in (marks or "").split(", ") if one]
+    gates = [one.removeprefix("overridden ") for one in named if one.startswith("overridden ")]
+    separator = "、" if language == "zh" else ", "
+    found = [
+        (kind, label(kind, language), label(f"{kind}_shortly", language))
+        for kind in ("simulated", "provisional")
+        if kind in named
+    ]
+    if gates:
+        said = separator.join(_name_gate(gate, language) for gate in gates)
+        found.append(("gates", label("gates", language), said + ("。" if language == "zh" else ".")))
+    return found
+
+
+def list_caveats(history: pl.DataFrame) -> list[tuple[str, Words, Words]]:
+    """What is to be known of all that the site shows: a kind, its name and a sentence.
+
+    The sentence ends with the editions that it is about. Takes the rows of `leaderboard_history`.
+    """
+    import polars as pl
+
+    if history.is_empty():
+        return []
+    found = []
+    editions = history.unique("edition_id", maintain_order=True).sort("edition_id", descending=True)
+    for kind in ("simulated", "provisional", "gates"):
+        named = editions.filter(
+            pl.col("overridden_gates").list.len() > 0 if kind == "gates" else pl.col(f"is_{kind}")
+        )
+        if named.is_empty():
+            continue
+        shown = ", ".join(named["edition_id"].head(_MOST_NAMED))
+        if named.height > _MOST_NAMED:
+            shown = f"{shown}, …"
+        if kind == "gates":
+            gates = sorted(set(named["overridden_gates"].explode()))
+            about = [
+                describe_marks(f"overridden {', overridden '.join(gates)}", one)[0][2] for one in LANGUAGES
+            ]
+        else:
+            about = [label(f"{kind}_shortly", one) for one in LANGUAGES]
+        found.append((kind, LABELS[kind], (f"{about[0]}（{shown}）", f"{about[1]} ({shown})")))
+    return found
 
 
 def describe_judge_checks(row: Mapping[str, Any], language: Language) -> str:

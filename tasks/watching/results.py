@@ -35,14 +35,14 @@ class MonthRun:
     Attributes:
         run_id: the run.
         edition_id: its last edition.
-        is_simulated: whether it is simulated.
+        marks: what is to be known of it, as in the view edition_marks; null for nothing.
         disciplines: the disciplines that anybody has a score in, in their usual order.
         rows: the candidates, the best first.
     """
 
     run_id: str
     edition_id: str
-    is_simulated: bool
+    marks: str | None
     disciplines: list[str] = field(default_factory=list)
     rows: list[ResultRow] = field(default_factory=list)
 
@@ -70,9 +70,7 @@ def read_month(lake: Lake, month: str) -> list[MonthRun]:
     runs: dict[str, MonthRun] = {}
     rows: dict[tuple[str, str], ResultRow] = {}
     for cell in lake.read("watched_scores", {"month": month}).iter_rows(named=True):
-        run = runs.setdefault(
-            cell["run_id"], MonthRun(cell["run_id"], cell["edition_id"], cell["is_simulated"])
-        )
+        run = runs.setdefault(cell["run_id"], MonthRun(cell["run_id"], cell["edition_id"], cell["marks"]))
         key = (cell["run_id"], cell["model"])
         if key not in rows:
             rows[key] = ResultRow(cell["model"], cell["sat_in_run_id"])

@@ -121,6 +121,7 @@ def compare_neighbours(rows: pl.DataFrame, pairs: pl.DataFrame) -> list[dict[str
                     "is_distinguishable": pair["is_distinguishable"],
                     "pair_count": pair["pair_count"],
                     "is_repetition": pair["is_repetition"],
+                    "marks": pair["marks"],
                 }
             )
     return found
@@ -155,7 +156,12 @@ def _show_heatmap(source: Source, opened: Mapping[str, object]) -> Panel:
     return _PAGE.panel(
         "heatmap",
         frame.select(
-            "month", "model", "discipline", pl.col("discipline_score", "gap").round(3), "question_count"
+            "month",
+            "model",
+            "discipline",
+            pl.col("discipline_score", "gap").round(3),
+            "question_count",
+            "marks",
         ),
         params=opened,
         finding=finding,
