@@ -49,13 +49,13 @@ SITE_PAGES: Final = (
     SitePage("trends", ("趋势", "Trends")),
     SitePage("judges", ("裁判", "Judges")),
     SitePage("stability", ("稳定性", "Stability")),
-    SitePage("contamination", ("污染与泄漏", "Contamination and leaks")),
+    SitePage("contamination", ("污染与泄漏", "Contamination")),
     SitePage("errors", ("错误原因", "Errors")),
     SitePage("bank", ("题库与消耗", "Bank and exposure")),
     SitePage("league", ("联赛", "Leagues")),
     SitePage("gscore", ("Gscore", "Gscore")),
     SitePage("cost", ("费用", "Cost")),
-    SitePage("method", ("方法与验证", "Method and proof")),
+    SitePage("method", ("方法与验证", "Method")),
 )
 
 

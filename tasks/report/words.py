@@ -5,7 +5,7 @@ This is what a candidate's interval, rank range and place are called on the page
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tasks.report.labels import LABELS, LANGUAGES, Language, label
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 MISSING = "–"
+# Marks of an edition, and the label of the sentence that stands for each.
+_SAID_OF = {"simulated": "simulated_about", "provisional": "provisional_shortly"}
 # So many editions are named; of the others it is said that there are more.
 _MOST_NAMED = 6
 
@@ -63,8 +65,7 @@ def describe_override(row: Mapping[str, Any], language: Language) -> str:
     gates = row["overridden_gates"] or ()
     if not gates:
         return ""
-    separator = "、" if language == "zh" else ", "
-    named = separator.join(_name_gate(gate, language) for gate in gates)
+    named = name_gates(gates)[LANGUAGES.index(language)]
     return label("gates_about", language).format(gates=named, reason=row["override_reason"] or MISSING)
 
 
@@ -86,14 +87,13 @@ def describe_marks(marks: str | None, language: Language) -> list[tuple[str, str
     """
     named = [one for one in (marks or "").split(", ") if one]
     gates = [one.removeprefix("overridden ") for one in named if one.startswith("overridden ")]
-    separator = "、" if language == "zh" else ", "
     found = [
-        (kind, label(kind, language), label(f"{kind}_shortly", language))
-        for kind in ("simulated", "provisional")
+        (kind, label(kind, language), label(about, language))
+        for kind, about in _SAID_OF.items()
         if kind in named
     ]
     if gates:
-        said = separator.join(_name_gate(gate, language) for gate in gates)
+        said = name_gates(gates)[LANGUAGES.index(language)]
         found.append(("gates", label("gates", language), said + ("。" if language == "zh" else ".")))
     return found
 
@@ -119,12 +119,9 @@ def list_caveats(history: pl.DataFrame) -> list[tuple[str, Words, Words]]:
         if named.height > _MOST_NAMED:
             shown = f"{shown}, …"
         if kind == "gates":
-            gates = sorted(set(named["overridden_gates"].explode()))
-            about = [
-                describe_marks(f"overridden {', overridden '.join(gates)}", one)[0][2] for one in LANGUAGES
-            ]
+            about = list(name_gates(sorted(set(named["overridden_gates"].explode()))))
         else:
-            about = [label(f"{kind}_shortly", one) for one in LANGUAGES]
+            about = [label(_SAID_OF[kind], one) for one in LANGUAGES]
         found.append((kind, LABELS[kind], (f"{about[0]}（{shown}）", f"{about[1]} ({shown})")))
     return found
 
@@ -163,6 +160,7 @@ def describe_unequated(row: Mapping[str, Any], language: Language) -> str:
     return f"{label('unequated', language)}{'：' if language == 'zh' else ': '}{why}"
 
 
-def _name_gate(gate: str, language: Language) -> str:
-    """The gate in words; one that this version does not know keeps its name."""
-    return label(f"gate_{gate}", language) if f"gate_{gate}" in LABELS else gate
+def name_gates(gates: Sequence[str]) -> Words:
+    """The gates in words; one that this version does not know keeps its name."""
+    named = [LABELS.get(f"gate_{gate}", (gate, gate)) for gate in gates]
+    return "、".join(zh for zh, _ in named), ", ".join(en for _, en in named)

@@ -136,7 +136,9 @@ def test_a_verdict_an_export_a_citation_and_the_public_file_have_them(home: Sett
     names = [row["model"] for row in board["styles"]["zero_shot"]][:2]
     told = ask("verdict", *names)
     assert [
-        word for word in ("Provisional", "shut gate: judge_controls", "Simulated") if word not in told
+        word
+        for word in ("Provisional", "shut gate: the judge has not shown that it can judge", "Simulated")
+        if word not in told
     ] == []
     with open_lake(home, read_only=True) as lake:
         head = lake.query("SELECT * FROM editions WHERE run_id = $run", {"run": RUN}).row(0, named=True)

@@ -106,17 +106,6 @@
     }, texts[site.language === "zh" ? 0 : 1]);
   }
 
-  // Every month between the first and the last: one without a session is a row without a value, which breaks the line.
-  function fillMonths(first, last) {
-    var found = [], year = Number(first.slice(0, 4)), month = Number(first.slice(5));
-    for (;;) {
-      var name = year + "-" + (month < 10 ? "0" : "") + month;
-      if (name > last) { return found; }
-      found.push(name);
-      month += 1;
-      if (month > 12) { month = 1; year += 1; }
-    }
-  }
   function showTrend(sat) {
     var scored = sat.filter(function (s) { return s.edition.score[s.row] !== null; });
     if (!scored.length) { section("trend-body", [empty("without_score")]); return; }
@@ -134,7 +123,7 @@
         })), "trend_of_one")
     ])]);
     var drawn = [];
-    fillMonths(values.first, values.last).forEach(function (month) {
+    b.fillMonths(values.first, values.last).forEach(function (month) {
       var found = scored.filter(function (s) { return s.edition.month === month; })[0];
       [["score", "score_low", "score_high"], ["equated_score", "equated_low", "equated_high"]].forEach(function (names) {
         function read(name) { return found && found.edition[name][found.row] !== null ? found.edition[name][found.row] / 100 : null; }
@@ -188,6 +177,28 @@
     function counted(score, count) { return { shown: b.number(score, 1) + (count ? " (n=" + count + ")" : ""), value: score }; }
   }
 
+  function isOwn(row) { return row.model === data.models[place].model && Boolean(row.is_simulated) === Boolean(data.models[place].is_simulated); }
+  function list(said) { return make("ul", { "class": "verdict" }, said.map(function (one) { return make("li", {}, b.both(one)); })); }
+  function showChanged() {
+    var found = more.changed.filter(isOwn)[0];
+    if (!found) { section("changed-body", [empty("changed_unknown")]); return; }
+    section("changed-body", [finding(b.both(found.said[0])), list(found.said.slice(1)),
+      make("p", { "class": "hint" }, [b.spoken("command_for_it"), ": ", make("code", {}, "proctor verdict " + data.models[place].model)])]);
+  }
+  // Every step of the family, each with a link to the whole verdict.
+  function showFamily() {
+    var model = data.models[place], steps = more.families.filter(function (one) {
+      return model.family && one.family === model.family && Boolean(one.is_simulated) === Boolean(model.is_simulated);
+    });
+    if (!steps.length) { section("family-body", [empty("family_none")]); return; }
+    section("family-body", steps.map(function (one) {
+      var names = [one.model, one.previous_model].map(encodeURIComponent).join(",");
+      var link = make("a", { href: site.link("compare.html", "models", names) }, one.model + " – " + one.previous_model);
+      return make("div", {}, [make("h3", {}, isOwn(one) || one.previous_model === model.model ? make("b", {}, link) : link)]
+        .concat(one.said.length ? [list(one.said)] : [empty("family_apart")]));
+    }).concat([make("p", { "class": "hint" }, [b.spoken("command_for_it"), ": ", make("code", {}, "proctor verdict --family " + model.family)])]));
+  }
+
   function showStyles(sat) {
     var month = sat.edition.month, rows = [];
     ["zero_shot", "few_shot", "chain_of_thought"].forEach(function (style) {
@@ -234,6 +245,8 @@
     if (!last) { ["standing", "profile-body", "trend-body", "why-body", "styles-body"].forEach(function (id) { section(id, [empty("without_score")]); }); } else {
       showStanding(last); showProfile(last); showTrend(sat); showChange(last); showStyles(last);
     }
+    showChanged();
+    showFamily();
     showCost();
     showThinking();
   }

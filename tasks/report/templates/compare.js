@@ -62,23 +62,29 @@
       return b.spokenText(texts, values);
     });
   }
-  function plotMonths(drawing, first, second, found, sentence) {
-    var count = set.months.names.length, axis = b.say("difference_short");
-    var rows = set.months.names.map(function (month, step) {
-      var one = turn(set.months, found.all * count + step, found.isTurned);
-      return { month: month, value: one.value, low: one.low, high: one.high };
-    }).filter(function (row) { return row.value !== null; });
-    if (rows.length < 2) { drawing.remove(); return; }
-    rows.forEach(function (row) { ["value", "low", "high"].forEach(function (name) { row[name] = row[name] === null ? null : row[name] / 100; }); });
-    var x = { field: "month", type: "ordinal", title: null, axis: { labelAngle: 0, labelOverlap: true } };
+  function plotMonths(caption, drawing, found, sentence) {
+    var names = set.months.names, axis = b.say("difference_short"), known = {};
+    names.forEach(function (month, step) {
+      var one = turn(set.months, found.all * names.length + step, found.isTurned);
+      if (one.value !== null) { known[month] = one; }
+    });
+    var sat = Object.keys(known).sort();
+    if (sat.length < 2) { caption.remove(); drawing.remove(); return; }
+    function hundredth(value) { return value === null ? null : value / 100; }
+    // A month without a comparison is a gap, which no line bridges.
+    var rows = b.fillMonths(sat[0], sat[sat.length - 1]).map(function (month) {
+      var one = known[month] || { value: null, low: null, high: null };
+      return { month: month + "-01T00:00", value: hundredth(one.value), low: hundredth(one.low), high: hundredth(one.high) };
+    });
+    var x = { field: "month", type: "temporal", title: null, axis: b.timeAxis, scale: { padding: 20 } };
     b.plot(drawing, {
-      data: { values: rows }, height: 160, title: { text: b.say("months_shown", { a: b.nameOf(first), b: b.nameOf(second) }), fontSize: 12, fontWeight: "normal", anchor: "start" },
+      data: { values: rows }, height: 220,
       layer: [
         { mark: { type: "rule", strokeDash: [4, 4], color: "#888888" }, data: { values: [{ at: 0 }] }, encoding: { y: { field: "at", type: "quantitative", title: axis } } },
-        { mark: { type: "rule", strokeWidth: 2, opacity: 0.55, color: b.PALETTE[0] }, encoding: { x: x, y: { field: "low", type: "quantitative", title: axis }, y2: { field: "high" } } },
-        { mark: { type: "line", color: b.PALETTE[0], opacity: 0.7 }, encoding: { x: x, y: { field: "value", type: "quantitative", title: axis } } },
-        { mark: { type: "point", filled: true, size: 50, opacity: 1, color: b.PALETTE[0] }, encoding: { x: x, y: { field: "value", type: "quantitative", title: axis },
-          tooltip: [{ field: "month", title: " " }, { field: "value", type: "quantitative", title: " " }, { field: "low", type: "quantitative", title: " " }, { field: "high", type: "quantitative", title: " " }] } }
+        { transform: [{ filter: "datum.low !== null" }], mark: { type: "rule", strokeWidth: 2, opacity: 0.55, color: b.PALETTE[0] }, encoding: { x: x, y: { field: "low", type: "quantitative", title: axis }, y2: { field: "high" } } },
+        { mark: { type: "line", color: b.PALETTE[0], opacity: 0.7, invalid: "break-paths-show-path-domains" }, encoding: { x: x, y: { field: "value", type: "quantitative", title: axis } } },
+        { mark: { type: "point", filled: true, size: 50, opacity: 1, color: b.PALETTE[0], invalid: "filter" }, encoding: { x: x, y: { field: "value", type: "quantitative", title: axis },
+          tooltip: [{ field: "month", type: "temporal", format: "%Y-%m", title: " " }, { field: "value", type: "quantitative", title: " " }, { field: "low", type: "quantitative", title: " " }, { field: "high", type: "quantitative", title: " " }] } }
       ]
     }, textOf(sentence));
   }
@@ -89,11 +95,12 @@
     part.appendChild(make("h3", {}, b.nameOf(first) + " – " + b.nameOf(second)));
     if (found.all === null) { part.appendChild(make("p", { "class": "empty" }, b.spoken("place_uncompared"))); return part; }
     var sentences = sayAll(found.all), sentence = sentences[0], history = make("div", { "class": "fig", role: "img" });
+    var caption = make("figcaption", {}, b.spoken("months_shown", { a: b.nameOf(first), b: b.nameOf(second) }));
     part.appendChild(make("div", { "class": "beside" }, [make("div", { "class": "said" }, [
       make("p", { "class": "finding" }, sentence),
       make("ul", { "class": "verdict" }, sentences.slice(1).map(function (one) { return make("li", {}, one); })),
       make("p", { "class": "hint" }, [b.spoken("command_for_it"), ": ", make("code", {}, "proctor verdict " + data.models[first].model + " " + data.models[second].model)])
-    ]), history]));
+    ]), make("figure", {}, [caption, history])]));
     var rows = found.disciplines.filter(function (at) { return set.rows.difference[at] !== null; }).map(function (at) {
       var one = turn(set.rows, at, found.isTurned);
       return { name: set.disciplines[at % set.disciplines.length], value: one.value, low: one.low, high: one.high, isPaired: set.rows.pair_count[at] > 0, count: set.rows.pair_count[at] };
@@ -111,7 +118,7 @@
     var y = { field: "name", type: "nominal", sort: null, title: null };
     var axis = b.say("difference_short") + " (0–10)";
     setTimeout(function () {
-      plotMonths(history, first, second, found, sentence);
+      plotMonths(caption, history, found, sentence);
       b.plot(drawing, {
         data: { values: rows.map(function (r) { return { name: b.say(r.name), value: r.value / 100, low: r.low === null ? null : r.low / 100, high: r.high === null ? null : r.high / 100 }; }) }, height: 22 * rows.length,
         layer: [
