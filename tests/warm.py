@@ -12,6 +12,7 @@ same exit code. Signals are not passed on: tests that kill or interrupt start th
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -83,6 +84,8 @@ def main(address: str) -> None:
     for name in LIBRARIES:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # What all share is not looked through, and so not copied, in every process.
     draft = f"{address}.draft"
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(draft)
