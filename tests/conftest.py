@@ -11,6 +11,8 @@ from collections.abc import Iterator, Set
 
 import pytest
 
+# What is imported and collected stays to the end: looking for garbage in it again and again took a tenth of a run's CPU.
+gc.set_threshold(20_000, 20, 50)
 # A store that a test takes away is waited for where the test says so.
 os.environ.setdefault("PROCTOR_STORE_WAIT_S", "0")
 
@@ -72,10 +74,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         raise pytest.UsageError(
             "This pytest and this pytest-xdist do not keep groups together; see constraints.txt."
         )
-    # What was imported and collected stays to the end: looking for garbage in it again and again took a tenth of a run's CPU.
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
 
 
 def _find_phase(marks: Set[str]) -> int:
