@@ -8,8 +8,11 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator, Set
+from pathlib import Path
 
 import pytest
+
+from tests.warm import serve_warm
 
 # What is imported and collected stays to the end: looking for garbage in it again and again took a tenth of a run's CPU.
 gc.set_threshold(20_000, 20, 50)
@@ -39,6 +42,13 @@ def own_process() -> Iterator[None]:
     away._ledger_back_at = None
     yield
     load_settings.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folder of a `proctor` that starts warm, one server per worker."""
+    with serve_warm(tmp_path_factory.mktemp("warm")) as folder:
+        yield folder
 
 
 @pytest.hookimpl(tryfirst=True)

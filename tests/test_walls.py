@@ -124,6 +124,7 @@ REACHED_BY_TESTS: Mapping[str, int] = {
     "deployments.auth": 4,
     "deployments.command_line": 1,
     "deployments.doctor": 1,
+    "deployments.guide": 1,
     "deployments.flow_runs": 4,
     "deployments.http": 7,
     "deployments.model_server": 14,

@@ -153,6 +153,11 @@ def _run(arguments: list[str], environment: dict[str, str], folder: str) -> int:
     sys.stderr = io.TextIOWrapper(
         io.FileIO(2, "w", closefd=False), encoding="utf-8", write_through=True, errors="backslashreplace"
     )
+    if arguments[:1] == ["start"]:
+        from deployments.guide import talking
+
+        # The guide runs the commands that it shows: these are warm too.
+        talking._PROGRAM = ("proctor",)
     code: object = 0
     try:
         from deployments.cli import main as run_command

@@ -48,7 +48,11 @@ class Newcomer:
         done = subprocess.run(
             [str(self.program), *arguments],
             cwd=self.folder,
-            env={**environment, "PROCTOR_NO_SERVER": "true"},
+            env={
+                **environment,
+                "PROCTOR_NO_SERVER": "true",
+                "PATH": f"{self.program.parent}:{os.environ['PATH']}",
+            },
             input=says,
             capture_output=True,
             text=True,
