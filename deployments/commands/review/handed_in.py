@@ -34,6 +34,11 @@ def _collect_import(done: Continuation) -> dict[str, Any]:
     return {
         "imported": imported,
         "refused": [refusal.message for refusal in report.refusals],
+        "faults": [
+            {"path": refusal.source, **asdict(fault)}
+            for refusal in report.refusals
+            for fault in refusal.faults
+        ],
         "adjudications": [asdict(summary) for summary in report.adjudications],
         "complete_batches": list(report.complete_batches),
         "continued": list(done.continued),
