@@ -250,7 +250,9 @@ def check(
         print_records(_CHECK_COLUMNS, [asdict(one) for one in found], as_json=False)
         for one in bad:
             print_note(f"{one.model}: {one.problem}")
-        print_note(f"{len(found) - len(bad)} of {len(found)} models are well. Cost: ${cost_usd:.6f}.")
+        print_note(
+            f"{len(found) - len(bad)} of {len(found)} models answer as they should. Cost: ${cost_usd:.6f}."
+        )
     if bad:
         raise typer.Exit(1)
 

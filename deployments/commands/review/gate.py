@@ -14,7 +14,7 @@ import polars as pl
 import typer
 
 from deployments.command_line.printing import print_frame, print_note, print_result
-from deployments.commands.options import AsJson, list_workbooks
+from deployments.commands.options import AsJson, find_open_workbooks, list_workbooks
 from deployments.commands.review import label_studio, people, talk
 from deployments.commands.review.handed_in import print_import
 from deployments.flow_runs import record_and_continue
@@ -150,6 +150,10 @@ def import_workbooks(
     Example: proctor review import workbooks/*.xlsx
     """
     files = list_workbooks(paths)
+    for path in find_open_workbooks(files):
+        print_note(
+            f"{path} is open in another program: what is not saved there is not read. Save it, and import it again."
+        )
     done = record_and_continue(
         lambda ledger: read_workbooks(ledger, files, all_or_nothing=all_or_nothing), starts_next=starts_next
     )

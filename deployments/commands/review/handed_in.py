@@ -71,8 +71,10 @@ def _describe_continuation(one: dict[str, Any]) -> str:
 
 def _name_step_after_import(done: Continuation) -> str:
     report = done.report
-    if report.refusals:
+    if any(refusal.faults for refusal in report.refusals):
         return "correct what is listed above and import those files again"
+    if report.refusals:
+        return "proctor review status"
     if report.adjudications:
         return "proctor review export workbooks (the adjudicators' are among them)"
     if done.continued:
