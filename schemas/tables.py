@@ -33,6 +33,7 @@ TABLES: dict[str, Table] = {
         questions.QUESTIONS,
         reviews.REVIEW_ASSIGNMENTS,
         reviews.REVIEWS,
+        reviews.REVIEW_MESSAGES,
         reviews.REVIEW_DECISIONS,
         reviews.GOLD_REVIEWS,
         bank.VARIANTS,

@@ -12,9 +12,10 @@ import typer
 from deployments.command_line import group_with_default, with_option_groups
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.options import AsJson, split_names
+from deployments.home import drop_examples
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
-from tasks.models.registry import add_model, read_registry, remove_model
+from tasks.models.registry import SIMULATED_URL, add_model, read_registry, remove_model
 
 # Imported within a function: what brings SQLAlchemy or asyncio. Not every command here needs it.
 
@@ -148,6 +149,8 @@ def add(
 ) -> None:
     """Add a model to the registry; comments and other entries stay as they are.
 
+    The example that `proctor init` wrote for its role goes, unless somebody has changed it.
+
     No key is written: name the environment variable that holds it.
 
     Example: proctor models add lab-2 --url https://api.lab.example/v1 --organisation Lab --key-variable LAB_API_KEY --roles candidate,reference
@@ -175,8 +178,15 @@ def add(
     provider |= {"is_simulated": True} if entry.is_simulated else {}
     path = load_settings().registry_path
     added = add_model(path, name, fields, provider, is_replaced=again)
+    gone = [] if added.base_url == SIMULATED_URL else drop_examples(load_settings(), added.roles)
     print_result(
-        {"model": added.name, "provider": added.provider, "roles": list(added.roles), "file": str(path)},
+        {
+            "model": added.name,
+            "provider": added.provider,
+            "roles": list(added.roles),
+            "file": str(path),
+            "examples_removed": gone,
+        },
         as_json=as_json,
         then=f"proctor models check {added.name}",
     )
@@ -245,7 +255,9 @@ def check(
         print_records(_CHECK_COLUMNS, [asdict(one) for one in found], as_json=False)
         for one in bad:
             print_note(f"{one.model}: {one.problem}")
-        print_note(f"{len(found) - len(bad)} of {len(found)} models are well. Cost: ${cost_usd:.6f}.")
+        print_note(
+            f"{len(found) - len(bad)} of {len(found)} models answer as they should. Cost: ${cost_usd:.6f}."
+        )
     if bad:
         raise typer.Exit(1)
 
