@@ -91,7 +91,10 @@ def has_hosts(settings: Settings) -> bool:
 
 
 def read_shared_files(settings: Settings, names: Collection[str] = tuple(_HARM)) -> list[SharedFile]:
-    """The files of these names as this host has them. Raises UsageError for one that cannot be read."""
+    """The files of these names as this host has them.
+
+    Raises UsageError for one that cannot be read.
+    """
     return list(_iter_files(settings, names))
 
 
