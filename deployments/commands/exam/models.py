@@ -138,9 +138,7 @@ def add(
     name: Annotated[str, typer.Argument(help="Its name here, on boards and in queries.")],
     *,
     entry: ModelOptions,
-    again: Annotated[
-        bool, typer.Option("--again", help="It is registered: put this in the place of its entry.")
-    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="It is registered: replace its entry.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Add a model to the registry; comments and other entries stay as they are.
@@ -240,7 +238,7 @@ def check(
         print_records(_CHECK_COLUMNS, [asdict(one) for one in found], as_json=False)
         for one in bad:
             print_note(f"{one.model}: {one.problem}")
-        print_note(f"{len(found) - len(bad)} of {len(found)} models are well. Cost: ${cost_usd:.6f}.")
+        print_note(f"{len(found) - len(bad)} of {len(found)} models are ready. Cost: ${cost_usd:.6f}.")
     if bad:
         raise typer.Exit(1)
 
@@ -343,7 +341,10 @@ def batches(
 
 def organisations(
     register: Annotated[
-        bool, typer.Option("--register", help="Register those of the model registry that are not yet.")
+        bool,
+        typer.Option(
+            "--register", help="Register organisations of the model registry that are not registered yet."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
