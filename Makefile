@@ -13,7 +13,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, every command would compile all of its modules again (seconds).
 unexport PYTHONDONTWRITEBYTECODE
 # The workers are the threads: libraries that start more wait for one another with the processor held (half of the CPU of a run).
-ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1
+# The last one is DuckDB's, which looks for a batch system's share before it counts cores.
+ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 SLURM_CPUS_ON_NODE=1
 # uv does not look where pip was told to look for local wheels; pass it on.
 ifdef PIP_FIND_LINKS
 export UV_FIND_LINKS := $(PIP_FIND_LINKS)

@@ -95,7 +95,11 @@ def _lay_out_about(query: Query) -> str:
     lines: list[str] = []
     was_entry = False
     for line in query.header:
-        if not line.strip() or is_parameter_line(line) or line.strip().startswith(("Shown:", "No rows:")):
+        if (
+            not line.strip()
+            or is_parameter_line(line)
+            or line.strip().startswith(("Shown:", "No rows:", "Marks of:"))
+        ):
             continue
         entry = split_entry(line)
         if (entry is not None) != was_entry and lines:
