@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from tasks.report.verdict_sentences import (
     Row,
     render_sentence,
@@ -164,7 +163,6 @@ def _check_published(read: ReadRows, names: Sequence[str], style: str, simulated
 
 
 def _suggest(name: str, known: Sequence[str], title: str) -> str:
-    close = get_close_matches(name, known, n=1)
-    if close:
-        return f" Did you mean {close[0]}?"
+    if near := suggest(name, known):
+        return near
     return f" {title}: {', '.join(known)}." if known else " Nothing was published yet: proctor publish."

@@ -190,7 +190,7 @@ def test_a_family_is_told_step_by_step(read: ReadRows, season: NamedQuery) -> No
     family = next(row["family"] for row in rows if row["previous_model"])
     steps = [row for row in rows if row["family"] == family and row["previous_model"]]
     assert len(follow_family(read, family)) == len(steps)
-    with pytest.raises(UsageError, match=re.escape(f"Did you mean {family}?")):
+    with pytest.raises(UsageError, match=re.escape(f"Did you mean {family!r}?")):
         follow_family(read, family + "x")
 
 
@@ -200,7 +200,7 @@ def test_a_name_that_nobody_has_is_one_clear_error(read: ReadRows, season: Named
         compare_pair(read, name, "nobody-at-all")
     with pytest.raises(UsageError, match="named twice"):
         compare_pair(read, name, name)
-    with pytest.raises(UsageError, match=re.escape(f"Did you mean {name}?")):
+    with pytest.raises(UsageError, match=re.escape(f"Did you mean {name!r}?")):
         follow_candidate(read, name + "x")
 
 
