@@ -107,6 +107,9 @@ COMMANDS: Final = (
         "analyse.query",
         "Run a named analysis or any SELECT over the lake, read-only, while flows may write.",
     ),
+    Listed(
+        "figure", "analyse.figure", "Draw one figure with its caption, as SVG and as PNG of 300 dots an inch."
+    ),
     Listed("attach", "analyse.query", "Print the lines with which other tools read the lake, offline."),
     Listed(
         "shell", "analyse.query", "Open DuckDB's own prompt on the lake, read-only; tables need no prefix."
@@ -219,6 +222,7 @@ SECTIONS: Final = {
     "How far the judges can be believed": ("calibrate", "drift", "errors", "recalibrate", "stability"),
     "Read the results": (
         "verdict",
+        "figure",
         "improvement",
         "sql",
         "shell",
