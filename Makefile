@@ -21,7 +21,7 @@ export UV_FIND_LINKS := $(PIP_FIND_LINKS)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-long lint format hooks bench docs clean
+.PHONY: help setup demo test test-fast test-long lint format hooks bench docs film clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -70,6 +70,9 @@ bench: $(READY)  ## measure: quick starts, CPU per question, landings (BENCH_AGA
 
 docs: $(READY)  ## write the generated pages: commands, data dictionary, queries, problem codes
 	$(BIN)/python -m deployments.command_line.generated_docs
+
+film: $(READY)  ## record the README's film of a first month again (two minutes)
+	$(BIN)/python -m deployments.demo.film docs/pictures/first-month.svg
 
 clean:  ## remove the environment and caches (never PROCTOR_HOME)
 	rm -rf $(VENV) $(EXCHANGE) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from schemas.errors import UsageError, suggest
+
 QUESTION_TYPES = (
     "multiple_choice",
     "true_false",
@@ -46,6 +48,8 @@ EXAMINED_DISCIPLINES = (
 
 SOURCE_KINDS = ("undergraduate_final", "postgraduate_entrance", "other")
 LANGUAGES = ("zh", "en")
+# Where a picture of a question stands; of the last two a candidate sees nothing.
+PICTURE_PLACES = ("stem", "option", "material", "answer", "explanation")
 PROMPT_STYLES = ("zero_shot", "few_shot", "chain_of_thought")
 
 # What a candidate may say of its answer. A refused or empty answer gets 0 stars and keeps its status (SPEC 6.2).
@@ -64,3 +68,10 @@ ROLES = ("admin", "examiner", "candidate", "annotator", "analyst")
 LEAGUE_RUN_TYPES = ("full", "without_reference")
 # What running code came to; `refused` where the machine offers no room without network.
 LEAGUE_EXECUTIONS = ("passed", "failed", "error", "timeout", "memory", "refused")
+
+
+def check_discipline(name: str) -> None:
+    """Pass for a discipline; else raise UsageError that says which may be meant."""
+    if name not in DISCIPLINES:
+        listed = f" Use one of {', '.join(DISCIPLINES)}."
+        raise UsageError(f"Discipline {name!r} is unknown.{suggest(name, DISCIPLINES) or listed}")

@@ -59,11 +59,19 @@ class Newcomer:
             check=False,
         )
         assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout
+        return done.stdout + (done.stderr if code else "")
 
     def ask(self, *arguments: str) -> Any:
         """What the command answers as JSON."""
         return json.loads(self.type(*arguments, "--json"))
+
+    def let_review(self) -> None:
+        """Let the annotators decide, as they do in the demo, on all that waits."""
+        self.type("review", "export", "workbooks")
+        verdicts = read_verdicts(DEMO / "questions" / "review.yaml")
+        for path in (self.folder / "workbooks").glob("*.xlsx"):
+            fill_workbook(path, verdicts)
+        self.type("review", "import", "workbooks")
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +85,7 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     assert "$ proctor ingest papers" in told
     assert told.rstrip().endswith("When they have decided: proctor start")
 
-    newcomer.type("review", "export", "workbooks")
-    verdicts = read_verdicts(DEMO / "questions" / "review.yaml")
-    for path in (newcomer.folder / "workbooks").glob("*.xlsx"):
-        fill_workbook(path, verdicts)
-    newcomer.type("review", "import", "workbooks")
+    newcomer.let_review()
 
     with open_lake(Settings(home=newcomer.folder / ".proctor"), read_only=True) as lake:
         key = build_answer_key(read_current_bank(lake))

@@ -234,6 +234,8 @@ def _find_next(result: dict[str, Any]) -> str:
         return "proctor review export FOLDER"
     if result["waiting_questions"]:
         return "proctor exam user add NAME --role annotator, then proctor review assign"
+    if result["problems"] and not result["question_count"]:
+        return "correct the papers that are named above, and ingest them again"
     return "proctor review status"
 
 

@@ -176,7 +176,7 @@ def test_no_name_is_of_two_queries_or_of_a_query_and_a_table() -> None:
 def test_a_select_from_an_analysis_names_the_view_to_select_from(lake: Lake) -> None:
     with pytest.raises(
         UsageError,
-        match=r"leaderboard is an analysis.*`proctor sql leaderboard`.*: current_editions, leaderboards\.",
+        match=r"leaderboard is an analysis.*`proctor sql leaderboard`.*: current_editions, edition_marks, leaderboards\.",
     ):
         run_statement(lake, "SELECT * FROM leaderboard")
     with pytest.raises(UsageError, match="leaderbord does not exist"):
