@@ -105,7 +105,7 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None, has_docs: bo
     app.add_exception_handler(RequestValidationError, refuse_form)
     app.add_exception_handler(HTTPException, refuse_http)
     add_practice_routes(app, settings)
-    add_session_routes(app)
+    add_session_routes(app, settings)
     add_administration_routes(app, settings)
     add_approval_routes(app)
     if has_docs:
