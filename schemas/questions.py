@@ -43,6 +43,53 @@ CONTENT = (
         "Keys: labels for choices, true/false, else the reference answer(s); empty when none.",
     ),
     Column("explanation", "text", "Explanation of the answer, if the source gives one."),
+    Column(
+        "pictures",
+        "pictures",
+        "Its pictures: the number by which `[picture:1]` in a text names one, its SHA-256 (table `pictures`), and the place where it "
+        "stands (stem, option, material, answer, explanation); null without one.",
+    ),
+)
+
+PICTURE_KINDS = ("image", "page")
+
+PICTURES = Table(
+    name="pictures",
+    grain="One row per picture that a question of a document holds, in its normal form; its bytes are a file of the archive.",
+    key=("sha256", "document_id"),
+    unit="a document",
+    stage="ingest",
+    own_columns=(
+        Column("sha256", "text", "SHA-256 of its bytes in the archive.", required=True),
+        Column("document_id", "text", "The document it was found in.", required=True, pattern=UUID_PATTERN),
+        Column("media_type", "text", "`image/png` or `image/jpeg`.", required=True),
+        Column("size_bytes", "int", "Size of its bytes.", required=True, low=1),
+        Column("width", "int", "Pixels across.", required=True, low=1),
+        Column("height", "int", "Pixels down.", required=True, low=1),
+        Column(
+            "picture_kind",
+            "text",
+            "`image`: taken out of the file as a picture; `page`: cut out of a page.",
+            required=True,
+            allowed=PICTURE_KINDS,
+        ),
+        Column("alt_text", "text", "What its author says that it shows; null where nothing is said."),
+        Column(
+            "perceptual_hash",
+            "text",
+            "64 bits of how it looks, in hexadecimal: pictures that look alike differ in few of them.",
+            required=True,
+        ),
+        Column(
+            "original_sha256",
+            "text",
+            "SHA-256 of the picture as the file holds it; null where it was cut out of a page.",
+        ),
+        Column("page", "int", "Page on which it stands first; 0 where the format has no pages.", low=0),
+        Column(
+            "box", "ints", "Left, top, right and bottom in thousandths of that page; empty where it has none."
+        ),
+    ),
 )
 
 QUESTIONS = Table(

@@ -228,6 +228,12 @@ class Settings(BaseSettings):
     )
     reexamine_every: int = Field(3, ge=1, description="Months after which a candidate is examined again.")
     reexamine_reference_every: int = Field(1, ge=1, description="The same for the reference candidate.")
+    picture_share: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Share of the questions of a discipline, of those that a run can draw, that may have pictures; with 0 none is drawn.",
+    )
     rest_months: int | None = Field(
         None, description="Months after which a lineage may return; never by default."
     )

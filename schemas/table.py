@@ -29,6 +29,7 @@ DUCKDB_TYPES = {
     "texts": "VARCHAR[]",
     "ints": "BIGINT[]",
     "options": 'STRUCT("label" VARCHAR, "text" VARCHAR)[]',
+    "pictures": 'STRUCT("number" BIGINT, "sha256" VARCHAR, "place" VARCHAR)[]',
 }
 
 
@@ -109,6 +110,9 @@ class Table:
             "texts": pa.list_(pa.string()),
             "ints": pa.list_(pa.int64()),
             "options": pa.list_(pa.struct([("label", pa.string()), ("text", pa.string())])),
+            "pictures": pa.list_(
+                pa.struct([("number", pa.int64()), ("sha256", pa.string()), ("place", pa.string())])
+            ),
         }
         return pa.schema([(column.name, types[column.type]) for column in self.columns])
 
@@ -127,6 +131,9 @@ class Table:
             "texts": pl.List(pl.String()),
             "ints": pl.List(pl.Int64()),
             "options": pl.List(pl.Struct({"label": pl.String(), "text": pl.String()})),
+            "pictures": pl.List(
+                pl.Struct({"number": pl.Int64(), "sha256": pl.String(), "place": pl.String()})
+            ),
         }
         return {column.name: types[column.type] for column in self.columns}
 

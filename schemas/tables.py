@@ -31,6 +31,7 @@ TABLES: dict[str, Table] = {
         documents.LAYOUTS,
         documents.CONFIDENCE_FITS,
         questions.QUESTIONS,
+        questions.PICTURES,
         reviews.REVIEW_ASSIGNMENTS,
         reviews.REVIEWS,
         reviews.REVIEW_MESSAGES,

@@ -20,7 +20,7 @@ from schemas.settings import load_settings
 
 # Ctrl-C reaches the command, too, which then ends by itself; one that was not reached is told to.
 _ENDS_BY_ITSELF_S: Final = 5.0
-_PROGRAM = (sys.executable, "-m", "deployments.cli")
+_PROGRAM: tuple[str, ...] = (sys.executable, "-m", "deployments.cli")
 
 
 class StepError(Exception):

@@ -42,6 +42,7 @@ from deployments.web.message_routes import add_message_routes
 from deployments.web.originals import Sights
 from deployments.web.pages import STATIC, render_page
 from deployments.web.paper_routes import add_paper_routes
+from deployments.web.report_routes import add_report_routes
 from deployments.web.review_routes import add_review_routes
 from deployments.web.run_routes import add_run_routes
 from deployments.web.security import SecurityHeaders
@@ -49,6 +50,7 @@ from deployments.web.sign_in_routes import add_sign_in_routes
 from deployments.web.similar import SimilarShelf
 from deployments.web.visitor import FORM_HEADER, HAS_ACCOUNT, SignInNeeded, read_visitor
 from schemas.settings import Settings
+from tasks.report import SHARED_FOLDER
 from tasks.review import list_open_batches
 from tasks.watching import ProgressReading
 from warehouse.ledger.engine.ledger import Ledger
@@ -68,6 +70,7 @@ _KINDS = (
     add_paper_routes,
     add_mark_routes,
     add_run_routes,
+    add_report_routes,
     add_answer_routes,
 )
 
@@ -137,7 +140,8 @@ def create_app(
     app.add_exception_handler(SignInNeeded, _ask_to_sign_in)
     app.add_exception_handler(HTTPException, _refuse)
     app.add_exception_handler(RequestValidationError, _refuse_form)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    shared = ("tasks.report", SHARED_FOLDER.name)
+    app.mount("/static", StaticFiles(directory=STATIC, packages=[shared]), name="static")
     for add_routes in _KINDS:
         add_routes(app)
     return app

@@ -7,10 +7,13 @@ from pathlib import Path
 
 from tasks.ingest.documents import ParsedDocument, render_document_json
 from tasks.ingest.originals import keep_bytes, keep_file
+from tasks.questions.pictures import name_picture
 
 
 def archive_document(archive: Path, parsed: ParsedDocument) -> None:
     """Keep the original by its content hash, with its TXT and JSON beside it.
+
+    The pictures of its questions are kept by their own hashes.
 
     It is written once, atomically.
     """
@@ -27,6 +30,11 @@ def archive_document(archive: Path, parsed: ParsedDocument) -> None:
             keep_bytes(parsed.path.read_bytes(), original)
     if parsed.text is not None:
         keep_bytes(str(parsed.text["text"]).encode(), folder / f"{sha256}.txt")
+    for name, data in parsed.picture_bytes.items():
+        path = name_picture(archive, name)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            keep_bytes(data, path)
     keep_bytes(render_document_json(parsed).encode(), folder / f"{sha256}.json")
 
 

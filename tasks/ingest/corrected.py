@@ -16,7 +16,7 @@ from typing import Any
 
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS, LAYOUTS
 from schemas.errors import DocumentError, UsageError
-from schemas.questions import QUESTIONS
+from schemas.questions import PICTURES, QUESTIONS
 from schemas.settings import Settings
 from tasks.ingest.archiving import archive_document
 from tasks.ingest.documents import IngestOptions, ParsedDocument, Source, make_options, parse_sources
@@ -167,6 +167,7 @@ def keep_correction(
         Batch("documents", document_id, DOCUMENTS.frame([parsed.document | {"ingested_at": now}])),
         Batch("document_texts", document_id, DOCUMENT_TEXTS.frame([parsed.text or {}])),
         Batch("questions", document_id, QUESTIONS.frame(parsed.questions)),
+        Batch("pictures", document_id, PICTURES.frame(parsed.pictures)),
     ]
     kept = lake.read("corrections_of_document", {"document_id": document_id})["marked_lines"].to_list()
     if not kept or kept[-1] != own:

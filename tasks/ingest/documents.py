@@ -25,6 +25,7 @@ from tasks.ingest.guard.client import ask
 from tasks.ingest.guard.cluster import ask_cluster
 from tasks.ingest.intake import show_name, take_in
 from tasks.ingest.mapping import read_discipline_map, read_mapping
+from tasks.ingest.pictures import take_data
 from tasks.ingest.sources import name_source
 from tasks.questions.identity import compute_document_id
 from tasks.running.cluster import find_cluster
@@ -82,7 +83,8 @@ class Source:
 class ParsedDocument:
     """What became of one document: its row, its raw text (None when unreadable), its questions.
 
-    `copy` is the content as it was read, where a spool was given.
+    `copy` is the content as it was read, where a spool was given. `pictures` are the rows of those that its questions hold,
+    `picture_bytes` their content by hash.
     """
 
     document: dict[str, Any]
@@ -90,6 +92,8 @@ class ParsedDocument:
     questions: list[dict[str, Any]]
     path: Path
     copy: Path | None = None
+    pictures: list[dict[str, Any]] = field(default_factory=list)
+    picture_bytes: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
 def make_options(
@@ -297,7 +301,18 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
     reply = convert(request)
     if "ok" in reply:
         result = reply["ok"]
-        return ParsedDocument(result["document"], result["text"], result["questions"], path, content.copy)
+        pictures, picture_bytes = take_data(result["pictures"])
+        for picture in pictures:
+            picture["document_id"] = document["document_id"]
+        return ParsedDocument(
+            result["document"],
+            result["text"],
+            result["questions"],
+            path,
+            content.copy,
+            pictures,
+            picture_bytes,
+        )
     if reply["failed"] == "usage":
         raise UsageError(reply["message"])
     return _refuse(path, document, reply["failed"], reply["message"], content.copy)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
 from schemas.errors import DocumentError, StoreError
-from schemas.questions import QUESTIONS
+from schemas.questions import PICTURES, QUESTIONS
 from schemas.settings import Settings
 from schemas.table import Table
 from tasks.ingest.answer_files import find_companion
@@ -236,6 +236,7 @@ def _land_chunk(
     batches += _list_batches(DOCUMENTS, chunk, [[one.document | {"ingested_at": now}] for one in chunk])
     batches += _list_batches(DOCUMENT_TEXTS, chunk, [[one.text] if one.text else [] for one in chunk])
     batches += _list_batches(QUESTIONS, chunk, [one.questions for one in chunk])
+    batches += _list_batches(PICTURES, chunk, [one.pictures for one in chunk])
     landings = lake.land_together(batches, stage="ingest")
     summary.quarantined += sum(landing.rejected_count for landing in landings)
     held = [str(parsed.document["document_id"]) for parsed in chunk if parsed.document["status"] == HELD]

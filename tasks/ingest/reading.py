@@ -16,7 +16,8 @@ from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.describing import describe
 from tasks.ingest.layout.corrections import generalise, parse_correction
 from tasks.ingest.mapping import read_mapping
-from tasks.ingest.readers.extraction import Extraction, Line, join_lines
+from tasks.ingest.pictures import keep_pictures
+from tasks.ingest.readers.extraction import Extraction, Line, blank_picture_numbers, join_lines
 from tasks.ingest.readers.formats import extract, find_reader
 from tasks.ingest.readers.page_boxes import list_boxes
 from tasks.ingest.readers.sniffing import MEDIA_TYPES, sniff
@@ -34,7 +35,7 @@ def read_document(
 ) -> dict[str, Any]:
     """Read, split and describe one document.
 
-    Returns `{document, text, questions}` ready for JSON. `document` comes with its identity (id, sha256, name, source
+    Returns `{document, text, questions, pictures}` ready for JSON. `document` comes with its identity (id, sha256, name, source
     path, size). Problems of the document become its status and error; only faults of ours raise. `content` is a copy to
     be read in the place of the file.
     """
@@ -44,11 +45,11 @@ def read_document(
         document["media_type"] = MEDIA_TYPES[kind]
         reader = find_reader(kind, path.name)
         document["media_type"] = reader.media_type
-        extraction = extract(data, reader, options)
+        extraction = extract(data, reader, {**options, "folder": path.parent.resolve()})
         return read_extraction(extraction, path, document, options)
     except DocumentError as error:
         document["status"], document["error"] = error.code, str(error)
-    return {"document": document, "text": None, "questions": []}
+    return {"document": document, "text": None, "questions": [], "pictures": []}
 
 
 def read_extraction(
@@ -63,6 +64,7 @@ def read_extraction(
     """
     mapping = read_mapping(options.get("mapping_file"))
     split, raw, pages = _split(extraction, mapping["columns"], options)
+    raw = blank_picture_numbers(raw)
     if read_name(path.stem).is_key and not split.drafts and not split.keys:
         split.keys = match_keys([], read_keys(extraction.lines), None).left
     answers = _count_answers(split)
@@ -86,7 +88,9 @@ def read_extraction(
     }
     if len(raw) > MAX_TEXT:
         document["warnings"].append(f"The text was cut after {MAX_TEXT} of {len(raw)} characters.")
-    questions, repeated = make_questions(split.drafts, document, document["language"], extraction.notes)
+    kept = keep_pictures(split.drafts, extraction)
+    document["warnings"].extend(kept.warnings)
+    questions, repeated = make_questions(split.drafts, document, document["language"], extraction.notes, kept)
     if repeated:
         document["warnings"].append(
             f"{repeated} of {len(split.drafts)} questions repeat another of this document and were left out."
@@ -97,7 +101,10 @@ def read_extraction(
     judge_reading(document, questions, raw, split.checked, Terms.from_options(options))
     if not questions:
         document["status"], document["error"] = "no_questions", _explain_nothing(raw, split, answers)
-    return {"document": document, "text": text, "questions": questions}
+    pictures = kept.list_rows(
+        picture["sha256"] for question in questions for picture in question["pictures"] or ()
+    )
+    return {"document": document, "text": text, "questions": questions, "pictures": pictures}
 
 
 def _split(

@@ -15,7 +15,7 @@ from typing import Any
 
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
 from schemas.errors import GateError, UsageError
-from schemas.questions import QUESTIONS
+from schemas.questions import PICTURES, QUESTIONS
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review.withdrawal import delete_work, read_open_work
@@ -74,6 +74,7 @@ def remove_document(
                 Batch("documents", document_id, DOCUMENTS.frame([row])),
                 Batch("document_texts", document_id, DOCUMENT_TEXTS.frame([])),
                 Batch("questions", document_id, QUESTIONS.frame([])),
+                Batch("pictures", document_id, PICTURES.frame([])),
             ],
             stage="ingest",
         )

@@ -40,8 +40,14 @@ from .question import BareQuestion as BareQuestion
 # One offered answer: its letter and its text.
 from .question import Option as Option
 
+# A picture that a text of a question names: number, SHA-256, place.
+from .question import QuestionPicture as QuestionPicture
+
 # The kind of a question that comes from a paper.
 from .question import ORIGINAL as ORIGINAL
+
+# The places where a candidate sees a picture.
+from .question import SHOWN_PLACES as SHOWN_PLACES
 
 # One item of the bank, or on its way there.
 from .question import Question as Question
@@ -57,11 +63,13 @@ from .question import write_options as write_options
 
 __all__ = [
     "ORIGINAL",
+    "SHOWN_PLACES",
     "BareQuestion",
     "BlindKey",
     "Option",
     "Question",
     "QuestionContent",
+    "QuestionPicture",
     "compute_rank",
     "compute_short_rank",
     "count_blanks",

@@ -23,6 +23,25 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionPicture:
+    """A picture that a text of a question names.
+
+    Attributes:
+        number: by which `[picture:1]` names it.
+        sha256: of its bytes.
+        place: one of `schemas.vocabulary.PICTURE_PLACES`.
+    """
+
+    number: int
+    sha256: str
+    place: str
+
+
+# Where a candidate sees a picture.
+SHOWN_PLACES = ("material", "stem", "option")
+
+
+@dataclass(frozen=True, slots=True)
 class BareQuestion:
     """What a candidate may see of a question, and nothing else.
 
@@ -32,6 +51,7 @@ class BareQuestion:
         stem: the asking text.
         material: the text that the question is about; null without one.
         options: the offered answers in order; empty for other types than multiple choice.
+        pictures: those that stand in these texts, never one of an answer.
     """
 
     question_type: str
@@ -39,6 +59,7 @@ class BareQuestion:
     stem: str = field(repr=False)
     material: str | None = field(default=None, repr=False)
     options: tuple[Option, ...] = field(default=(), repr=False)
+    pictures: tuple[QuestionPicture, ...] = ()
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> BareQuestion:
@@ -52,17 +73,21 @@ class BareQuestion:
             row["stem"] or "",
             row.get("material"),
             read_options(row.get("options")),
+            _read_pictures(row, is_shown=True),
         )
 
     def as_row(self) -> dict[str, Any]:
-        """Plain values, as they are stored for a sitting and sent to a candidate."""
+        """Plain values, as they are stored for a sitting and sent to a candidate.
+
+        A question without pictures says nothing of them.
+        """
         return {
             "question_type": self.question_type,
             "language": self.language,
             "stem": self.stem,
             "material": self.material,
             "options": write_options(self.options),
-        }
+        } | ({"pictures": write_pictures(self.pictures)} if self.pictures else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +103,7 @@ class QuestionContent:
         discipline: primary discipline; null until known.
         sub_discipline: null where unknown.
         source_kind: kind of exam it comes from; null where unknown.
+        hidden_pictures: those that stand in answer or explanation alone.
     """
 
     bare: BareQuestion
@@ -86,6 +112,7 @@ class QuestionContent:
     discipline: str | None = None
     sub_discipline: str | None = None
     source_kind: str | None = None
+    hidden_pictures: tuple[QuestionPicture, ...] = ()
 
     @property
     def question_type(self) -> str:
@@ -112,6 +139,11 @@ class QuestionContent:
         """The offered answers in order."""
         return self.bare.options
 
+    @property
+    def pictures(self) -> tuple[QuestionPicture, ...]:
+        """All its pictures, those of answer and explanation last."""
+        return (*self.bare.pictures, *self.hidden_pictures)
+
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> QuestionContent:
         """The content in a row of a table, or in a stored JSON object.
@@ -125,6 +157,7 @@ class QuestionContent:
             row.get("discipline"),
             row.get("sub_discipline"),
             row.get("source_kind"),
+            _read_pictures(row, is_shown=False),
         )
 
     def as_row(self) -> dict[str, Any]:
@@ -135,6 +168,7 @@ class QuestionContent:
             "discipline": self.discipline,
             "sub_discipline": self.sub_discipline,
             "source_kind": self.source_kind,
+            "pictures": write_pictures(self.pictures) or None,
         }
 
 
@@ -203,3 +237,17 @@ def read_options(options: Iterable[Mapping[str, str]] | None) -> tuple[Option, .
 def write_options(options: Iterable[Option]) -> list[dict[str, str]]:
     """Offered answers in their stored form."""
     return [{"label": option.label, "text": option.text} for option in options]
+
+
+def _read_pictures(row: Mapping[str, Any], *, is_shown: bool) -> tuple[QuestionPicture, ...]:
+    """The pictures of a row that a candidate sees, or those that it does not."""
+    return tuple(
+        QuestionPicture(int(one["number"]), one["sha256"], one["place"])
+        for one in row.get("pictures") or ()
+        if (one["place"] in SHOWN_PLACES) is is_shown
+    )
+
+
+def write_pictures(pictures: Iterable[QuestionPicture]) -> list[dict[str, Any]]:
+    """Pictures in their stored form."""
+    return [{"number": one.number, "sha256": one.sha256, "place": one.place} for one in pictures]

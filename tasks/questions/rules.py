@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from tasks.questions.blanks import count_blanks
+from tasks.questions.pictures import PICTURE, list_marked
 from tasks.questions.question import QuestionContent
 
 Rule = Callable[[QuestionContent], bool]
@@ -40,7 +41,7 @@ def find_unanswerable(content: QuestionContent) -> list[str]:
 def is_sound_choice(stem: str, labels: Sequence[str], texts: Sequence[str], answer: Sequence[str]) -> bool:
     """Whether a multiple-choice question keeps all rules, found quickly.
 
-    False sends it to `find_broken_rules` for their names.
+    False sends it to `find_broken_rules` for their names, and so does a picture.
 
     For whole banks: the same as `find_broken_rules` finding nothing (a test compares them on a real bank).
     """
@@ -53,6 +54,7 @@ def is_sound_choice(stem: str, labels: Sequence[str], texts: Sequence[str], answ
         and all(key in labels for key in answer)
         and bool(stem.strip())
         and len({" ".join(text.split()) for text in texts} - {""}) == count
+        and not any("[picture:" in text for text in (stem, *texts))
     )
 
 
@@ -136,6 +138,13 @@ def stem_does_not_give_the_answer(content: QuestionContent) -> bool:
     return not any(len(squeezed) >= shortest and squeezed in stem for squeezed in map(_squeeze, pieces))
 
 
+def pictures_are_there(content: QuestionContent) -> bool:
+    """Every picture that a text names is known, and none is lost."""
+    row = content.as_row()
+    named = {int(mark[1]) for _, text in list_marked(row) for mark in PICTURE.finditer(text)}
+    return named == {picture.number for picture in content.pictures}
+
+
 RULES: dict[str, Rule] = {
     rule.__name__: rule
     for rule in (
@@ -150,6 +159,7 @@ RULES: dict[str, Rule] = {
         truth_is_true_or_false,
         blanks_match_answers,
         stem_does_not_give_the_answer,
+        pictures_are_there,
     )
 }
 
@@ -162,6 +172,7 @@ ANSWERABLE = (
     "option_texts_are_distinct",
     "key_is_among_labels",
     "truth_is_true_or_false",
+    "pictures_are_there",
 )
 
 

@@ -4,8 +4,14 @@ from .league_page import render_league as render_league
 # Render the site over the whole lake; an empty folder means `reports` under PROCTOR_HOME.
 from .task import render_reports as render_reports
 
+# Where the template, styles and script lie that every page shares.
+from .look import SHARED_FOLDER as SHARED_FOLDER
+
 # The rows of the `leaderboard` query as a table of `width` characters.
 from .terminal import render_leaderboard_text as render_leaderboard_text
+
+# What the column `marks` of an analysis says: for each mark its kind, its name and a sentence.
+from .words import describe_marks as describe_marks
 
 # All that is said of two candidates: the row, its months, its disciplines, and the sentences.
 from .verdict import compare_pair as compare_pair
@@ -20,8 +26,10 @@ from .verdict import follow_family as follow_family
 from .verdict import SpokenVerdict as SpokenVerdict
 
 __all__ = [
+    "SHARED_FOLDER",
     "SpokenVerdict",
     "compare_pair",
+    "describe_marks",
     "follow_candidate",
     "follow_family",
     "render_leaderboard_text",

@@ -90,9 +90,9 @@ def has_hosts(settings: Settings) -> bool:
     return find_ledger_file(settings.ledger_address) is None
 
 
-def read_shared_files(settings: Settings) -> list[SharedFile]:
-    """The files as this host has them. Raises UsageError for one that cannot be read."""
-    return list(_iter_files(settings))
+def read_shared_files(settings: Settings, names: Collection[str] = tuple(_HARM)) -> list[SharedFile]:
+    """The files of these names as this host has them. Raises UsageError for one that cannot be read."""
+    return list(_iter_files(settings, names))
 
 
 def check_shared_files(settings: Settings, ledger: Ledger, names: Collection[str] = tuple(_HARM)) -> None:

@@ -127,6 +127,9 @@ class ModelOptions:
         float | None, typer.Option("--output-price", min=0, help="Dollars per million tokens written.")
     ] = None
     max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Longest reply.")] = 4096
+    offers_schema: Annotated[
+        bool, typer.Option("--schema", help="Its API holds replies to a JSON schema: judges are asked so.")
+    ] = False
     is_open: Annotated[bool, typer.Option("--open", help="Its weights are open.")] = False
     is_simulated: Annotated[
         bool, typer.Option("--simulated", help="It is no model: what it answers is marked everywhere.")
@@ -167,6 +170,8 @@ def add(
     for price in ("input_price_usd", "output_price_usd"):
         if (value := getattr(entry, price)) is not None:
             fields[price] = value
+    if entry.offers_schema:
+        fields["offers_schema"] = True
     provider: dict[str, Any] = {"base_url": entry.url.rstrip("/")}
     provider |= {"key_variable": entry.key_variable} if entry.key_variable else {}
     provider |= {"api": entry.api} if entry.api else {}

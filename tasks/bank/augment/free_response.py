@@ -46,11 +46,13 @@ def make_free_response(question: Question, made_at: datetime) -> Variant | None:
     """The question as one to be answered freely; null where that would be another question.
 
     A choice whose stem speaks of its options (“which of the following”, 下列) or names one by its letter stays as it is, and so
-    does a statement without an explanation: its reference answer would be one word. Other types are answered freely already.
+    does a statement without an explanation: its reference answer would be one word. One with pictures stays, too. Other types are answered freely already.
     """
     content = question.content
     language = "zh" if content.language == "zh" else "en"
-    if content.question_type == "multiple_choice":
+    if content.pictures:
+        freed = None
+    elif content.question_type == "multiple_choice":
         freed = _free_choice(content, language)
     elif content.question_type == "true_false":
         freed = _free_statement(content, language)

@@ -46,7 +46,7 @@ def augment_questions(
     A question that breaks a format rule gets no variants (nor does the bank take it); each of its broken rules is one
     row of `quarantine`. An option such as “all of the above” gets no variant of its own, and a question
     whose key is such an option gets none at all: the truth of its other options does not follow from their labels.
-    Questions that were made from others are left alone.
+    Questions that were made from others are left alone, and those with pictures.
 
     Args:
         questions: accepted questions: the columns of `review_decisions`, any type; only multiple choice is expanded.
@@ -66,6 +66,8 @@ def augment_questions(
             rules = find_broken_rules(QuestionContent.from_row(row))
         if not rules and choice is not None:
             own = [not refers_to_other_options(text) for text in choice.texts]
+            if choice.has_pictures:
+                continue  # what its statements would show is not what it shows
             if all(own) or all(own[choice.labels.index(key)] for key in choice.answer):
                 made.add(place, choice, own)
                 continue
@@ -107,6 +109,7 @@ class _Choice(NamedTuple):
     labels: list[str]
     texts: list[str]
     answer: list[str]
+    has_pictures: bool
 
 
 def _iterate(questions: pl.DataFrame) -> Iterator[_Choice | None]:
@@ -123,8 +126,9 @@ def _iterate(questions: pl.DataFrame) -> Iterator[_Choice | None]:
         options.eval(pl.element().struct.field("label")).to_list(),
         options.eval(pl.element().struct.field("text")).to_list(),
         questions["answer"].to_list(),
+        questions["pictures"].list.len().fill_null(0).to_list(),
     )
-    for question_type, stem, language, material, labels, texts, answer in zip(*columns, strict=True):
+    for question_type, stem, language, material, labels, texts, answer, count in zip(*columns, strict=True):
         if question_type != "multiple_choice":
             yield None
         else:
@@ -135,6 +139,7 @@ def _iterate(questions: pl.DataFrame) -> Iterator[_Choice | None]:
                 labels or [],
                 [text or "" for text in texts or ()],
                 [text or "" for text in answer or ()],
+                bool(count),
             )
 
 

@@ -42,7 +42,7 @@ def list_writing_tasks(
 ) -> list[WritingTask]:
     """What one method of `MODEL_METHODS` asks about rows of `review_decisions`.
 
-    Only the well-formed originals among them are asked about.
+    Only the well-formed originals without pictures among them are asked about.
 
     `declarative_rewrite`: each option of a choice. `material_to_true_false`: each material once, whoever shares it.
     `paraphrase`: each question that has other words.
@@ -51,6 +51,7 @@ def list_writing_tasks(
         found
         for row in questions.iter_rows(named=True)
         if (found := ReviewedQuestion.from_row(row)).question.is_original
+        and not found.content.pictures
         and not find_broken_rules(found.content)
     ]
     if method == "declarative_rewrite":

@@ -16,6 +16,7 @@ import polars as pl
 
 from tasks.bank.dedupe.simplified import fold_traditional_codes
 from tasks.questions.identity import normalise_column
+from tasks.questions.pictures import PICTURE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,10 +45,12 @@ class NormalForms:
 def normalise_contents(contents: pl.DataFrame) -> NormalForms:
     """The normal forms of rows of questions.
 
-    The rows have the columns `question_type`, `stem`, `material`, `options` and `answer`.
+    The rows have the columns `question_type`, `stem`, `material`, `options`, `answer` and, where there are any, `pictures`: a
+    picture counts as a word that only its bytes have.
     """
     import numpy as np
 
+    contents = _show_pictures(contents)
     stems, materials = contents["stem"].fill_null(""), contents["material"].fill_null("")
     texts, shorts = _normalise(stems), materials
     if len(places := np.flatnonzero((materials != "").to_numpy())):
@@ -79,6 +82,34 @@ def normalise_contents(contents: pl.DataFrame) -> NormalForms:
             ],
             dtype=pl.String,
         ),
+    )
+
+
+def _show_pictures(contents: pl.DataFrame) -> pl.DataFrame:
+    """The rows with the hash of each picture in the place of its number."""
+    if "pictures" not in contents.columns:
+        return contents
+    held = (contents["pictures"].list.len().fill_null(0) > 0).arg_true().to_list()
+    if not held:
+        return contents
+    texts = {name: contents[name].to_list() for name in ("stem", "material", "options", "answer")}
+    for place in held:
+        words = {
+            f"[picture:{one['number']}]": f" picture{one['sha256'][:24]} "
+            for one in contents["pictures"][place]
+        }
+
+        def show(text: str | None, words: dict[str, str] = words) -> str | None:
+            return None if text is None else PICTURE.sub(lambda mark: words.get(mark[0], mark[0]), text)
+
+        texts["stem"][place], texts["material"][place] = (
+            show(texts["stem"][place]),
+            show(texts["material"][place]),
+        )
+        texts["options"][place] = [one | {"text": show(one["text"])} for one in texts["options"][place] or ()]
+        texts["answer"][place] = [show(text) for text in texts["answer"][place] or ()]
+    return contents.with_columns(
+        pl.Series(name, values, dtype=contents.schema[name]) for name, values in texts.items()
     )
 
 

@@ -28,7 +28,7 @@ ALGORITHM = "nfkc-simplified/3-grams/minhash-16x5/1"
 EXACT_ONLY_METHODS = ("multiple_choice_to_true_false", "permuted_options")
 _ROWS_AT_ONCE = 20_000
 # What a signature follows from.
-_READ = ("method", "question_type", "stem", "material", "options", "answer")
+_READ = ("method", "question_type", "stem", "material", "options", "answer", "pictures")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ CONTENT_COLUMNS = tuple(
 )
 _COLUMNS = (*CONTENT_COLUMNS, "generator", "accept_count", "decided_at")
 # What a review of a variant may correct; its discipline, source and language are those of its parent.
-_EDITED = ("question_type", "stem", "material", "options", "answer", "explanation", "revision")
+_EDITED = ("question_type", "stem", "material", "options", "answer", "explanation", "pictures", "revision")
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,9 @@ def _keep_well_formed(questions: pl.DataFrame, refused: Counter[str]) -> pl.Data
 
 def read_contents(questions: pl.DataFrame) -> Iterator[QuestionContent]:
     """What each row asks, read by columns."""
+    if "pictures" in questions.columns and questions["pictures"].list.len().sum():
+        yield from map(QuestionContent.from_row, questions.iter_rows(named=True))
+        return
     for kind, language, stem, material, options, answer, explanation, *known in questions.select(
         "question_type",
         "language",

@@ -16,6 +16,7 @@ from typing import Any
 
 from tasks.ingest.content.notes import read_notes
 from tasks.ingest.contracts import Breach, Checked
+from tasks.questions.pictures import leave_out_pictures
 
 Row = Mapping[str, Any]
 Evidence = dict[str, float]
@@ -111,7 +112,7 @@ def find_residue(questions: Sequence[Row]) -> set[str]:
     That is markup that a whole stem or option is wrapped in, marks at options, and bracketed words or last lines that many
     stems have alike.
     """
-    shapes = {row["question_uuid"]: _find_edge_shapes(row["stem"]) for row in questions}
+    shapes = {row["question_uuid"]: _find_edge_shapes(leave_out_pictures(row["stem"])) for row in questions}
     counts = Counter(shape for found in shapes.values() for shape in found)
     least = max(_LEAST_ALIKE, _SHARE_ALIKE * len(questions))
     return {
@@ -192,7 +193,8 @@ def _compute_longest(questions: Sequence[Row]) -> float:
 
 
 def _measure(row: Row) -> int:
-    return len(row["stem"]) + sum(len(option["text"]) for option in row["options"]) or 1
+    texts = [row["stem"], *(option["text"] for option in row["options"])]
+    return sum(len(leave_out_pictures(text)) for text in texts) or 1
 
 
 def _holds_place(row: Row, places: Sequence[int]) -> bool:

@@ -18,6 +18,7 @@ from tasks.ingest.confidence.evidence import gather_questions
 from tasks.ingest.confidence.judging import parse_reading
 from tasks.ingest.confidence.learning import Known, KnownPaper
 from tasks.ingest.words.lexicon import find_fine_type
+from tasks.questions.pictures import leave_out_pictures
 
 # What the truth files call the types, where it is not the name of a finer type.
 _TRUTH_NAMES = {
@@ -100,8 +101,8 @@ def compare_question(
 
 
 def fold(text: str) -> str:
-    """Fold a text for comparison: NFKC, no white space, no punctuation."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    """Fold a text for comparison: NFKC, no white space, no punctuation, no pictures."""
+    folded = unicodedata.normalize("NFKC", leave_out_pictures(text)).casefold()
     return "".join(character for character in folded if unicodedata.category(character)[0] not in "ZPC")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.options import OptionSplit, option_text, strip_separators
 from tasks.ingest.layout.pieces import Piece, join_pieces
-from tasks.ingest.readers.extraction import IMAGE
+from tasks.ingest.readers.extraction import is_picture
 from tasks.ingest.words.answers import (
     read_bare_key,
     read_bare_truth,
@@ -41,7 +41,7 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
         ]
     draft.unmarked = trailing
     # a picture on a line of its own behind the last option belongs to the question
-    pictures = [piece for piece in kept[1:] if piece.text.strip() == IMAGE] if len(kept) > 1 else []
+    pictures = [piece for piece in kept[1:] if is_picture(piece.text.strip())] if len(kept) > 1 else []
     if pictures and kept[-1] in pictures:
         split.stem.extend(pictures)
         split.options[:] = [

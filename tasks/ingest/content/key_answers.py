@@ -13,7 +13,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.pieces import Piece, join_pieces
-from tasks.ingest.readers.extraction import IMAGE
+from tasks.ingest.readers.extraction import PICTURE_MARK
 from tasks.ingest.words.answers import (
     ANSWER_MARK,
     METADATA,
@@ -70,7 +70,7 @@ def apply_key(draft: Draft, entry: KeyEntry, language: str | None) -> None:
         draft.stem = f"{draft.stem}\n{draft.answer.pop()}"
         draft.notes.remove("answer_without_mark")
     # a picture in the place of an answer is the place where it is to be drawn
-    before = [text for text in draft.answer if text.replace(IMAGE, "").strip()]
+    before = [text for text in draft.answer if PICTURE_MARK.sub("", text).strip()]
     text = clean_text(entry.text, language)
     text = cut_echo(text, draft.stem) or text  # the question, or the term to be explained, again
     first, _, below = text.partition("\n")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.readers.extraction import IMAGE
+from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK
 from tasks.ingest.words.lexicon import FineType, match_exactly
 
 _MARKS_TAIL = re.compile(
@@ -41,7 +41,7 @@ _TAIL_GROUP = re.compile(r"\s*[（(\[【]\s*([^（(\[【）)\]】\n]{1,24})\s*[)
 _TAIL_NAME = re.compile(
     r"(?:^|(?<=[？?。.！!）)\s]))\s*([\u4e00-\u9fff]{2,6}题)\s*[（(]\s*(\d+(?:\.\d+)?)\s*分\s*[)）](?:\s*\d+(?:\.\d+)?\s*分)?\s*$"
 )
-_PICTURES = re.compile(rf"(?:\s*{re.escape(IMAGE)})+\s*$")
+_PICTURES = re.compile(rf"(?:\s*{PICTURE_MARK.pattern})+\s*$")
 _PART = re.compile(r"[\s,，、;；|/]+")
 _PART_WORTH = re.compile(
     r"(?:本[大小]?题|共|满分|分值\s*[:：]?)?(\d+(?:\.\d+)?)(?:分|pts?\.?|points?|marks?|mks?\.?)",

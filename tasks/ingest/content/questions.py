@@ -7,10 +7,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.readers.extraction import FORMULA, IMAGE
+from tasks.ingest.content.named_pictures import KeptPictures, name_pictures
+from tasks.ingest.readers.extraction import FORMULA, IMAGE, PICTURE_MARK, read_picture_number
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import name_discipline
-from tasks.questions import ORIGINAL, BareQuestion, Option, Question, QuestionContent, count_blanks, has_blank
+from tasks.questions import (
+    ORIGINAL,
+    SHOWN_PLACES,
+    BareQuestion,
+    Option,
+    Question,
+    QuestionContent,
+    QuestionPicture,
+    count_blanks,
+    has_blank,
+)
 from tasks.questions.identity import compute_question_uuid, normalise_for_key
 
 _FIGURE = re.compile(
@@ -28,8 +39,11 @@ def make_questions(
     document: dict[str, Any],
     language: str | None,
     page_notes: Sequence[str] = (),
+    kept: KeptPictures | None = None,
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the rows of a document's questions and how many drafts were left out.
+
+    `kept` are the pictures that were loaded for them.
 
     Left out are drafts that repeat another one. How sure each is, is judged once the paper is known as a whole
     (tasks/ingest/confidence): until then it is sure, with its reasons for doubt.
@@ -37,8 +51,9 @@ def make_questions(
     rows: list[dict[str, Any]] = []
     seen: dict[str, dict[str, Any]] = {}
     repeated = 0
+    kept = kept or KeptPictures()
     for draft in drafts:
-        row = _make_row(draft, document, language, page_notes)
+        row = _make_row(draft, document, language, page_notes, kept)
         known = seen.get(row["question_uuid"])
         if known is not None:
             repeated += 1
@@ -53,14 +68,19 @@ def make_questions(
     return rows, repeated
 
 
-_OF_ANSWER = ("answer", "explanation", "parse_confidence", "parse_notes", "status")
+_OF_ANSWER = ("answer", "explanation", "parse_confidence", "parse_notes", "status", "pictures")
 
 
 def _make_row(
-    draft: Draft, document: dict[str, Any], language: str | None, page_notes: Sequence[str]
+    draft: Draft,
+    document: dict[str, Any],
+    language: str | None,
+    page_notes: Sequence[str],
+    kept: KeptPictures,
 ) -> dict[str, Any]:
-    notes = list(dict.fromkeys([*draft.notes, *_find_doubts(draft), *page_notes]))
-    question = _make_question(draft, document, language)
+    question = _make_question(draft, document, language, kept)
+    is_complete = bool(question.content.bare.pictures) and not _has_lost_picture(draft, kept)
+    notes = list(dict.fromkeys([*draft.notes, *_find_doubts(draft, is_complete=is_complete), *page_notes]))
     return {
         **question.as_row(),
         "document_id": document["document_id"],
@@ -77,27 +97,63 @@ def _make_row(
     }
 
 
-def _make_question(draft: Draft, document: dict[str, Any], language: str | None) -> Question:
-    # A picture's place is in the text of the document; the question says by its note that there is one.
+def _has_lost_picture(draft: Draft, kept: KeptPictures) -> bool:
+    """Whether a candidate would see that a picture is missing."""
+    shown = "\n".join([draft.stem, draft.material or "", *(text for _, text in draft.options)])
+    numbers = [read_picture_number(mark) for mark in PICTURE_MARK.finditer(shown)]
+    return any(number not in kept.empty and number not in kept.rows for number in numbers)
+
+
+def _make_question(
+    draft: Draft, document: dict[str, Any], language: str | None, kept: KeptPictures
+) -> Question:
+    # A picture that was not kept has its place in the text of the document; the question says by its note that there is one.
     own = detect_language(" ".join([draft.stem, *(text for _, text in draft.options)]))
+    (material, stem, explanation), options, answer, pictures = _name_pictures(draft, kept)
     bare = BareQuestion(
         question_type=draft.question_type,
         language=own or language or ("zh" if re.search("[\u4e00-\u9fff]", draft.stem) else "en"),
-        stem=_leave_out_pictures(draft.stem),
-        material=_leave_out_pictures(draft.material) if draft.material else draft.material,
-        options=tuple(Option(label, _leave_out_pictures(text)) for label, text in draft.options),
+        stem=_leave_out_pictures(stem),
+        material=_leave_out_pictures(material) if draft.material else draft.material,
+        options=tuple(
+            Option(label, _leave_out_pictures(text))
+            for (label, _), text in zip(draft.options, options, strict=True)
+        ),
+        pictures=tuple(one for one in pictures if one.place in SHOWN_PLACES),
     )
     discipline, sub_discipline = _name_discipline(draft, document)
     content = QuestionContent(
         bare,
-        tuple(_leave_out_pictures(text) for text in draft.answer),
-        draft.explanation,
+        tuple(_leave_out_pictures(text) for text in answer),
+        explanation if draft.explanation is not None else None,
         discipline,
         sub_discipline,
         document["source_kind"],
+        tuple(one for one in pictures if one.place not in SHOWN_PLACES),
     )
     identity = compute_question_uuid(bare)
     return Question(identity, 1, identity, None, ORIGINAL, content)
+
+
+def _name_pictures(
+    draft: Draft, kept: KeptPictures
+) -> tuple[tuple[str, str, str], list[str], list[str], list[QuestionPicture]]:
+    """The texts of a draft with their pictures named, and these pictures.
+
+    First material, stem and explanation, then the options, then the answers.
+    """
+    offered, answered = len(draft.options), len(draft.answer)
+    texts = [
+        ("material", draft.material or ""),
+        ("stem", draft.stem),
+        *(("option", text) for _, text in draft.options),
+        *(("answer", text) for text in draft.answer),
+        ("explanation", draft.explanation or ""),
+    ]
+    written, pictures = name_pictures(texts, kept)
+    options, answers = written[2 : 2 + offered], written[2 + offered : 2 + offered + answered]
+    found = [QuestionPicture(one["number"], one["sha256"], one["place"]) for one in pictures]
+    return (written[0], written[1], written[-1]), options, answers, found
 
 
 def _leave_out_pictures(text: str) -> str:
@@ -166,7 +222,8 @@ def _find_residue(draft: Draft) -> list[str]:
     return notes
 
 
-def _find_doubts(draft: Draft) -> list[str]:
+def _find_doubts(draft: Draft, *, is_complete: bool = False) -> list[str]:
+    """Why a draft may be read wrongly; `is_complete`: it has its pictures, and none is missing."""
     notes: list[str] = []
     stem = draft.stem
     visible = len(re.sub(r"\s|[（()）_]", "", stem))
@@ -185,7 +242,7 @@ def _find_doubts(draft: Draft) -> list[str]:
     shown = "\n".join([stem, draft.material or "", *(text for _, text in draft.options)])
     if FORMULA in shown:
         notes.append("embedded_formula_lost")
-    if IMAGE in shown or _FIGURE.search(stem):
+    if not is_complete and (IMAGE in shown or _FIGURE.search(stem)):
         notes.append("needs_figure")
     notes.extend(_find_residue(draft))
     if draft.fine is None:

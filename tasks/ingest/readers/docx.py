@@ -32,7 +32,7 @@ from tasks.ingest.readers.docx_signs import (
 )
 from tasks.ingest.readers.docx_styles import Print, Styles
 from tasks.ingest.readers.emphasis import mark_text, take_marks
-from tasks.ingest.readers.extraction import FORMULA, IMAGE, PLAIN, Extraction, Line
+from tasks.ingest.readers.extraction import FORMULA, IMAGE, PLAIN, Extraction, FoundPicture, Line
 from tasks.ingest.readers.formulas import render_omml
 from tasks.ingest.readers.numbering import (
     Numbering,
@@ -58,8 +58,10 @@ def read_docx(data: bytes) -> Extraction:
     Raises:
         DocumentError: `corrupt`, `encrypted` or `zip_bomb`.
     """
-    package = open_package(data)
-    return _Walker(package).walk()
+    extraction = _Walker(open_package(data)).walk()
+    if extraction.pictures:
+        extraction.package = data
+    return extraction
 
 
 def read_pictures(data: bytes) -> list[bytes]:
@@ -74,8 +76,9 @@ def read_pictures(data: bytes) -> list[bytes]:
 class _Walker:
     def __init__(self, package: zipfile.ZipFile) -> None:
         self.parts = Parts(package)
-        self.lines: list[Line] = []
-        self.warnings = self.parts.warnings
+        self.extraction = Extraction("docx-walker", WALKER_VERSION, warnings=self.parts.warnings)
+        self.lines = self.extraction.lines
+        self.warnings = self.extraction.warnings
         self.unknown_symbols = 0
         self.tables = 0
         self.question_width = 0
@@ -104,12 +107,7 @@ class _Walker:
             self.warnings.append(f"{self.unknown_symbols} characters of a symbol font have no known meaning.")
         if any(name.endswith("vbaProject.bin") for name in self.parts.names):
             self.warnings.append("The document holds macros; they were not run.")
-        return Extraction(
-            converter="docx-walker",
-            converter_version=WALKER_VERSION,
-            lines=self.lines,
-            warnings=self.warnings,
-        )
+        return self.extraction
 
     # Blocks
 
@@ -392,7 +390,15 @@ class _Walker:
         if is_formula:
             self.embedded_formulas += 1
             return FORMULA
-        return IMAGE if shows_picture(element) else ""
+        return self._mark_pictures(element) if shows_picture(element) else ""
+
+    def _mark_pictures(self, element: etree._Element) -> str:
+        """The marks of what a drawing shows: its pictures, or one for a chart or a diagram."""
+        marks = [
+            self.extraction.add_picture(FoundPicture(part=part, alt_text=alt_text))
+            for part, alt_text in self.parts.list_pictures(element)
+        ]
+        return "".join(marks) or IMAGE
 
     def _read_symbol(self, element: etree._Element) -> str:
         font = (read_attribute(element, "font") or "").casefold()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
+from functools import cached_property
 
 from lxml import etree
 
@@ -62,12 +63,6 @@ class Parts:
 
     def read_pictures(self) -> list[bytes]:
         """The pictures that the main document shows at a size to be read, in the order of its text."""
-        folder, name = posixpath.split(self.main)
-        relations = self.read(f"_rels/{name}.rels")
-        targets = {
-            relation.get("Id"): posixpath.normpath(posixpath.join(folder, relation.get("Target") or ""))
-            for relation in (relations if relations is not None else ())
-        }
         found: list[bytes] = []
         for element in self.read_main().iter():
             if (
@@ -76,11 +71,38 @@ class Parts:
                 or not shows_picture(element)
             ):
                 continue
-            for node, is_fallback in walk_object(element):
-                path = targets.get(read_attribute(node, "embed") or read_attribute(node, "id"))
-                if local_name(node) in ("blip", "imagedata") and not is_fallback and path in self.names:
-                    found.append(read_part(self.package, path))
+            found += [read_part(self.package, part) for part, _ in self.list_pictures(element)]
         return found
+
+    def list_pictures(self, element: etree._Element) -> list[tuple[str, str | None]]:
+        """The parts that a drawing shows as pictures, each with what its author says that it shows.
+
+        Those that lie outside the package, at an address, are not among them.
+        """
+        found: list[tuple[str, str | None]] = []
+        alt_text: str | None = None
+        for node, is_fallback in walk_object(element):
+            name = local_name(node)
+            if name in ("docPr", "cNvPr"):
+                alt_text = node.get("descr") or alt_text
+            elif name in ("blip", "imagedata") and not is_fallback:
+                path = self.targets.get(read_attribute(node, "embed") or read_attribute(node, "id") or "")
+                if path in self.names:
+                    found.append((path, alt_text or node.get("alt") or None))
+        return found
+
+    @cached_property
+    def targets(self) -> dict[str, str]:
+        """The parts that the main document names, by the ids under which it does."""
+        folder, name = posixpath.split(self.main)
+        relations = self.read(f"_rels/{name}.rels")
+        return {
+            relation.get("Id") or "": posixpath.normpath(
+                posixpath.join(folder, relation.get("Target") or "")
+            ).lstrip("/")
+            for relation in (relations if relations is not None else ())
+            if relation.get("TargetMode") != "External"
+        }
 
     def read_notes(self, name: str) -> dict[str, str]:
         """The texts of footnotes or endnotes by their ids."""

@@ -5,6 +5,7 @@ That is the lines of a document, in reading order, and how they were obtained.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -13,6 +14,44 @@ from typing import Any
 # What stands in the text for a formula object and for a picture: what they show is lost, that they were there is not.
 FORMULA = "[formula]"
 IMAGE = "[image]"
+# Which picture it is says a private character that follows the mark, until questions name their pictures themselves.
+_FIRST_PICTURE, _LAST_PICTURE = 0x100000, 0x10FFFD
+PICTURE_MARK = re.compile(rf"{re.escape(IMAGE)}([{chr(_FIRST_PICTURE)}-{chr(_LAST_PICTURE)}])?")
+MOST_PICTURES = _LAST_PICTURE - _FIRST_PICTURE
+_NUMBER = re.compile(f"[{chr(_FIRST_PICTURE)}-{chr(_LAST_PICTURE)}]")
+
+
+def is_picture(text: str) -> bool:
+    """Whether a text is the mark of one picture and nothing else."""
+    return text.startswith(IMAGE) and PICTURE_MARK.fullmatch(text) is not None
+
+
+def read_picture_number(mark: re.Match[str]) -> int | None:
+    """Which picture of `Extraction.pictures` a mark stands for; None for one that was not found."""
+    return ord(mark[1]) - _FIRST_PICTURE if mark[1] else None
+
+
+def blank_picture_numbers(text: str) -> str:
+    """The text as people read it: what says which picture a mark stands for is a space.
+
+    It is as long as it was.
+    """
+    return _NUMBER.sub(" ", text) if IMAGE in text else text
+
+
+@dataclass(frozen=True)
+class FoundPicture:
+    """A picture that a reader met, and where its bytes are to be found when a question holds it.
+
+    `data` are its bytes where the reader has them, else `part` names it in `Extraction.package`, else it is cut out of the page.
+    `box` is its place on the page as shown: left, top, right, bottom in thousandths.
+    """
+
+    data: bytes = field(default=b"", repr=False)
+    part: str = ""
+    page: int = 0
+    box: tuple[int, ...] = ()
+    alt_text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +134,16 @@ class Extraction:
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     records: list[dict[str, Any]] | None = None
+    pictures: list[FoundPicture] = field(default_factory=list)
+    # the file that `pictures` are taken from: the Word package, workbook or PDF that was read
+    package: bytes = field(default=b"", repr=False)
+
+    def add_picture(self, picture: FoundPicture) -> str:
+        """Keep a picture; returns the mark that stands for it in the text."""
+        if len(self.pictures) >= MOST_PICTURES:
+            return IMAGE
+        self.pictures.append(picture)
+        return f"{IMAGE}{chr(_FIRST_PICTURE + len(self.pictures) - 1)}"
 
 
 def join_lines(lines: Iterable[Line]) -> tuple[str, list[int], list[int]]:

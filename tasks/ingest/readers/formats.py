@@ -11,7 +11,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers import READERS, Reader
-from tasks.ingest.readers.extraction import IMAGE, Extraction, Line
+from tasks.ingest.readers.extraction import PICTURE_MARK, Extraction, Line
 from tasks.ingest.readers.long_runs import limit_runs
 from tasks.ingest.readers.sniffing import MEDIA_TYPES
 
@@ -83,7 +83,7 @@ def _read_docx(data: bytes, options: Options) -> Extraction:
     from tasks.ingest.readers.docx import read_docx, read_pictures
 
     extraction = read_docx(data)
-    letters = sum(map(str.isalnum, "".join(line.text for line in extraction.lines).replace(IMAGE, "")))
+    letters = sum(map(str.isalnum, PICTURE_MARK.sub("", "".join(line.text for line in extraction.lines))))
     pictures = read_pictures(data) if letters < _FEW_LETTERS else []
     if not pictures:
         return extraction
@@ -98,7 +98,10 @@ def _read_docx(data: bytes, options: Options) -> Extraction:
     seen = read_images(pictures, _take_time(len(pictures), options))
     # what the pictures show has no place on a page of the document
     lines = [replace(line, page=0, box=()) for line in seen.lines]
-    extraction.lines = [*(line for line in extraction.lines if line.text.strip(f" {IMAGE}")), *lines]
+    extraction.lines = [
+        *(line for line in extraction.lines if PICTURE_MARK.sub("", line.text).strip()),
+        *lines,
+    ]
     extraction.converter = f"{extraction.converter}+{seen.converter}"
     extraction.warnings.extend(seen.warnings)
     extraction.notes.extend(seen.notes)
@@ -175,7 +178,7 @@ def _read_csv(data: bytes, options: Options) -> Extraction:
 def _read_html(data: bytes, options: Options) -> Extraction:
     from tasks.ingest.readers.web_pages import read_html
 
-    return read_html(data)
+    return read_html(data, options.get("folder"))
 
 
 def _read_text(data: bytes, options: Options) -> Extraction:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from tasks.ingest.readers.extraction import IMAGE, Extraction, Line, Look
+from tasks.ingest.readers.extraction import Extraction, Line, Look, is_picture
 from tasks.ingest.readers.figures import find_labels, find_margin
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
@@ -94,7 +94,7 @@ def read_pages(
         scale = min(RESOLUTION / 72, MAX_SIDE / max(page.get_size()))
         picture = page.render(scale=scale).to_numpy()
         try:
-            boxes = [line.box for line in known.get(number, ()) if line.text.strip() != IMAGE]
+            boxes = [line.box for line in known.get(number, ()) if not is_picture(line.text.strip())]
             read.append((number, _read_picture(engine, picture, boxes)))
         except _UnreadError as error:
             warnings.append(f"Page {number} was not read by OCR: {error}")
@@ -203,7 +203,7 @@ def _join_known(lines: list[Line], known: Mapping[int, list[Line]]) -> list[Line
             joined += typed
             continue
         for line in typed:
-            if line.text.strip() == IMAGE:
+            if is_picture(line.text.strip()):
                 continue
             place = next((at for at, other in enumerate(seen) if _is_below(other, line)), len(seen))
             seen.insert(place, line)

@@ -7,12 +7,12 @@ is replaced by a geometric order only where question numbers show that it is wro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from schemas.errors import DocumentError
-from tasks.ingest.readers.extraction import IMAGE, Extraction, Line, Look
+from tasks.ingest.readers.extraction import Extraction, FoundPicture, Line, Look
 from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, measure_ink
 from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
@@ -92,12 +92,14 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     for index in range(min(count, MAX_PAGES)):
         try:
             page = document[index]
-            pages.append(_read_page(page, raw))
+            pages.append(_read_page(page, raw, index + 1, extraction))
             page.close()
         except pypdfium2.PdfiumError:
             extraction.warnings.append(f"Page {index + 1} is damaged and was left out.")
             pages.append(Page(0, 0))
     document.close()
+    if extraction.pictures:
+        extraction.package = data
     _restore_shifted(pages, extraction)
     mark_furniture(pages)
     repair_order(pages, extraction)
@@ -178,7 +180,7 @@ def _table_id(page: int, row: Row) -> int:
     return page * 1000 + row.table if row.table else 0
 
 
-def _read_page(page: Any, raw: Any) -> Page:
+def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page:
     result = Page(0, 0)
     characters = read_characters(page, raw, result)
     view = find_view(page, raw, characters)
@@ -200,7 +202,11 @@ def _read_page(page: Any, raw: Any) -> Page:
     is_open = not result.is_scan and result.characters >= 8  # else OCR reads it anyway
     result.is_mixed = is_open and _is_mixed(page, characters, objects, covered, view, raw)
     if result.characters >= 8:
-        characters = _place_pictures(characters, objects, raw, view)
+
+        def keep(*box: float) -> str:
+            return extraction.add_picture(FoundPicture(page=number, box=view.frame.place(*box)))
+
+        characters = _place_pictures(characters, objects, raw, view, keep)
     kept = keep_tables(result, characters, grids)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
@@ -260,11 +266,15 @@ def _is_mixed(
 
 
 def _place_pictures(
-    characters: list[Character], objects: Sequence[PageObject], raw: Any, view: View
+    characters: list[Character],
+    objects: Sequence[PageObject],
+    raw: Any,
+    view: View,
+    keep: Callable[[float, float, float, float], str],
 ) -> list[Character]:
     """Put a mark for every picture after the character that it follows.
 
-    Logos and backgrounds get none.
+    Logos and backgrounds get none. `keep` gives the mark for a picture in such a box.
     """
     placed: list[tuple[int, Character]] = []
     pictures = (item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE)
@@ -293,16 +303,17 @@ def _place_pictures(
                 line = [index for index in beside if abs(characters[index].y - near.y) < 2]
                 at = max(line)
                 low = near.bottom - 14
-                mark = Character(IMAGE, left, low, left, right, low, low + 12, 10, True)
+                mark = Character("", left, low, left, right, low, low + 12, 10, True)
             else:
-                mark = replace(near, text=IMAGE, x=left, left=left, right=right, breaks=False, spaced=False)
+                mark = replace(near, x=left, left=left, right=right, breaks=False, spaced=False)
         elif above:
             at = min(above, key=lambda index: (round(characters[index].y), -index))
             while at + 1 < len(characters) and abs(characters[at + 1].y - characters[at].y) < 2:
                 at += 1
-            mark = Character(IMAGE, left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
+            mark = Character("", left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
         else:
             continue
+        mark.text = keep(left, bottom, right, top)
         placed.append((at, mark))
     for at, mark in sorted(placed, key=lambda pair: -pair[0]):
         characters.insert(at + 1, mark)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from unicodedata import category
 
-from tasks.ingest.readers.extraction import IMAGE
+from tasks.ingest.readers.extraction import IMAGE, is_picture
 from tasks.ingest.readers.pdf_formulas import BIG_SIGNS, bracket
 from tasks.ingest.readers.pdf_lines import first_word_width, starts_anew
 from tasks.ingest.readers.pdf_pages import Character, Page, Row
@@ -321,7 +321,7 @@ class _RowBuilder:
         It may begin behind the row, or under or over another script.
         """
         last = self.script[-1] if self.script else None
-        may_stack = last is not None and last.is_raised != is_raised and self.text[-1] != IMAGE
+        may_stack = last is not None and last.is_raised != is_raised and not self.text[-1].startswith(IMAGE)
         if may_stack and last is not None and abs(left - last.left) <= 0.5 * self.size:
             return True
         right = last.right if last is not None and last.is_raised == is_raised else self.last_right
@@ -387,10 +387,10 @@ def settle_pictures(rows: list[Row]) -> None:
     for index in range(len(rows) - 2, -1, -1):
         place = index
         while (
-            rows[place].text == IMAGE
+            is_picture(rows[place].text)
             and place + 1 < len(rows)
             and place < index + 8
-            and rows[place + 1].text != IMAGE
+            and not is_picture(rows[place + 1].text)
             and not rows[place + 1].cells
             and not starts_anew(rows[place + 1].text)
         ):

@@ -5,21 +5,26 @@ Tables become sheets or rows among the lines, lists get the numbers that a brows
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import re
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from schemas.errors import DocumentError
-from tasks.ingest.readers.extraction import Extraction, Line, Sheet
+from tasks.ingest.readers.extraction import IMAGE, Extraction, FoundPicture, Line, Sheet
 from tasks.ingest.readers.plain_text import decode
 from tasks.ingest.readers.script_records import find_script_records
 
 _TABLE_MARK = "\ue0f1"
 
 
-def read_html(data: bytes) -> Extraction:
+def read_html(data: bytes, folder: Path | None = None) -> Extraction:
     """Return the questions in a web page's scripts, its tables as sheets, or its text as lines.
 
-    The text is returned where the file has neither such questions nor tables that are wide.
+    The text is returned where the file has neither such questions nor tables that are wide. Pictures are those in the page
+    itself, and files below `folder`, where it lies; what stands at an address is never fetched.
     """
     from lxml import etree, html
 
@@ -41,6 +46,8 @@ def read_html(data: bytes) -> Extraction:
         if (element.get("type") or "").lower() in ("radio", "checkbox"):
             sign = "☑" if element.get("checked") is not None else "□"
             element.tail = f"{sign} {(element.tail or '').strip()}"
+    for element in root.iter("img"):
+        element.tail = f"{_mark_picture(element, folder, extraction)}{element.tail or ''}"
     for element in root.iter("br"):
         element.tail = "\n" + (element.tail or "")
     tables = [table for table in root.iter("table") if not any(True for _ in table.iterancestors("table"))]
@@ -72,6 +79,38 @@ def read_html(data: bytes) -> Extraction:
             text = " | ".join(cell.replace("\n", " ") for cell in row)
             extraction.lines.append(Line(text, kind="table", cells=tuple(row), table=index + 1))
     return extraction
+
+
+_DATA_ADDRESS = re.compile(r"\s*data:image/[\w.+-]+;base64,", re.IGNORECASE)
+_MOST_FILE_BYTES = 60 * 1024 * 1024
+
+
+def _mark_picture(element: Any, folder: Path | None, extraction: Extraction) -> str:
+    """The mark of an image of the page; one that is at an address alone is marked as not read."""
+    source, alt_text = element.get("src") or "", (element.get("alt") or "").strip() or None
+    inside = _DATA_ADDRESS.match(source)
+    data = b""
+    if inside is not None:
+        with contextlib.suppress(ValueError):
+            data = base64.b64decode(re.sub(r"\s+", "", unquote(source[inside.end() :])), validate=True)
+    elif folder is not None and source and not re.match(r"[\w+.-]+:|/|\\", source):
+        data = _read_beside(folder, unquote(source.partition("?")[0].partition("#")[0]))
+    if not data:
+        return IMAGE if source else ""
+    return extraction.add_picture(FoundPicture(data=data, alt_text=alt_text))
+
+
+def _read_beside(folder: Path, name: str) -> bytes:
+    """The bytes of a file below the page's folder; empty for one elsewhere, a link, or none."""
+    path = folder / name
+    try:
+        if path.resolve() != path.absolute() or not path.is_relative_to(folder) or ".." in Path(name).parts:
+            return b""
+        if not path.is_file() or path.stat().st_size > _MOST_FILE_BYTES:
+            return b""
+        return path.read_bytes()
+    except (OSError, ValueError):
+        return b""
 
 
 _LIST_FORMS = {"A": "A", "a": "a", "I": "I", "i": "i", "upper-alpha": "A", "lower-alpha": "a",

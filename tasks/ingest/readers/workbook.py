@@ -17,6 +17,7 @@ from tasks.ingest.readers.archives import open_package, read_part
 from tasks.ingest.readers.extraction import Extraction, Sheet
 from tasks.ingest.readers.ods_formulas import find_unsaved_in_ods
 from tasks.ingest.readers.scripts import lower_text, raise_text
+from tasks.ingest.readers.sheet_pictures import mark_pictures
 
 MAX_CELLS = 5_000_000
 MAX_SECOND_PASS_BYTES = 8 * 1024 * 1024
@@ -39,6 +40,7 @@ def read_workbook(data: bytes, kind: str) -> Extraction:
     import python_calamine
 
     needs_formats = False
+    package: zipfile.ZipFile | None = None
     unsaved: dict[str, set[tuple[int, int]]] = {}
     if kind in ("xlsx", "xlsb", "ods"):
         package = open_package(data)
@@ -94,6 +96,8 @@ def read_workbook(data: bytes, kind: str) -> Extraction:
             Sheet(meta.name, rows, is_hidden=is_hidden, marked=marked.get(meta.name, {}), unsaved=lost)
         )
     extraction.page_count = len(extraction.sheets)
+    if package is not None and kind == "xlsx":
+        mark_pictures(extraction, package, data)
     if not extraction.sheets:
         raise DocumentError("corrupt", "The workbook has no sheet that can be read. Save it again in Excel.")
     return extraction

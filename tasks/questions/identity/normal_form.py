@@ -65,7 +65,7 @@ def compute_document_id(sha256: str) -> str:
 def compute_question_uuid(bare: BareQuestion) -> str:
     """Return the UUIDv5 of a question's normalised content.
 
-    Language, answers and metadata play no part.
+    Language, answers and metadata play no part; pictures count by their bytes, those of an answer not.
 
     Options count with label and text in the order given: the same stem with other options is another question.
     """
@@ -74,17 +74,23 @@ def compute_question_uuid(bare: BareQuestion) -> str:
         normalise_for_key(bare.stem),
         normalise_for_key(bare.material or ""),
         ((option.label, normalise_for_key(option.text)) for option in bare.options),
+        [picture.sha256 for picture in bare.pictures],
     )
 
 
 def compute_normal_uuid(
-    question_type: str, stem: str, material: str, options: Iterable[tuple[str, str]]
+    question_type: str,
+    stem: str,
+    material: str,
+    options: Iterable[tuple[str, str]],
+    pictures: Iterable[str] = (),
 ) -> str:
     """Return the UUIDv5 of texts that are in normal form already.
 
-    `options` are pairs of label and text.
+    `options` are pairs of label and text, `pictures` the SHA-256 of those that stand in the texts.
     """
     parts = [question_type, stem, material, *(f"{label}={text}" for label, text in options)]
+    parts += [f"picture={sha256}" for sha256 in pictures]
     digest = hashlib.sha256("\x1f".join(parts).encode("utf-8")).hexdigest()
     # What uuid.uuid5 computes, without its object: half of the time of a bank's variants.
     hashed = hashlib.sha1(_QUESTION_NAMESPACE_BYTES + digest.encode(), usedforsecurity=False).hexdigest()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tasks.questions import Option, QuestionContent, read_options, write_options
+from tasks.questions.pictures import place_pictures
 
 # The content of a question without what only its document knows (language, kind of exam).
 EDITABLE_FIELDS = (
@@ -74,5 +75,8 @@ class Edit:
         return not self.as_row()
 
     def apply(self, content: QuestionContent) -> QuestionContent:
-        """The content with the corrections put in."""
-        return QuestionContent.from_row(content.as_row() | self.as_row())
+        """The content with the corrections put in, without pictures that no text names."""
+        row = content.as_row() | self.as_row()
+        if content.pictures:
+            row["pictures"] = place_pictures(row, row["pictures"])
+        return QuestionContent.from_row(row)

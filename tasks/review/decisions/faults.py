@@ -35,6 +35,7 @@ RULE_FAULTS: dict[str, Fault] = {
     "option_texts_are_not_empty": Fault("options", "an option has no text"),
     "option_texts_are_distinct": Fault("options", "two options have the same text"),
     "key_is_among_labels": Fault("answer", "the key is not among the option labels"),
+    "pictures_are_there": Fault("stem", "a text names a picture that the question does not have"),
     "truth_is_true_or_false": Fault("answer", "the answer of a true/false question is not true or false"),
 }
 

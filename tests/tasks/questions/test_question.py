@@ -43,6 +43,7 @@ ROW: dict[str, Any] = {
     "options": [{"label": "A", "text": "this"}, {"label": "B", "text": "that"}],
     "answer": ["B"],
     "explanation": "It does.",
+    "pictures": None,
 }
 
 TEXTS = st.text(max_size=20)

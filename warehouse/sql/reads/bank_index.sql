@@ -9,5 +9,6 @@ SELECT
     discipline,
     method,
     if(question_type = 'true_false', answer, NULL) AS answer,
-    if(regexp_matches(material, '\S'), md5(regexp_replace(material, '\s+', '', 'g')), NULL) AS passage
+    if(regexp_matches(material, '\S'), md5(regexp_replace(material, '\s+', '', 'g')), NULL) AS passage,
+    len(coalesce(pictures, [])) > 0 AS has_pictures
 FROM current_bank

@@ -17,7 +17,8 @@ SELECT
     material,
     options,
     answer,
-    explanation
+    explanation,
+    pictures
 FROM current_bank
 WHERE
     ($discipline IS NULL OR discipline = $discipline)

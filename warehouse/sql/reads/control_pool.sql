@@ -17,7 +17,8 @@ SELECT
     c.material,
     c.options,
     c.answer,
-    c.explanation
+    c.explanation,
+    c.pictures
 FROM bank_contents AS c
 JOIN drawn ON drawn.question_uuid = c.question_uuid AND c.from_version <= drawn.bank_version
 QUALIFY row_number() OVER (PARTITION BY c.question_uuid ORDER BY c.from_version DESC, c.lineage_uuid) = 1

@@ -13,7 +13,8 @@ SELECT
     stem,
     material,
     options,
-    answer
+    answer,
+    pictures
 FROM bank_entries
 WHERE
     lineage_uuid = $lineage_uuid

@@ -32,6 +32,7 @@ SELECT
     CASE WHEN decided.was_edited THEN decided.options ELSE parsed.options END AS options,
     CASE WHEN decided.was_edited THEN decided.answer ELSE parsed.answer END AS answer,
     CASE WHEN decided.was_edited THEN decided.explanation ELSE parsed.explanation END AS explanation,
+    CASE WHEN decided.was_edited THEN decided.pictures ELSE parsed.pictures END AS pictures,
     parsed.parse_confidence,
     parsed.status,
     decided.outcome AS review_outcome,

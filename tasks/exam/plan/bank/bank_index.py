@@ -142,16 +142,19 @@ def weigh_questions(truths: Sequence[str | None]) -> list[int]:
     return [of_truth[truth] // divisor for truth in truths]
 
 
-def index_bank(bank: pl.DataFrame | BankRows, disciplines: Sequence[str], secret: bytes) -> BankIndex:
+def index_bank(
+    bank: pl.DataFrame | BankRows, disciplines: Sequence[str], secret: bytes, *, picture_share: float = 1.0
+) -> BankIndex:
     """Index the rows of one bank version (columns of `warehouse/sql/reads/bank_index.sql`).
 
-    A lineage belongs to the discipline of its first question by UUID. Raises GateError for an empty bank and
+    A lineage belongs to the discipline of its first question by UUID. Of the lineages of a discipline at most `picture_share` have
+    pictures, those whose public names come first: what is drawn evenly from the index has that share. Raises GateError for an empty bank and
     ContractError for several versions at once.
     """
     rows = FrameRows(bank) if isinstance(bank, pl.DataFrame) else bank
     read = _Reading()
     rows.feed_index(read.take)
-    return read.index(disciplines, secret)
+    return read.index(disciplines, secret, picture_share)
 
 
 class _Reading:
@@ -162,13 +165,15 @@ class _Reading:
         self._lineages, self._questions = bytearray(), bytearray()
         self._revisions, self._disciplines, self._truths = array("i"), array("h"), array("b")
         self._passages = bytearray()
+        self._pictures = bytearray()
         self._known: dict[str, int] = {}
 
     def take(self, rows: Sequence[Sequence[Any]]) -> None:
         """Rows of the query, in its order of columns."""
-        versions, questions, revisions, lineages, disciplines, methods, answers, passages = zip(
+        versions, questions, revisions, lineages, disciplines, methods, answers, passages, pictures = zip(
             *rows, strict=True
         )
+        self._pictures += bytes(map(bool, pictures))
         self._versions.update(versions)
         self._questions += pack_uuids(questions)
         self._lineages += pack_uuids(lineages)
@@ -180,7 +185,7 @@ class _Reading:
         self._truths.extend(map(_find_truth, methods, answers))
         self._passages += bytes.fromhex("".join(passage or _NO_PASSAGE for passage in passages))
 
-    def index(self, disciplines: Sequence[str], secret: bytes) -> BankIndex:
+    def index(self, disciplines: Sequence[str], secret: bytes, picture_share: float = 1.0) -> BankIndex:
         """The index; what was read is given up."""
         if not self._versions:
             raise GateError(
@@ -191,6 +196,8 @@ class _Reading:
                 f"A run draws from one bank version; the rows are of {sorted(self._versions)}."
             )
         taken, starts, spans = self._sort(disciplines)
+        if len(starts) and any(self._pictures) and picture_share < 1:
+            taken, starts, spans = self._limit_pictures(taken, starts, spans, secret, picture_share)
         held = np.frombuffer(self._lineages, dtype="S16")
         uuids = Uuids(held[taken[starts]].tobytes())
         questions = Uuids(np.frombuffer(self._questions, dtype="S16")[taken].tobytes())
@@ -215,6 +222,32 @@ class _Reading:
             passage_names=Hashes(b"".join(passage_name(secret, key) for key in keys)),
             secret=secret,
         )
+
+    def _limit_pictures(
+        self,
+        taken: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        spans: Mapping[str, tuple[int, int]],
+        secret: bytes,
+        share: float,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, tuple[int, int]]]:
+        """What `_sort` gives, without the lineages with pictures beyond their share."""
+        has = np.maximum.reduceat(np.frombuffer(self._pictures, dtype=np.uint8)[taken], starts)
+        uuids = Uuids(np.frombuffer(self._lineages, dtype="S16")[taken[starts]].tobytes())
+        is_kept = np.ones(len(starts), dtype=np.bool_)
+        kept_spans: dict[str, tuple[int, int]] = {}
+        end = 0
+        for name, (first, last) in spans.items():
+            shown = np.flatnonzero(has[first:last]) + first
+            most = int(share / (1 - share) * (last - first - len(shown)) + 1e-9)
+            by_name = sorted(shown.tolist(), key=lambda place: lineage_name(secret, uuids[place]))
+            is_kept[by_name[most:]] = False
+            begin, end = end, end + int(np.count_nonzero(is_kept[first:last]))
+            kept_spans[name] = (begin, end)
+        sizes = np.diff(np.append(starts, len(taken)))
+        taken = taken[np.repeat(is_kept, sizes)]
+        starts = np.append(0, np.cumsum(sizes[is_kept]))[:-1]
+        return taken, starts, kept_spans
 
     def _share_passages(
         self, taken: NDArray[np.int64], starts: NDArray[np.int64]

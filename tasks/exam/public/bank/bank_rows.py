@@ -22,11 +22,11 @@ NO_BANK: Final = (
 )
 INDEXED: Final = (
     *("bank_version", "question_uuid", "revision", "lineage_uuid", "discipline"),
-    *("method", "answer", "passage"),
+    *("method", "answer", "passage", "has_pictures"),
 )
 HELD: Final = (
     *("bank_version", "lineage_uuid", "question_uuid", "revision", "question_type", "language"),
-    *("stem", "material", "options", "answer"),
+    *("stem", "material", "options", "answer", "pictures"),
 )
 _AT_ONCE: Final = 2_000
 
@@ -48,7 +48,15 @@ class FrameRows:
     """A bank version that is in memory."""
 
     def __init__(self, bank: pl.DataFrame) -> None:
-        self._bank = bank if "passage" in bank.columns else bank.with_columns(passage=_name_passages(bank))
+        if "passage" not in bank.columns:
+            bank = bank.with_columns(passage=_name_passages(bank))
+        if "pictures" not in bank.columns:
+            bank = bank.with_columns(pictures=pl.lit(None, pl.Null))
+        if "has_pictures" not in bank.columns:
+            bank = bank.with_columns(
+                has_pictures=pl.Series([bool(one) for one in bank["pictures"].to_list()], dtype=pl.Boolean)
+            )
+        self._bank = bank
 
     def feed_index(self, take: Take) -> None:
         """Every question as a draw sees it."""

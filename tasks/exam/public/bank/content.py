@@ -17,9 +17,16 @@ _encode: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators
 def write_content(row: Mapping[str, Any]) -> str:
     """The content of a question of the bank as JSON.
 
+    Of its pictures it has the hashes; a question without says nothing of them.
+
     Keys are sorted, there is no space, and nothing is escaped that need not be.
     """
-    return _encode({name: row[name] for name in _CONTENT})
+    content = {name: row[name] for name in _CONTENT}
+    if pictures := row.get("pictures"):
+        content["pictures"] = [
+            {name: picture[name] for name in ("number", "place", "sha256")} for picture in pictures
+        ]
+    return _encode(content)
 
 
 def commit_question(secret: bytes, row: Mapping[str, Any]) -> bytes:

@@ -57,6 +57,7 @@ def test_a_variant_inherits_its_parents_lineage_and_metadata_and_has_its_own_uui
         "options": [],
         "answer": ["false"],
         "explanation": "Count the level above.",
+        "pictures": None,
         "created_at": DECIDED,
     }
     assert len({*variants["question_uuid"], parent["question_uuid"]}) == 5

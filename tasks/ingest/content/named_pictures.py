@@ -1,0 +1,64 @@
+"""Pictures in the texts of a question, numbered as the question has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, read_picture_number
+from tasks.questions.pictures import write_mark
+
+
+@dataclass
+class KeptPictures:
+    """The pictures of a document by the number that its reader gave them.
+
+    A number in `empty` shows nothing, one in neither could not be read.
+    """
+
+    rows: dict[int, dict[str, Any]] = field(default_factory=dict)
+    empty: set[int] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
+
+    def list_rows(self, sha256s: Iterable[str]) -> list[dict[str, Any]]:
+        """The rows of the pictures with these hashes, each once, in the order of the document."""
+        wanted = set(sha256s)
+        found: dict[str, dict[str, Any]] = {}
+        for _, row in sorted(self.rows.items()):
+            if row["sha256"] in wanted:
+                found.setdefault(row["sha256"], row)
+        return list(found.values())
+
+
+def name_pictures(
+    texts: Sequence[tuple[str, str]], kept: KeptPictures
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """The texts of a question with their pictures named from 1, and these pictures.
+
+    Texts are given with their places.
+
+    The mark of a picture that is missing stays as it was.
+    """
+    numbers: dict[str, int] = {}
+    pictures: list[dict[str, Any]] = []
+
+    def name(place: str, mark: re.Match[str]) -> str:
+        number = read_picture_number(mark)
+        if number in kept.empty:
+            return ""
+        row = kept.rows.get(number) if number is not None else None
+        if row is None:
+            return IMAGE
+        sha256 = row["sha256"]
+        if sha256 not in numbers:
+            numbers[sha256] = len(numbers) + 1
+            pictures.append({"number": numbers[sha256], "sha256": sha256, "place": place})
+        return write_mark(numbers[sha256])
+
+    written = [
+        PICTURE_MARK.sub(lambda mark, place=place: name(place, mark), text) if IMAGE in text else text  # type: ignore[misc]
+        for place, text in texts
+    ]
+    return written, pictures

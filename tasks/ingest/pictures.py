@@ -1,0 +1,220 @@
+"""The pictures of a document that its questions hold, loaded and in their normal form.
+
+A reader only says where pictures are; those of no question are never opened.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from functools import cache
+from typing import Any, Final
+
+from schemas.errors import DocumentError
+from tasks.ingest.content.drafts import Draft
+from tasks.ingest.content.named_pictures import KeptPictures
+from tasks.ingest.readers.archives import open_package, read_part
+from tasks.ingest.readers.drawings import Drawings
+from tasks.ingest.readers.extraction import (
+    IMAGE,
+    PICTURE_MARK,
+    Extraction,
+    FoundPicture,
+    read_picture_number,
+)
+from tasks.ingest.readers.picture_form import (
+    NormalPicture,
+    UnreadablePictureError,
+    encode_picture,
+)
+
+# Of one document: a hundred pages of photographs.
+MOST_KEPT: Final = 1_000
+MOST_KEPT_BYTES: Final = 200 * 1024 * 1024
+_PAGE_SCALE: Final = 200 / 72
+
+
+def keep_pictures(drafts: Sequence[Draft], extraction: Extraction) -> KeptPictures:
+    """Load what the questions hold of a document's pictures."""
+    kept = KeptPictures()
+    if not extraction.pictures:
+        return kept
+    wanted = sorted({number for draft in drafts for number in _list_numbers(draft)})
+    kept.empty = _find_furniture(extraction.pictures, wanted)
+    wanted = [number for number in wanted if number not in kept.empty]
+    if len(wanted) > MOST_KEPT:
+        kept.warnings.append(f"The questions hold {len(wanted)} pictures; the first {MOST_KEPT} were kept.")
+        del wanted[MOST_KEPT:]
+    pictures = [
+        (number, extraction.pictures[number]) for number in wanted if number < len(extraction.pictures)
+    ]
+    refused: dict[str, int] = {}
+    size = 0
+    loaded = _load(pictures, extraction)
+    for number, found, load in loaded:
+        try:
+            normal, original = load()
+        except UnreadablePictureError as error:
+            refused[str(error)] = refused.get(str(error), 0) + 1
+            continue
+        if normal is None:
+            kept.empty.add(number)
+            continue
+        size += len(normal.data)
+        if size > MOST_KEPT_BYTES:
+            refused["the document holds too many of them"] = (
+                refused.get("the document holds too many of them", 0) + 1
+            )
+            continue
+        kept.rows[number] = _describe(found, normal, original)
+    kept.warnings += [
+        f"{count} pictures of questions were not kept: {why}." for why, count in refused.items()
+    ]
+    return kept
+
+
+# So many pages with a picture in one place have it as their furniture; so often is a sign printed before options.
+_LEAST_PAGES, _LEAST_SIGNS, _SIGNS_READ = 3, 6, 0.34
+
+
+def _find_furniture(pictures: Sequence[FoundPicture], wanted: Sequence[int]) -> set[int]:
+    """Pictures that are none of a question: logos of pages, signs before most options.
+
+    A sign is known by its repetition, and by the lines that were read as if it did not stand there.
+    """
+    places: dict[tuple[int, ...], set[int]] = {}
+    parts: Counter[str] = Counter()
+    for found in pictures:
+        parts[found.part] += 1
+        if found.box:
+            places.setdefault(tuple(edge // 4 for edge in found.box), set()).add(found.page)
+    read = Counter(pictures[number].part for number in wanted if number < len(pictures))
+    return {
+        number
+        for number in wanted
+        if number < len(pictures)
+        and (
+            len(places.get(tuple(edge // 4 for edge in pictures[number].box), ())) >= _LEAST_PAGES
+            or (
+                pictures[number].part
+                and parts[pictures[number].part] >= _LEAST_SIGNS
+                and read[pictures[number].part] <= _SIGNS_READ * parts[pictures[number].part]
+            )
+        )
+    }
+
+
+def _list_numbers(draft: Draft) -> Iterator[int]:
+    texts = (
+        draft.stem,
+        draft.material,
+        draft.explanation,
+        *draft.answer,
+        *(text for _, text in draft.options),
+    )
+    for text in texts:
+        for mark in PICTURE_MARK.finditer(text) if text and IMAGE in text else ():
+            number = read_picture_number(mark)
+            if number is not None:
+                yield number
+
+
+_Load = Any
+
+
+def _load(
+    pictures: Sequence[tuple[int, FoundPicture]], extraction: Extraction
+) -> Iterator[tuple[int, FoundPicture, _Load]]:
+    """Each picture with what loads it; a file is opened once."""
+    package = open_package(extraction.package) if any(found.part for _, found in pictures) else None
+
+    @cache
+    def read(part: str) -> bytes:
+        assert package is not None
+        try:
+            return read_part(package, part)
+        except DocumentError as error:
+            raise UnreadablePictureError(f"its part is damaged ({error.code})") from None
+
+    def give(found: FoundPicture) -> bytes:
+        return found.data or read(found.part)
+
+    whole = [(number, found) for number, found in pictures if found.part or found.data]
+    drawings = Drawings()
+    for _, found in whole:
+        with suppress(UnreadablePictureError):
+            drawings.add(give(found))
+    for number, found in whole:
+        yield (
+            number,
+            found,
+            lambda found=found: (
+                drawings.read(give(found)),
+                hashlib.sha256(give(found)).hexdigest(),
+            ),
+        )
+    if len(whole) < len(pictures):
+        yield from _cut_pages(
+            [(number, found) for number, found in pictures if not (found.part or found.data)],
+            extraction.package,
+        )
+
+
+def _cut_pages(
+    pictures: Sequence[tuple[int, FoundPicture]], data: bytes
+) -> Iterator[tuple[int, FoundPicture, _Load]]:
+    import pypdfium2
+
+    by_page: dict[int, list[tuple[int, FoundPicture]]] = {}
+    for number, found in pictures:
+        by_page.setdefault(found.page, []).append((number, found))
+    with closing(pypdfium2.PdfDocument(data)) as document:
+        for page_number, own in sorted(by_page.items()):
+            page = document[page_number - 1]
+            shown = page.render(scale=min(_PAGE_SCALE, 4_000 / max(page.get_size()))).to_pil()
+            page.close()
+            for number, found in own:
+                yield number, found, lambda found=found, shown=shown: (cut_out(shown, found.box), None)
+
+
+def cut_out(shown: Any, box: Sequence[int]) -> NormalPicture | None:
+    """The normal form of a part of a page; None where nothing is to be seen.
+
+    The box is given in thousandths of the page.
+    """
+    width, height = shown.size
+    left, top, right, bottom = box
+    edges = (
+        max(0, int((left - 1) * width / 1000)),
+        max(0, int((top - 1) * height / 1000)),
+        min(width, int((right + 1) * width / 1000) + 1),
+        min(height, int((bottom + 1) * height / 1000) + 1),
+    )
+    image = shown.crop(edges)
+    return encode_picture(image if image.mode in ("L", "RGB") else image.convert("RGB"))
+
+
+def _describe(found: FoundPicture, normal: NormalPicture, original: str | None) -> dict[str, Any]:
+    return {
+        "sha256": normal.sha256,
+        "media_type": normal.media_type,
+        "size_bytes": len(normal.data),
+        "width": normal.width,
+        "height": normal.height,
+        "picture_kind": "page" if original is None else "image",
+        "alt_text": found.alt_text,
+        "perceptual_hash": normal.perceptual_hash,
+        "original_sha256": original,
+        "page": found.page,
+        "box": list(found.box),
+        "data": base64.b64encode(normal.data).decode(),
+    }
+
+
+def take_data(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
+    """The rows of pictures that a reader's process sent, and apart from them the bytes by hash."""
+    data = {str(row["sha256"]): base64.b64decode(row["data"]) for row in rows}
+    return [{name: value for name, value in row.items() if name != "data"} for row in rows], data

@@ -1,0 +1,5 @@
+"""Pictures of questions: how a text names them, and their bytes by content."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,313 @@
+"""Pictures of papers: what is kept, where in a question it stands, what is refused."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image, ImageDraw
+
+from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
+from tasks.ingest.pictures import cut_out
+from tasks.ingest.readers.drawings import Drawings
+from tasks.ingest.readers.picture_form import MOST_PIXELS, UnreadablePictureError, normalise_picture
+from tests.tasks.ingest.builders import make_docx
+
+RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+
+def draw(text: str, size: tuple[int, int] = (120, 60), mode: str = "RGB") -> Image.Image:
+    image = Image.new("RGB", size, "white")
+    ImageDraw.Draw(image).text((10, 20), text, fill="black", font_size=max(10, size[1] // 5))
+    return image.convert(mode)
+
+
+def save(image: Image.Image, form: str = "PNG", **how: Any) -> bytes:
+    out = io.BytesIO()
+    image.save(out, form, **how)
+    return out.getvalue()
+
+
+def show(name: str, alt_text: str = "") -> str:
+    """A run of Word with a picture."""
+    return (
+        f"<w:r><w:drawing><wp:inline xmlns:wp='urn:wp'><wp:extent cx='900000' cy='900000'/>"
+        f"<wp:docPr id='1' name='p' descr='{alt_text}'/>"
+        f"<a:blip xmlns:a='urn:a' xmlns:r='urn:r' r:embed='{name}'/></wp:inline></w:drawing></w:r>"
+    )
+
+
+def say(text: str, *pictures: str) -> str:
+    return f"<w:p><w:r><w:t xml:space='preserve'>{text}</w:t></w:r>{''.join(pictures)}</w:p>"
+
+
+def parse_word(tmp_path: Path, blocks: list[str], pictures: dict[str, bytes]) -> ParsedDocument:
+    relations = "".join(
+        f'<Relationship Id="{name}" Target="media/{name}.png" Type="urn:image"/>' for name in pictures
+    )
+    parts: dict[str, str | bytes] = {
+        "_rels/document.xml.rels": f'<?xml version="1.0"?><Relationships xmlns="{RELATIONS}">{relations}</Relationships>'
+    }
+    parts |= {f"media/{name}.png": data for name, data in pictures.items()}
+    path = tmp_path / "paper.docx"
+    path.write_bytes(make_docx(blocks, parts))
+    return parse_document(path, IngestOptions())
+
+
+CHOICES = [
+    say("一、选择题"),
+    say("1. 如图所示的电路中，总电阻最大的是（ ）", show("circuit", "three resistors")),
+    *(say(f"{letter}. ", show(f"option{letter}")) for letter in "ABCD"),
+    say("答案：B"),
+    say("2. 下列说法正确的是（ ）"),
+    *(say(f"{letter}. 说法{letter}") for letter in "ABCD"),
+    say("答案：C"),
+    say("二、简答题"),
+    say("3. 画出该电路的等效电路。"),
+    say("答案：等效电路见下。", show("answer")),
+]
+PICTURES = {
+    "circuit": save(draw("circuit")),
+    "answer": save(draw("equivalent")),
+    **{f"option{letter}": save(draw(f"option {letter}")) for letter in "ABCD"},
+}
+
+
+def test_pictures_of_a_word_paper_stand_in_stem_options_and_answer(tmp_path: Path) -> None:
+    parsed = parse_word(tmp_path, CHOICES, PICTURES)
+    first, second, third = parsed.questions
+    assert first["stem"] == "如图所示的电路中，总电阻最大的是（）[picture:1]"
+    assert [option["text"] for option in first["options"]] == [
+        f"[picture:{number}]" for number in (2, 3, 4, 5)
+    ]
+    assert [(one["number"], one["place"]) for one in first["pictures"]] == [
+        (1, "stem"),
+        (2, "option"),
+        (3, "option"),
+        (4, "option"),
+        (5, "option"),
+    ]
+    assert "needs_figure" not in first["parse_notes"]
+    assert second["pictures"] is None
+    assert [one["place"] for one in third["pictures"]] == ["answer"]
+    assert "[picture:1]" in third["answer"][0]
+    rows = {row["sha256"]: row for row in parsed.pictures}
+    kept = rows[first["pictures"][0]["sha256"]]
+    assert (kept["media_type"], kept["width"], kept["height"]) == ("image/png", 120, 60)
+    assert kept["alt_text"] == "three resistors"
+    assert kept["original_sha256"] == hashlib.sha256(PICTURES["circuit"]).hexdigest()
+    assert {hashlib.sha256(data).hexdigest() for data in parsed.picture_bytes.values()} == set(rows)
+
+
+def test_a_question_is_another_with_another_picture_and_not_with_another_of_its_answer(
+    tmp_path: Path,
+) -> None:
+    before = parse_word(tmp_path, CHOICES, PICTURES).questions
+    other = {**PICTURES, "circuit": save(draw("other")), "answer": save(draw("otherwise"))}
+    after = parse_word(tmp_path, CHOICES, other).questions
+    assert [one["question_uuid"] == two["question_uuid"] for one, two in zip(before, after, strict=True)] == [
+        False,
+        True,
+        True,
+    ]
+
+
+def test_a_damaged_picture_is_said_and_its_question_needs_its_figure(tmp_path: Path) -> None:
+    parsed = parse_word(tmp_path, CHOICES, {**PICTURES, "circuit": PICTURES["circuit"][:60]})
+    first = parsed.questions[0]
+    assert "needs_figure" in first["parse_notes"]
+    assert first["stem"] == "如图所示的电路中，总电阻最大的是（）"
+    assert any(
+        warning.startswith("1 pictures of questions were not kept: it is damaged")
+        for warning in parsed.document["warnings"]
+    )
+
+
+def test_a_sign_before_most_options_is_no_picture_of_a_question(tmp_path: Path) -> None:
+    blocks = [say("一、选择题")]
+    for number in range(1, 5):
+        blocks.append(say(f"{number}. Which of these statements holds for case {number}? ( )"))
+        blocks += [
+            f"<w:p>{show('radio')}<w:r><w:t>{letter}. it is {letter}{number}</w:t></w:r></w:p>"
+            for letter in "ABCD"
+        ]
+    blocks.append(say("5. Which sign is meant? ( )", show("radio")))
+    blocks += [say(f"{letter}. sign {letter}") for letter in "ABCD"]
+    parsed = parse_word(tmp_path, blocks, {"radio": save(draw("o", (30, 30)))})
+    assert [one["pictures"] for one in parsed.questions] == [None] * 5
+    assert parsed.pictures == []
+
+
+def test_a_page_shows_the_pictures_in_it_and_beside_it_and_fetches_none(tmp_path: Path) -> None:
+    inside = base64.b64encode(save(draw("inside"))).decode()
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "beside.png").write_bytes(save(draw("beside")))
+    (tmp_path.parent / "outside.png").write_bytes(save(draw("outside")))
+    (tmp_path / "link.png").symlink_to(tmp_path.parent / "outside.png")
+    images = [
+        f"data:image/png;base64,{inside}",
+        "files/beside.png",
+        "http://127.0.0.1:9/picture.png",
+        "../outside.png",
+        "link.png",
+    ]
+    page = "<html><body><h2>Short answer questions</h2>" + "".join(
+        f"<p>{number}. What does drawing {number} show?<br><img src='{image}' alt='drawing {number}'></p>"
+        for number, image in enumerate(images, start=1)
+    )
+    path = tmp_path / "paper.html"
+    path.write_text(page + "</body></html>", encoding="utf-8")
+    parsed = parse_document(path, IngestOptions())
+    assert [bool(one["pictures"]) for one in parsed.questions] == [True, True, False, False, False]
+    assert [one["alt_text"] for one in parsed.pictures] == ["drawing 1", "drawing 2"]
+
+
+def test_pictures_of_a_workbook_stand_in_the_cells_they_are_anchored_to(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    from openpyxl.drawing.image import Image as SheetImage
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["题号", "题干", "选项A", "选项B", "选项C", "选项D", "答案"])
+    sheet.append([1, "图中的电路是哪一种？", "串联", "并联", "混联", "短路", "A"])
+    sheet.append([2, "下列哪一项是质数？", "4", "6", "7", "8", "C"])
+    (tmp_path / "circuit.png").write_bytes(save(draw("series")))
+    sheet.add_image(SheetImage(str(tmp_path / "circuit.png")), "B2")
+    book.save(tmp_path / "paper.xlsx")
+    parsed = parse_document(tmp_path / "paper.xlsx", IngestOptions())
+    assert parsed.questions[0]["stem"] == "图中的电路是哪一种？ [picture:1]"
+    assert [(one["number"], one["place"]) for one in parsed.questions[0]["pictures"]] == [(1, "stem")]
+    assert parsed.questions[1]["pictures"] is None
+
+
+@pytest.mark.parametrize(
+    ("data", "size"),
+    [
+        pytest.param(save(draw("cmyk", mode="CMYK"), "JPEG"), (120, 60), id="CMYK"),
+        pytest.param(
+            save(draw("sixteen", mode="L").convert("I;16").point(lambda value: value * 257)),
+            (120, 60),
+            id="16 bits",
+        ),
+        pytest.param(
+            save(draw("palette", mode="P"), "GIF", save_all=True, append_images=[draw("2")]),
+            (120, 60),
+            id="animated",
+        ),
+        pytest.param(save(draw("large", (9_000, 6_000), "L")), (2_000, 1_333), id="54 million pixels"),
+    ],
+)
+def test_a_picture_of_any_form_becomes_eight_bits_of_bounded_size(data: bytes, size: tuple[int, int]) -> None:
+    normal = normalise_picture(data)
+    assert normal is not None and (normal.width, normal.height) == size
+    image = Image.open(io.BytesIO(normal.data))
+    assert image.format in ("PNG", "JPEG") and image.mode in ("L", "RGB")
+    assert getattr(image, "n_frames", 1) == 1
+    again = normalise_picture(data)
+    assert again is not None and again.data == normal.data
+    shades = image.convert("L").histogram()
+    assert sum(shades[:80]) and sum(shades[200:])
+
+
+def test_what_a_picture_says_beside_what_it_shows_is_left_out() -> None:
+    exif = Image.Exif()
+    exif[0x010E] = "SECRET-PLACE"
+    exif[0x0112] = 6
+    normal = normalise_picture(save(draw("turned"), "JPEG", exif=exif, comment=b"SECRET-COMMENT"))
+    assert normal is not None
+    assert (normal.width, normal.height) == (60, 120)
+    assert b"SECRET" not in normal.data
+
+
+def test_a_bomb_is_never_unpacked_and_no_script_is_run() -> None:
+    side = int(MOST_PIXELS**0.5) + 1
+    bomb = save(Image.new("1", (side, side)))
+    with pytest.raises(
+        UnreadablePictureError, match=f"unpacks to {side} × {side} pixels; 100 million are allowed"
+    ):
+        normalise_picture(bomb)
+    with pytest.raises(UnreadablePictureError, match="damaged or no picture"):
+        normalise_picture(b"%PDF-1.4 no picture at all")
+    script = b"<svg xmlns='http://www.w3.org/2000/svg'><script>fetch('http://127.0.0.1:9')</script></svg>"
+    with pytest.raises(UnreadablePictureError, match="SVG, which is not run"):
+        Drawings().read(script)
+
+
+def test_a_dot_a_rule_and_a_plain_surface_show_nothing() -> None:
+    assert normalise_picture(save(draw("x", (5, 40)))) is None
+    assert normalise_picture(save(Image.new("RGB", (40, 40), "white"))) is None
+
+
+def test_pictures_that_look_alike_have_hashes_that_are_alike() -> None:
+    image = draw("one and the same", (200, 80))
+    one, two = normalise_picture(save(image)), normalise_picture(save(image, "JPEG", quality=70))
+    other = normalise_picture(save(draw("another", (200, 80)).rotate(180)))
+    assert one is not None and two is not None and other is not None
+
+    def differ(first: str, second: str) -> int:
+        return (int(first, 16) ^ int(second, 16)).bit_count()
+
+    assert (
+        differ(one.perceptual_hash, two.perceptual_hash)
+        <= 6
+        < differ(one.perceptual_hash, other.perceptual_hash)
+    )
+
+
+def test_a_part_of_a_page_is_cut_at_its_box() -> None:
+    page = Image.new("RGB", (1_000, 1_000), "white")
+    page.paste(draw("figure"), (300, 400))
+    normal = cut_out(page, (300, 400, 420, 460))
+    assert normal is not None and (normal.width, normal.height) == (123, 63)
+
+
+@pytest.mark.service
+def test_drawings_of_windows_are_converted_in_one_run_and_the_damaged_are_said() -> None:
+    # a placeable metafile that draws a filled rectangle and a line
+    import struct
+
+    def record(function: int, *words: int) -> bytes:
+        return struct.pack(f"<IH{len(words)}h", 3 + len(words), function, *words)
+
+    records = b"".join(
+        [
+            record(0x020B, 0, 0),
+            record(0x020C, 1000, 1000),
+            record(0x02FC, 0, 0, 0, 0),
+            record(0x012D, 0),
+            record(0x041B, 900, 900, 100, 100),
+            record(0x0000),
+        ]
+    )
+    head = struct.pack("<HHHIHIH", 1, 9, 0x300, 9 + len(records) // 2, 1, 7, 0)
+    place = struct.pack("<IHhhhhHI", 0x9AC6CDD7, 0, 0, 0, 1000, 1000, 1000, 0)
+    checksum = 0
+    for (word,) in struct.iter_unpack("<H", place):
+        checksum ^= word
+    drawing = place + struct.pack("<H", checksum) + head + records
+    drawings = Drawings()
+    drawings.add(drawing)
+    drawings.add(drawing[:30])
+    normal = drawings.read(drawing)
+    assert normal is not None and normal.media_type == "image/png"
+    assert min(normal.width, normal.height) > 100
+
+
+def test_a_picture_at_an_address_outside_the_package_is_not_fetched(tmp_path: Path) -> None:
+    relations = (
+        f'<?xml version="1.0"?><Relationships xmlns="{RELATIONS}"><Relationship Id="far" Type="urn:image" '
+        'Target="http://127.0.0.1:9/far.png" TargetMode="External"/></Relationships>'
+    )
+    path = tmp_path / "paper.docx"
+    path.write_bytes(
+        make_docx(
+            [say("一、简答题"), say("1. 如图，写出名称。", show("far"))],
+            {"_rels/document.xml.rels": relations},
+        )
+    )
+    (question,) = parse_document(path, IngestOptions()).questions
+    assert question["pictures"] is None and "needs_figure" in question["parse_notes"]
