@@ -162,7 +162,10 @@ def test_every_page_of_the_report_and_every_table_of_its_data_has_them(
         for language, words in (("en", ENGLISH), ("zh", CHINESE)):
             notes = [node for node in shown.iter() if node.get("role") == "note"]
             told = " ".join(
-                "".join(map(str, node.itertext())) for note in notes for node in note.iter() if node.get("lang") == language
+                "".join(map(str, node.itertext()))
+                for note in notes
+                for node in note.iter()
+                if node.get("lang") == language
             )
             assert [word for word in words if word not in told] == [], path.name
     for path in (tmp_path / "leaderboard.csv", *sorted((tmp_path / "data").glob("*.csv"))):

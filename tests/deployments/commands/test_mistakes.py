@@ -1,4 +1,4 @@
-"""Mistakes that a newcomer makes: each ends in one sentence of what, where and the way out."""
+"""Mistakes of a newcomer: each ends in one sentence that says what, where, and what to do."""
 
 from __future__ import annotations
 
