@@ -66,18 +66,7 @@ def test_a_random_judge_of_random_models_publishes_nothing(
     newcomer.let_review()
     at = ("--url", url, "--input-price", "0", "--output-price", "0", "--open")
     for name, roles in (("random-a", "candidate,reference"), ("random-b", "candidate")):
-        newcomer.type(
-            "models",
-            "add",
-            name,
-            *at,
-            "--organisation",
-            f"Lab {name}",
-            "--roles",
-            roles,
-            "--max-tokens",
-            "60",
-        )
+        newcomer.type("models", "add", name, *at, "--organisation", f"Lab {name}", "--roles", roles, "--max-tokens", "60")
     judge = ("--roles", "judge", "--organisation", "Judges", "--max-tokens", "200")
     newcomer.type("models", "add", "random-judge", *at, *judge, *(["--schema"] if holds_to_schema else []))
     # It is told before any money is spent.
