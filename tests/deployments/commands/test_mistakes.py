@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from typer.testing import Result
 
 from schemas.settings import Settings
 from tasks.review import close_batch

@@ -82,9 +82,9 @@ def test_judges_see_letters_drawn_for_each_and_no_names(make_world: MakeWorld) -
     seen: list[str] = []
     write = world.server.state._write_text
 
-    def listen(model: Any, messages: list[dict[str, str]], draw: str) -> str:
+    def listen(model: Any, messages: list[dict[str, str]], draw: str, shown: frozenset[str]) -> str:
         seen.append(messages[-1]["content"])
-        return write(model, messages, draw)
+        return write(model, messages, draw, shown)
 
     world.server.state._write_text = listen  # type: ignore[method-assign]
     play_small(world)
