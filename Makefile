@@ -13,14 +13,15 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where it is set, every command would compile all of its modules again (seconds).
 unexport PYTHONDONTWRITEBYTECODE
 # The workers are the threads: libraries that start more wait for one another with the processor held (half of the CPU of a run).
-ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1
+# The last one is DuckDB's, which looks for a batch system's share before it counts cores.
+ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 SLURM_CPUS_ON_NODE=1
 # uv does not look where pip was told to look for local wheels; pass it on.
 ifdef PIP_FIND_LINKS
 export UV_FIND_LINKS := $(PIP_FIND_LINKS)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-long lint format hooks bench docs clean
+.PHONY: help setup demo test test-fast test-long lint format hooks bench docs film clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -69,6 +70,9 @@ bench: $(READY)  ## measure: quick starts, CPU per question, landings (BENCH_AGA
 
 docs: $(READY)  ## write the generated pages: commands, data dictionary, queries, problem codes
 	$(BIN)/python -m deployments.command_line.generated_docs
+
+film: $(READY)  ## record the README's film of a first month again (two minutes)
+	$(BIN)/python -m deployments.demo.film docs/pictures/first-month.svg
 
 clean:  ## remove the environment and caches (never PROCTOR_HOME)
 	rm -rf $(VENV) $(EXCHANGE) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

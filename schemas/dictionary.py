@@ -5,48 +5,79 @@ It is made from the same contract as the lake itself.
 
 from __future__ import annotations
 
-from schemas.table import DUCKDB_TYPES, Column, Table
+from collections import Counter
+
+from schemas.table import DUCKDB_TYPES, MONTH_PATTERN, UUID_PATTERN, Column, Table
 from schemas.tables import TABLES
 
 _HEADER = """# Data dictionary
 
 Generated from `schemas/` by `make docs`; do not edit. The same sentences are comments on the lake's tables and columns.
 
-Read a table with `proctor sql "select * from bank limit 5"`, or in plain DuckDB after
-the lines that `proctor attach` prints.
+Read a table with `proctor sql "select * from bank limit 5"`, or in plain DuckDB after the lines that `proctor attach` prints;
+`proctor sql bank --describe` lists all columns of one.
 
-- Every row carries `landing_unit`, the unit of work it was landed with; `landings` counts rows by unit, and `quarantine`
-  holds the rows that broke a rule.
+- `landings` counts rows by `landing_unit`; `quarantine` holds the rows that broke a rule.
 - Times are in UTC. Money is in US dollars. A null is never a zero.
 - A key is unique within a landing; where work is repeated under a new unit, the marts say which row is current.
 """
+_SHARED = """
+## Columns of several tables
+
+They mean the same, and keep the same rules, in every table that names them below. `landing_unit` is in every table.
+
+"""
+_HEAD = "| column | type | meaning | rules |\n|---|---|---|---|\n"
+_PATTERNS = {UUID_PATTERN: "a UUID", MONTH_PATTERN: "YYYY-MM"}
+_EVERYWHERE = "landing_unit"
 
 
 def render_dictionary() -> str:
-    """The whole dictionary: a list of tables by stage, then one section per table.
+    """The whole dictionary: tables by stage, columns that tables share, a section per table.
 
     This function writes nothing.
     """
-    parts = [_HEADER, "\n## Tables\n\n| table | stage | one row is | landed by |\n|---|---|---|---|\n"]
-    for table in TABLES.values():
-        parts.append(
-            f"| [`{table.name}`](#{table.name}) | {table.stage} | {_cell(table.grain.removeprefix('One row per ').rstrip('.'))} | {table.unit} |\n"
-        )
-    parts += [_render_table(table) for table in TABLES.values()]
+    tables = TABLES.values()
+    shared = find_shared_columns()
+    parts = [_HEADER, "\n## Tables\n\n"]
+    stages: dict[str, list[str]] = {}
+    for table in tables:
+        stages.setdefault(table.stage, []).append(f"[`{table.name}`](#{table.name})")
+    parts += [f"- **{stage}**: {', '.join(names)}\n" for stage, names in stages.items()]
+    parts += [_SHARED, _HEAD, *(_render_column(column) for column in shared)]
+    parts += [_render_table(table, frozenset(shared)) for table in tables]
     return "".join(parts)
 
 
-def _render_table(table: Table) -> str:
+def find_shared_columns() -> list[Column]:
+    """The columns that several tables have alike.
+
+    Of a name that has several meanings it is the most frequent one.
+    """
+    counts = Counter(column for table in TABLES.values() for column in table.columns)
+    found: dict[str, Column] = {}
+    for column, count in counts.most_common():
+        if count > 1:
+            found.setdefault(column.name, column)
+    return sorted(found.values(), key=lambda column: column.name)
+
+
+def _render_table(table: Table, shared: frozenset[Column]) -> str:
     key = ", ".join(f"`{name}`" for name in table.key)
-    parts = [f"\n## {table.name}\n\n{table.grain} Key: {key}. Landed by {table.unit}, stage {table.stage}."]
+    parts = [f"\n## {table.name}\n\n{table.grain} Key: {key}. Landed by {table.unit}."]
     if table.partition_by is not None:
         parts.append(f" Files are split by `{table.partition_by}`.")
-    parts.append("\n\n| column | type | meaning | rules |\n|---|---|---|---|\n")
-    for column in table.columns:
-        parts.append(
-            f"| `{column.name}` | {DUCKDB_TYPES[column.type]} | {_cell(column.about)} | {_cell(_render_rules(column))} |\n"
-        )
+    above = [f"`{one.name}`" for one in table.columns if one in shared and one.name != _EVERYWHERE]
+    if above:
+        parts.append(f" [Shared](#columns-of-several-tables): {', '.join(above)}.")
+    parts.append("\n")
+    if own := [column for column in table.columns if column not in shared]:
+        parts += ["\n", _HEAD, *(_render_column(column) for column in own)]
     return "".join(parts)
+
+
+def _render_column(column: Column) -> str:
+    return f"| `{column.name}` | {DUCKDB_TYPES[column.type]} | {_cell(column.about)} | {_cell(_render_rules(column))} |\n"
 
 
 def _render_rules(column: Column) -> str:
@@ -60,7 +91,7 @@ def _render_rules(column: Column) -> str:
     elif column.high is not None:
         rules.append(f"at most {column.high:g}")
     if column.pattern is not None:
-        rules.append(f"like `{column.pattern}`")
+        rules.append(_PATTERNS.get(column.pattern, f"like `{column.pattern}`"))
     return "; ".join(rules)
 
 

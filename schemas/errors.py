@@ -6,6 +6,17 @@ messages reach terminals, logs and Prefect's database.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """What may be meant by a name that is not known, as a sentence; empty where nothing is near."""
+    # Only a mistake pays for it.
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
 
 class ProctorError(Exception):
     """Anything Proctor refuses or fails at.

@@ -62,6 +62,30 @@ REVIEWS = Table(
         Column("edited_fields", "text", "Corrected fields as JSON; null unless the decision is edit."),
         Column("channel", "text", "How the decision came in.", required=True, allowed=REVIEW_CHANNELS),
         Column("decided_at", "timestamp", "When it was given.", required=True),
+        Column(
+            "guideline_version",
+            "int",
+            "Guidelines under which it was given; null before the first version.",
+            low=1,
+        ),
+    ),
+)
+
+REVIEW_MESSAGES = Table(
+    name="review_messages",
+    grain="One row per message between annotators and coordinators on a question. None of them is a decision.",
+    key=("batch_id", "question_uuid", "number"),
+    unit="a review batch",
+    stage="review",
+    own_columns=(
+        BATCH_ID,
+        QUESTION_UUID,
+        Column("number", "int", "From 1 for each question, in the order of writing.", required=True, low=1),
+        Column("annotator", "text", "With whom; null: with everybody who has the question."),
+        Column("author", "text", "User id of who wrote it.", required=True),
+        Column("is_coordinator", "bool", "Whether a coordinator wrote it.", required=True),
+        Column("message", "text", "What was written.", required=True),
+        Column("written_at", "timestamp", "When.", required=True),
     ),
 )
 

@@ -34,6 +34,7 @@ TABLES: dict[str, Table] = {
         questions.PICTURES,
         reviews.REVIEW_ASSIGNMENTS,
         reviews.REVIEWS,
+        reviews.REVIEW_MESSAGES,
         reviews.REVIEW_DECISIONS,
         reviews.GOLD_REVIEWS,
         bank.VARIANTS,

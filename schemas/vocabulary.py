@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from schemas.errors import UsageError, suggest
+
 QUESTION_TYPES = (
     "multiple_choice",
     "true_false",
@@ -66,3 +68,10 @@ ROLES = ("admin", "examiner", "candidate", "annotator", "analyst")
 LEAGUE_RUN_TYPES = ("full", "without_reference")
 # What running code came to; `refused` where the machine offers no room without network.
 LEAGUE_EXECUTIONS = ("passed", "failed", "error", "timeout", "memory", "refused")
+
+
+def check_discipline(name: str) -> None:
+    """Pass for a discipline; else raise UsageError that says which may be meant."""
+    if name not in DISCIPLINES:
+        listed = f" Use one of {', '.join(DISCIPLINES)}."
+        raise UsageError(f"Discipline {name!r} is unknown.{suggest(name, DISCIPLINES) or listed}")

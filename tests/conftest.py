@@ -5,11 +5,17 @@ On a machine that must have every program (CI), a skipped test is a failure.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator, Set
+from pathlib import Path
 
 import pytest
 
+from tests.warm import serve_warm
+
+# What is imported and collected stays to the end: looking for garbage in it again and again took a tenth of a run's CPU.
+gc.set_threshold(20_000, 20, 50)
 # A store that a test takes away is waited for where the test says so.
 os.environ.setdefault("PROCTOR_STORE_WAIT_S", "0")
 
@@ -38,6 +44,13 @@ def own_process() -> Iterator[None]:
     load_settings.cache_clear()
 
 
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folder of a `proctor` that starts warm, one server per worker."""
+    with serve_warm(tmp_path_factory.mktemp("warm")) as folder:
+        yield folder
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run quick tests first and end-to-end tests last.
@@ -61,9 +74,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Stop where the workers would not hold groups together.
+    """Stop where groups would not stay together, and spare the garbage collector what stays.
 
-    Nothing would fail, but everything would be made several times.
+    Where groups come apart nothing would fail, but everything would be made several times.
 
     Pytest 9.2 with xdist 3.8 is such a pair: the name that xdist gives a grouped test is no longer taken.
     """
@@ -71,6 +84,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         raise pytest.UsageError(
             "This pytest and this pytest-xdist do not keep groups together; see constraints.txt."
         )
+    gc.collect()
+    gc.freeze()
 
 
 def _find_phase(marks: Set[str]) -> int:

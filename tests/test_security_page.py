@@ -1,4 +1,4 @@
-"""Every attack in the tables of docs/security.md has an answer, and a test that exists."""
+"""Every attack in the tables of docs/attacks.md has an answer, and a test that exists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs/security.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/attacks.md").read_text(encoding="utf-8")
 _RULE = re.compile(r"^\|[-| ]+\|$")
 
 

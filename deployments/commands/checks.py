@@ -27,6 +27,14 @@ def check_run(run_id: str) -> None:
         month.check_run(ledger, lake, run_id)
 
 
+def has_published() -> bool:
+    """Whether any run was published."""
+    from warehouse.lake import open_lake
+
+    with open_lake(load_settings(), read_only=True) as lake:
+        return bool(lake.units("editions"))
+
+
 def list_unpublished() -> list[str]:
     """Judged runs that are not published, the oldest first.
 

@@ -14,6 +14,8 @@ import typer
 from schemas.errors import UsageError
 from schemas.table import MONTH_PATTERN
 
+# What Excel and WPS put before the name of a workbook that is open.
+_OPEN_MARK = "~$"
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 NoServer = Annotated[
     bool,
@@ -45,18 +47,26 @@ def read_month(text: str) -> str:
 def list_workbooks(paths: Sequence[Path]) -> list[Path]:
     """The workbooks meant: a folder stands for those in it.
 
-    Raises UsageError for a folder without any.
+    What a spreadsheet program puts beside a workbook that is open in it is none. Raises UsageError where nothing is left.
     """
     found: list[Path] = []
     for path in paths:
         inside = [path] if not path.is_dir() else sorted(path.glob("*.xlsx"))
-        inside = [one for one in inside if not one.name.startswith("~$")]
-        if not inside:
+        found += [one for one in inside if not one.name.startswith(_OPEN_MARK)]
+        if path.is_dir() and not any(one.parent == path for one in found):
             raise UsageError(
                 f"There is no workbook (*.xlsx) in the folder {path}. Name the files, or their folder."
             )
-        found += inside
+    if not found:
+        raise UsageError(
+            f"{paths[0]} is no workbook: a spreadsheet program puts it beside the one that is open in it. Name that one."
+        )
     return found
+
+
+def find_open_workbooks(paths: Sequence[Path]) -> list[Path]:
+    """Those workbooks that are open in a spreadsheet program, by what it puts beside them."""
+    return [path for path in paths if path.with_name(f"{_OPEN_MARK}{path.name}").exists()]
 
 
 def split_names(text: str) -> list[str] | None:

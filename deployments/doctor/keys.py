@@ -58,13 +58,13 @@ def examine_keys(settings: Settings, note: NoteFinding) -> None:
 
 def examine_lost_keys(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
     """Whether the keys are there, and are those, with which something was sealed or signed."""
-    from tasks.exam.log.signing import name_key_file, name_place
+    from tasks.exam.log import is_log_key_lost
+    from tasks.exam.log.signing import name_key_file
     from tasks.exam.public.bank import find_blinding_fault
-    from warehouse.ledger.trust import access
 
     with ledger.read() as connection:
         blinding = find_blinding_fault(connection, settings)
-        places = {key.place for key in access.list_log_keys(connection)}
+        is_lost = is_log_key_lost(connection, settings)
     note(
         "blinding key",
         blinding or "the one that sets were sealed with, or nothing was sealed yet",
@@ -73,7 +73,6 @@ def examine_lost_keys(settings: Settings, ledger: Ledger, note: NoteFinding) -> 
         "publish nothing before. There is no other way to it",
     )
     path = name_key_file(settings)
-    is_lost = name_place(settings) in places and not path.exists()
     note(
         "log key",
         f"{path} is gone, and heads of the audit log were signed with it"

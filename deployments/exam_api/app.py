@@ -48,7 +48,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         (400, "The request is not HTTP or JSON as the server reads it."),
         (401, "The token is missing, wrongly signed, or expired."),
         (403, "The user, its role, the session or the lease does not allow it."),
-        (404, "There is no such thing."),
+        (404, "There is nothing at this address."),
         (409, "The state does not allow it: answered already, not handed out, taken."),
         (413, "The request is too large."),
         (422, "A field is missing or malformed; the message names it."),

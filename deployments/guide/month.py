@@ -87,7 +87,8 @@ def _read_papers(talk: Talk, answers: GivenAnswers) -> None:
         )
     if _UNKNOWN in read:
         talk.tell(
-            "Of some the discipline is not known; annotators choose it, or: proctor ingest FOLDER --discipline History"
+            "Of some the discipline is not known; annotators choose it, or a file says it by path: proctor ingest FOLDER "
+            "--discipline-map FILE --again"
         )
 
 

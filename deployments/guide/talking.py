@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,7 +20,7 @@ from schemas.settings import load_settings
 
 # Ctrl-C reaches the command, too, which then ends by itself; one that was not reached is told to.
 _ENDS_BY_ITSELF_S: Final = 5.0
-_PROGRAM = (sys.executable, "-m", "deployments.cli")
+_PROGRAM: tuple[str, ...] = (sys.executable, "-m", "deployments.cli")
 
 
 class StepError(Exception):
@@ -122,13 +124,28 @@ class Talk:
     def read(self, *arguments: str, may_refuse: bool = False) -> Any:
         """What a command of ours answers as JSON.
 
+        It runs in this process, which has loaded most of it already.
+
         Raises StepError where it fails; `may_refuse` as for `run`.
         """
-        done = subprocess.run([*_PROGRAM, *arguments, "--json"], check=False, capture_output=True, text=True)
-        if done.returncode and not (may_refuse and done.returncode in (1, 3)):
-            sys.stderr.write(done.stderr)
-            raise StepError(done.returncode)
-        return json.loads(done.stdout)
+        said, complained = io.StringIO(), io.StringIO()
+        with redirect_stdout(said), redirect_stderr(complained):
+            code = _run_here([*arguments, "--json"])
+        if code and not (may_refuse and code in (1, 3)):
+            sys.stderr.write(complained.getvalue())
+            raise StepError(code)
+        return json.loads(said.getvalue())
+
+
+def _run_here(arguments: list[str]) -> int:
+    """The exit code of a command that is run without a process of its own."""
+    from deployments.cli import app
+
+    try:
+        app(arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
 
 
 def _await_end(child: subprocess.Popen[bytes]) -> None:

@@ -37,6 +37,9 @@ from .owner_only import list_lax_files as list_lax_files
 # Create the ledger, the lake with every table, and a registry to fill in; what exists is left alone.
 from .whole import create_home as create_home
 
+# Take the examples of `proctor init` with one of these roles out of the registry; returns their names.
+from .whole import drop_examples as drop_examples
+
 # Server, stores and open work; reads only.
 from .whole import describe_home as describe_home
 
@@ -48,6 +51,7 @@ __all__ = [
     "close_home",
     "create_home",
     "describe_home",
+    "drop_examples",
     "examine_hosts",
     "keep_to_owner",
     "list_lax_files",

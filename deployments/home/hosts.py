@@ -57,6 +57,8 @@ def prepare_host(settings: Settings) -> None:
     """
     if not has_hosts(settings):
         return
+    from tasks.exam.log import name_heads_file, note_keys
+    from tasks.exam.log.signing import open_signer
     from tasks.exam.protocol.tokens import open_keys
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.ledger.engine.shared_files import read_noted_files
@@ -78,6 +80,8 @@ def prepare_host(settings: Settings) -> None:
         _note(settings, ledger)
         # Of two homes that are made at once, one has noted its own.
         check_shared_files(settings, ledger)
+        # A home that has signed heads is no new host.
+        note_keys(ledger, settings, open_signer(settings), joins=not name_heads_file(settings).exists())
 
 
 def list_shared(settings: Settings) -> list[dict[str, Any]]:

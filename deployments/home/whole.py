@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from importlib.metadata import version
 from pathlib import Path
@@ -10,23 +11,26 @@ from typing import Any
 
 from schemas.errors import UsageError
 from schemas.settings import HOME_MARK, Settings, is_home
+from schemas.tables import TABLES
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
+def create_home(
+    settings: Settings, *, joins: bool = False, tell: Callable[[str], object] = lambda _: None
+) -> dict[str, Any]:
     """Create the ledger, the lake with every table, and a registry to fill in.
 
     What exists is left alone.
 
     A store that is missing from a home that had one is not made again: StoreError says what is missing. `joins` makes this
-    home one of the installation that the ledger belongs to.
+    home one of the installation that the ledger belongs to. `tell` hears what is being made, which takes seconds.
     """
     from deployments.home.hosts import prepare_host
     from warehouse.stores.homes import check_stores, joining_stores
     from warehouse.stores.shared_files import has_hosts
 
-    home = settings.home
+    home, is_there = settings.home, is_home(settings.home)
     if not joins:
         check_stores(settings)
     try:
@@ -38,7 +42,7 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
             f"PROCTOR_HOME {home} cannot be created ({error.strerror}); choose another folder."
         ) from None
     with joining_stores(settings) if joins else nullcontext():
-        _create_stores(settings, joins=joins)
+        _create_stores(settings, joins=joins, tell=(lambda _: None) if is_there else tell)
     mark_home(settings)
     prepare_host(settings)
     registry = settings.registry_path
@@ -59,6 +63,30 @@ def create_home(settings: Settings, *, joins: bool = False) -> dict[str, Any]:
     }
 
 
+def drop_examples(settings: Settings, roles: Sequence[str]) -> list[str]:
+    """Take the examples of `proctor init` with one of these roles out of the registry.
+
+    Returns their names.
+
+    One that somebody has changed, or that a setting names, is theirs and stays.
+    """
+    from tasks.models.registry import read_registry, remove_model
+
+    examples = read_registry(TEMPLATES / "models.yaml").models
+    there = read_registry(settings.registry_path).models
+    named = {settings.reference_model, *settings.judges}
+    found = [
+        name
+        for name, example in examples.items()
+        if there.get(name) == example
+        and name not in named
+        and {*roles} & {*example.roles} & {"candidate", "judge"}
+    ]
+    for name in found:
+        remove_model(settings.registry_path, name)
+    return found
+
+
 def mark_home(settings: Settings) -> None:
     """Let a home of which everything lies elsewhere be known as one."""
     if not is_home(settings.home):
@@ -68,14 +96,16 @@ def mark_home(settings: Settings) -> None:
         )
 
 
-def _create_stores(settings: Settings, *, joins: bool) -> None:
+def _create_stores(settings: Settings, *, joins: bool, tell: Callable[[str], object]) -> None:
     from warehouse.lake import open_lake
     from warehouse.ledger.engine.leases.clock import check_clock
     from warehouse.ledger.engine.opening import open_ledger
     from warehouse.stores.homes import adopt_stores
 
+    tell(f"Making the ledger in {settings.home} …")
     with open_ledger(settings.ledger_address) as ledger:
         check_clock(ledger)  # the first mark, which later clocks are compared with
+    tell(f"Making the {len(TABLES)} tables of the lake and the views over them …")
     open_lake(settings).close()
     adopt_stores(settings, may_join=joins)
     # Now that it is known whose they are, files elsewhere are marked, or refused as another lake's.

@@ -110,7 +110,6 @@ def add_account_routes(app: FastAPI) -> None:
                 language,
                 max_age=_LANGUAGE_S,
                 samesite="lax",
-                httponly=True,
                 secure=app.state.is_https,
             )
         return reply

@@ -35,17 +35,22 @@ from deployments.flow_runs import begin_continuation
 from deployments.web.account_routes import add_account_routes
 from deployments.web.answer_routes import add_answer_routes
 from deployments.web.coordinator_routes import add_coordinator_routes
+from deployments.web.guideline_routes import add_guideline_routes
 from deployments.web.lake import LakeDoor
 from deployments.web.mark_routes import add_mark_routes
+from deployments.web.message_routes import add_message_routes
 from deployments.web.originals import Sights
 from deployments.web.pages import STATIC, render_page
 from deployments.web.paper_routes import add_paper_routes
+from deployments.web.report_routes import add_report_routes
 from deployments.web.review_routes import add_review_routes
 from deployments.web.run_routes import add_run_routes
 from deployments.web.security import SecurityHeaders
 from deployments.web.sign_in_routes import add_sign_in_routes
+from deployments.web.similar import SimilarShelf
 from deployments.web.visitor import FORM_HEADER, HAS_ACCOUNT, SignInNeeded, read_visitor
 from schemas.settings import Settings
+from tasks.report import SHARED_FOLDER
 from tasks.review import list_open_batches
 from tasks.watching import ProgressReading
 from warehouse.ledger.engine.ledger import Ledger
@@ -60,9 +65,12 @@ _KINDS = (
     add_account_routes,
     add_review_routes,
     add_coordinator_routes,
+    add_message_routes,
+    add_guideline_routes,
     add_paper_routes,
     add_mark_routes,
     add_run_routes,
+    add_report_routes,
     add_answer_routes,
 )
 
@@ -105,6 +113,7 @@ def create_app(
         app.state.is_https = is_https
         app.state.lake = LakeDoor(settings)
         app.state.sights = Sights(settings, app.state.lake)
+        app.state.similar = SimilarShelf(opened)
         app.state.progress = ProgressReading(opened)
         # A batch whose last decision came in when this server was about to end.
         for batch in await run_in_threadpool(list_open_batches, opened):
@@ -131,7 +140,8 @@ def create_app(
     app.add_exception_handler(SignInNeeded, _ask_to_sign_in)
     app.add_exception_handler(HTTPException, _refuse)
     app.add_exception_handler(RequestValidationError, _refuse_form)
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    shared = ("tasks.report", SHARED_FOLDER.name)
+    app.mount("/static", StaticFiles(directory=STATIC, packages=[shared]), name="static")
     for add_routes in _KINDS:
         add_routes(app)
     return app

@@ -17,6 +17,7 @@ from deployments.web.visitor import COORDINATORS, Config, Coordinator, Form, Sto
 from schemas.errors import UsageError
 from tasks.review import Agreement, close_batch, compute_review_agreement, read_votes
 from tasks.review.assigning import reassign
+from tasks.review.desk import count_waiting, list_conversations
 from tasks.review.overview import BatchDetail, list_batch_summaries, read_batch_detail
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
@@ -38,6 +39,7 @@ def add_coordinator_routes(app: FastAPI) -> None:
             visitor,
             batches=[(batch, count_days(batch.due_at, now)) for batch in batches],
             released=request.query_params.get("released") == "1",
+            waiting=count_waiting(list_conversations(ledger)),
         )
 
     @app.get("/coordination/{batch_id}")

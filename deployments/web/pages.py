@@ -8,13 +8,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from deployments.auth import SignedIn
 from deployments.web.visitor import COORDINATORS, read_sessions
 from deployments.web.wording import choose_language, read_wording, say
+from tasks.report import SHARED_FOLDER, describe_marks
 from tasks.review import list_words
 from tasks.watching import WATCHERS
 
@@ -26,28 +28,39 @@ def render_page(
 ) -> HTMLResponse:
     """A page, or a part of one, in the reader's language.
 
-    Every template knows `say(name, …)`, `words(topic)`, `language`, `visitor`, `is_coordinator`, `is_watcher`, `form_token` (empty for who is
+    Every template knows `say(name, …)`, `say_door(name)`, `words(topic)`, `describe_marks(marks)`, `language`, `visitor`, `is_coordinator`, `is_watcher`, `form_token` (empty for who is
     not signed in) and `static(name)`; the rest is given. Everything that is put in is escaped.
     """
+    return HTMLResponse(_render(request, template, visitor, **values), status)
+
+
+def render_doors(request: Request, visitor: SignedIn) -> str:
+    """The server's navigation for a page of the report, in both languages."""
+    return _render(request, "report_doors.html", visitor, say_door=_say_both)
+
+
+def _render(request: Request, template: str, visitor: SignedIn | None, **values: Any) -> str:
     language = choose_language(request)
     token = read_sessions(request).make_form_token(visitor.session_id) if visitor else ""
-    text = (
-        _make_environment()
-        .get_template(template)
-        .render(
-            say=lambda word, /, **parts: say(word, language, **parts),
-            wording={name: both[language] for name, both in read_wording().items()},
-            words=lambda topic: list_words(topic, language),
-            language=language,
-            visitor=visitor,
-            is_coordinator=visitor is not None and visitor.role in COORDINATORS,
-            is_watcher=visitor is not None and visitor.role in WATCHERS,
-            form_token=token,
-            path=request.url.path,
-            **values,
-        )
-    )
-    return HTMLResponse(text, status)
+    known = {
+        "say": lambda word, /, **parts: say(word, language, **parts),
+        "say_door": lambda word: say(word, language),
+        "wording": {name: both[language] for name, both in read_wording().items()},
+        "describe_marks": lambda marks: describe_marks(marks, language),
+        "words": lambda topic: list_words(topic, language),
+        "language": language,
+        "visitor": visitor,
+        "is_coordinator": visitor is not None and visitor.role in COORDINATORS,
+        "is_watcher": visitor is not None and visitor.role in WATCHERS,
+        "form_token": token,
+        "path": request.url.path,
+    }
+    return _make_environment().get_template(template).render(known | values)
+
+
+def _say_both(word: str) -> Markup:
+    zh, en = (say(word, one) for one in ("zh", "en"))
+    return Markup('<span class="zh" lang="zh">{}</span><span class="en" lang="en">{}</span>').format(zh, en)
 
 
 def count_days(due_at: str, now: str) -> int:
@@ -63,7 +76,7 @@ def count_days(due_at: str, now: str) -> int:
 @lru_cache(maxsize=1)
 def _make_environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("deployments.web"),
+        loader=ChoiceLoader([PackageLoader("deployments.web"), FileSystemLoader(SHARED_FOLDER)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -79,5 +92,6 @@ def _name_static(name: str) -> str:
 
     It changes with the file, so that browsers may keep it.
     """
-    digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
+    path = next(path for folder in (STATIC, SHARED_FOLDER) if (path := folder / name).is_file())
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     return f"/static/{name}?{digest}"

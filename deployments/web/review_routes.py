@@ -22,10 +22,12 @@ from deployments.web.card import (
     write_given,
     write_original,
 )
+from deployments.web.guideline_routes import find_unread
 from deployments.web.originals import BusyError, Sight, Sights
 from deployments.web.pages import count_days, render_page
 from deployments.web.references import make_reference, read_reference
 from deployments.web.show import show_question
+from deployments.web.similar import SimilarShelf
 from deployments.web.visitor import COORDINATORS, Body, Config, Store, Visitor
 from deployments.web.wording import choose_language
 from schemas.errors import GateError, UsageError
@@ -34,18 +36,23 @@ from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 from tasks.review.assigning import read_daily_quota
 from tasks.review.channels import parse_decision
 from tasks.review.desk import (
+    MOST_CHARACTERS,
     QUEUES,
+    NewMessage,
     OpenQuestion,
     Queue,
     count_batch_work,
     count_decided_since,
     count_listed,
+    list_conversations,
     list_queue,
     list_work,
     open_question,
     read_first,
     read_last_decided,
+    read_settled,
     save_draft,
+    write_message,
 )
 from tasks.review.recording import StaleError, Submission, SubmissionReceipt, record_one
 from tasks.watching import WATCHERS
@@ -54,6 +61,9 @@ from warehouse.ledger.engine.moments import now_text
 
 ROWS_PER_PAGE = 500
 SOURCE = "web page"
+# So many similar questions are shown, and looked at until there are as many.
+_MOST_SIMILAR = 3
+_MOST_LOOKED_AT = 30
 
 
 def add_review_routes(app: FastAPI) -> None:
@@ -67,10 +77,17 @@ def add_review_routes(app: FastAPI) -> None:
         if not work and visitor.role in WATCHERS:
             return RedirectResponse("/runs", 303)
         now = now_text()
+        if unread := find_unread(request, visitor, ledger):
+            return unread
         return render_page(
             request,
             "work.html",
             visitor,
+            conversations=[
+                (_refer(request, visitor, one.batch_id, one.question_uuid), one)
+                for one in list_conversations(ledger, visitor.user_id)
+                if one.stem is not None
+            ],
             work=[(one, count_days(one.due_at, now)) for one in work],
             queues=QUEUES,
             today=_count_today(ledger, visitor.user_id),
@@ -118,6 +135,8 @@ def add_review_routes(app: FastAPI) -> None:
         request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store, settings: Config
     ) -> Response:
         one = _open(request, ledger, visitor, batch_id, reference)
+        if unread := find_unread(request, visitor, ledger):
+            return unread
         assigned, decided = count_batch_work(ledger, batch_id, visitor.user_id)
         return render_page(
             request,
@@ -160,6 +179,33 @@ def add_review_routes(app: FastAPI) -> None:
             excerpt=sight and sight.excerpt,
             problem=sight and sight.view.problem,
         )
+
+    @app.get("/review/{batch_id}/question/{reference}/beside")
+    def show_beside(
+        request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store
+    ) -> Response:
+        """Similar questions already decided, and what was written on this one."""
+        one = _open(request, ledger, visitor, batch_id, reference)
+        try:
+            similar = _list_similar(request, ledger, visitor, one)
+        except BusyError:
+            # The page asks again.
+            return Response(status_code=202)
+        return render_page(
+            request,
+            "beside.html",
+            visitor,
+            similar=similar,
+            **_describe_talk(visitor, one),
+        )
+
+    @app.post("/review/{batch_id}/question/{reference}/message")
+    async def send_message(
+        request: Request, batch_id: str, reference: str, visitor: Visitor, body: Body, ledger: Store
+    ) -> Response:
+        """Write to the coordinators, and show what stands there then."""
+        one = await run_in_threadpool(_open, request, ledger, visitor, batch_id, reference)
+        return await run_in_threadpool(_send, request, ledger, visitor, one, body)
 
     @app.get("/review/{batch_id}/question/{reference}/page/{page}.png")
     def show_page(
@@ -271,6 +317,50 @@ def _decide(
             "today": _count_today(ledger, visitor.user_id),
         }
     )
+
+
+def _send(
+    request: Request, ledger: Ledger, visitor: SignedIn, one: OpenQuestion, body: Mapping[str, Any]
+) -> Response:
+    text, item = body.get("text"), one.work.item
+    if not isinstance(text, str):
+        raise HTTPException(400)
+    try:
+        written = NewMessage(visitor.user_id, text)
+        write_message(ledger, one.batch.batch_id, item.question_uuid, written, now_text())
+    except GateError:
+        return JSONResponse({"code": "closed"}, 410)
+    except UsageError:
+        raise HTTPException(400) from None
+    again = open_question(ledger, one.batch.batch_id, item.question_uuid, visitor.user_id)
+    return render_page(request, "talk.html", visitor, **_describe_talk(visitor, again or one))
+
+
+def _describe_talk(visitor: SignedIn, one: OpenQuestion) -> dict[str, Any]:
+    return {
+        "messages": one.work.messages,
+        "is_open": not one.batch.is_closed,
+        "is_adjudicator": one.assignment.role == "adjudicator",
+        "most_characters": MOST_CHARACTERS,
+    }
+
+
+def _list_similar(
+    request: Request, ledger: Ledger, visitor: SignedIn, one: OpenQuestion
+) -> list[dict[str, Any]]:
+    """The most similar questions whose decision this annotator may know; raises BusyError."""
+    language, here = choose_language(request), (one.batch.batch_id, one.work.item.question_uuid)
+    shelf: SimilarShelf = request.app.state.similar
+    likes = shelf.find(*here)
+    found: list[dict[str, Any]] = []
+    for key, share in likes[:_MOST_LOOKED_AT]:
+        settled = read_settled(ledger, key, here, visitor.user_id)
+        if settled is not None:
+            shown = show_question(settled.content, language)
+            found.append({"settled": settled, "percent": round(100 * share), "shown": shown})
+        if len(found) == _MOST_SIMILAR:
+            break
+    return found
 
 
 def _describe(request: Request, visitor: SignedIn, one: OpenQuestion, reference: str) -> dict[str, Any]:

@@ -105,6 +105,44 @@ class Review(
     edited_fields: dict[str, Any] | None = column()
     channel: str = column(16)
     decided_at: str = moment()
+    guideline_version: int | None = column(
+        about="Guidelines under which it was given; null before the first version."
+    )
+
+
+class ReviewMessage(
+    LedgerRow,
+    table="review_messages",
+    indexes=(Index("ix_review_messages_annotator", ("annotator", "batch_id")),),
+):
+    """A message between annotators and coordinators on a question; none is ever changed."""
+
+    batch_id: str = column(80, key=True)
+    question_uuid: str = column(36, key=True)
+    number: int = column(about="From 1 for each question, in the order of writing.", key=True)
+    annotator: str | None = column(120, "With whom; null: with everybody who has the question.")
+    author: str = column(120)
+    is_coordinator: bool = column(about="Whether a coordinator wrote it.")
+    message: str = column()
+    written_at: str = moment()
+
+
+class GuidelineVersion(LedgerRow, table="guideline_versions"):
+    """A version of the guidelines by which annotators decide, and what changed in it."""
+
+    version: int = column(key=True, is_counted=False)
+    changes: str = column(about="What changed, in the words of who published it.")
+    changes_zh: str | None = column(about="The same in Chinese, where it was written.")
+    published_by: str | None = column(120, "Null where a command published it.")
+    published_at: str = moment()
+
+
+class GuidelineReading(LedgerRow, table="guideline_readings"):
+    """A version of the guidelines that an annotator has read."""
+
+    annotator: str = column(120, key=True)
+    version: int = column(key=True)
+    read_at: str = moment()
 
 
 class ReviewDraft(LedgerRow, table="review_drafts"):

@@ -65,7 +65,7 @@ class LogKey(LedgerRow, table="log_keys"):
 
     key_id: str = column(16, "First half of the SHA-256 of the public key.", key=True)
     public_key: str = column(44, "Ed25519, 32 bytes in base64.")
-    place: str = column(240, "Host and home whose key it is.")
+    place: str = column(240, "Host and home where it was made, as they were called then.")
     added_at: str = moment()
 
 

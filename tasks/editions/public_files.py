@@ -118,6 +118,7 @@ def _describe_edition(head: Mapping[str, Any], scores: pl.DataFrame) -> dict[str
         "reference_model": head["reference_model"],
         "judge": f"{head['judge']}/{head['judge_prompt_version']}",
         "weights": json.loads(head["weights"]),
+        "is_simulated": head["is_simulated"],
         "provisional": list(
             head["provisional_because"] or (["uncalibrated"] if head["is_provisional"] else [])
         ),

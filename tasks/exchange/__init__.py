@@ -1,0 +1,1 @@
+"""Results from other benchmarks, and editions for other tools."""

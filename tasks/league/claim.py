@@ -53,7 +53,6 @@ class LeagueRules:
         self_consistency: solutions of its own question that an asker is asked for; 0 for none.
         validator_count: people who are to judge each question; 0 for a league that is not published.
         runs_code: whether programs are run in the sandbox.
-        has_open_network: whether they may be run where the machine cannot take the network from them.
     """
 
     candidates: tuple[str, ...]
@@ -71,7 +70,6 @@ class LeagueRules:
     self_consistency: int = 0
     validator_count: int = 0
     runs_code: bool = False
-    has_open_network: bool = False
 
 
 @dataclass(frozen=True)
@@ -275,6 +273,8 @@ def _plain_rules(rules: LeagueRules) -> dict[str, Any]:
 
 def _parse_rules(text: str) -> LeagueRules:
     values = json.loads(text)
+    # A rule of earlier leagues that is kept by none: no program is run in a weaker room.
+    values.pop("has_open_network", None)
     return LeagueRules(**{**values, "candidates": tuple(values["candidates"])})
 
 

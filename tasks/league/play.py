@@ -337,16 +337,9 @@ class _Board:
         others = [self._models[name] for name in rules.candidates if name != place.asker]
         played.answers = await answer_question(line, self._claim, domain, question.put.stem, others)
         if domain.runs_code and rules.runs_code:
-            question.execution = await asyncio.to_thread(
-                run_reference, question, has_open_network=rules.has_open_network
-            )
+            question.execution = await asyncio.to_thread(run_reference, question)
             played.answers = await gather_all(
-                [
-                    asyncio.to_thread(
-                        run_answer, question, answer, domain, has_open_network=rules.has_open_network
-                    )
-                    for answer in played.answers
-                ]
+                [asyncio.to_thread(run_answer, question, answer, domain) for answer in played.answers]
             )
         return played
 

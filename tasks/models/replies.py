@@ -67,6 +67,8 @@ class Failure:
             return f"Check the key in {model.key_variable or 'the endpoint'} and what it may use."
         if self.status_code == 404:
             return f"Check base_url and endpoint_model ({model.endpoint_model}) in the registry."
+        if self.error == "connection":
+            return f"Nothing answers at {model.base_url}: start what serves it, or correct its address in the registry."
         if self.code in QUOTA_CODES:
             return "The account's quota is used up: raise it, then run again."
         if not self.is_retryable:

@@ -1,0 +1,1 @@
+"""What keeps an installation whole and lawful."""

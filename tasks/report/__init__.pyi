@@ -1,11 +1,26 @@
+# What a figure is asked for.
+from .figures import Asked as Asked
+
+# The figure of that name: `leaderboard`, `pair` or `history`.
+from .figures import draw_figure as draw_figure
+
 # Write `league-NAME.html` and `league-NAME.csv` into `out_dir`, and return the path of the page.
 from .league_page import render_league as render_league
 
 # Render the site over the whole lake; an empty folder means `reports` under PROCTOR_HOME.
 from .task import render_reports as render_reports
 
+# The languages that the report speaks.
+from .labels import Language as Language
+
+# Where the template, styles and script lie that every page shares.
+from .look import SHARED_FOLDER as SHARED_FOLDER
+
 # The rows of the `leaderboard` query as a table of `width` characters.
 from .terminal import render_leaderboard_text as render_leaderboard_text
+
+# What the column `marks` of an analysis says: for each mark its kind, its name and a sentence.
+from .words import describe_marks as describe_marks
 
 # All that is said of two candidates: the row, its months, its disciplines, and the sentences.
 from .verdict import compare_pair as compare_pair
@@ -20,8 +35,13 @@ from .verdict import follow_family as follow_family
 from .verdict import SpokenVerdict as SpokenVerdict
 
 __all__ = [
+    "SHARED_FOLDER",
+    "Asked",
+    "Language",
     "SpokenVerdict",
     "compare_pair",
+    "describe_marks",
+    "draw_figure",
     "follow_candidate",
     "follow_family",
     "render_leaderboard_text",

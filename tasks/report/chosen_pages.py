@@ -25,7 +25,7 @@ from tasks.report.pages.candidates import (
     write_candidate_data,
     write_difference_data,
 )
-from tasks.report.pages.leaderboard import ABOUT, describe_opening, read_leaderboard
+from tasks.report.pages.leaderboard import ABOUT, describe_opening, read_leaderboard, say_first
 from tasks.report.panel_pages import PanelPage, show_panel, write_panel_data, write_panels
 from tasks.report.panels import Panel, Source
 from warehouse.lake.reading import find_query
@@ -85,7 +85,7 @@ def write_leaderboard(source: Source, issue: Issue, history: pl.DataFrame) -> Pa
         page,
         page.read(source),
         is_simulated=_has_simulated(history),
-        more={**describe_opening(history), **_share(source)},
+        more={**describe_opening(history), **_share(source), "verdicts": say_first(source, history)},
         scripts=(_BOARD, "board.js", "leaderboard.js") if history.height else (),
     )
 
@@ -93,7 +93,7 @@ def write_leaderboard(source: Source, issue: Issue, history: pl.DataFrame) -> Pa
 def write_candidate(source: Source, issue: Issue, history: pl.DataFrame) -> Path:
     """Write `candidate.html`, which shows the candidate that its address names, and its data."""
     panels = read_candidate(source)
-    write_candidate_data(panels, issue.folder / _CANDIDATES)
+    write_candidate_data(source, panels, issue.folder / _CANDIDATES)
     return _write_chosen(source, issue, history, "candidate", panels, _CANDIDATES)
 
 

@@ -18,12 +18,18 @@ from typing import Any, Final
 import polars as pl
 
 from tasks.report.labels import LABELS, Language, label
+from tasks.report.look import SHARED_FOLDER
 from tasks.report.panels import flatten_lists
 from tasks.report.rendering import render_template
 from tasks.texts import Words, write_safe_csv
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_SHARED: Final = ("site.css", "site.js")
+_SHARED: Final = (
+    SHARED_FOLDER / "frame.css",
+    SHARED_FOLDER / "frame.js",
+    _TEMPLATES / "site.css",
+    _TEMPLATES / "site.js",
+)
 _DRAWING: Final = "vega.js"
 
 
@@ -43,13 +49,13 @@ SITE_PAGES: Final = (
     SitePage("trends", ("趋势", "Trends")),
     SitePage("judges", ("裁判", "Judges")),
     SitePage("stability", ("稳定性", "Stability")),
-    SitePage("contamination", ("污染与泄漏", "Contamination and leaks")),
+    SitePage("contamination", ("污染与泄漏", "Contamination")),
     SitePage("errors", ("错误原因", "Errors")),
     SitePage("bank", ("题库与消耗", "Bank and exposure")),
     SitePage("league", ("联赛", "Leagues")),
     SitePage("gscore", ("Gscore", "Gscore")),
     SitePage("cost", ("费用", "Cost")),
-    SitePage("method", ("方法与验证", "Method and proof")),
+    SitePage("method", ("方法与验证", "Method")),
 )
 
 
@@ -61,6 +67,7 @@ class Issue:
         folder: where the site lies; made where it is missing.
         language: the language that the pages open in; the reader can switch.
         generated_at: the time in the footer.
+        caveats: what stands at the top of every page: a kind, its name and a sentence.
 
     Raises UsageError for a language that the site does not speak.
     """
@@ -68,6 +75,7 @@ class Issue:
     folder: Path
     language: Language = "zh"
     generated_at: dt.datetime | None = None
+    caveats: Sequence[tuple[str, Words, Words]] = ()
 
     def __post_init__(self) -> None:
         label("title", self.language)
@@ -104,6 +112,7 @@ def write_page(
         **values,
         "language": issue.language,
         "generated_at": issue.moment,
+        "caveats": issue.caveats,
         "site": SITE_PAGES,
         "current": current or name,
         "page_title": title,
@@ -131,8 +140,8 @@ def _write_shared(folder: Path, scripts: Sequence[str], *, has_figures: bool) ->
 
     The library is large and takes a second to put together.
     """
-    for name in (*_SHARED, *(name for name in scripts if "/" not in name)):
-        shutil.copyfile(_TEMPLATES / name, folder / name)
+    for path in (*_SHARED, *(_TEMPLATES / name for name in scripts if "/" not in name)):
+        shutil.copyfile(path, folder / path.name)
     if not has_figures:
         return
     from importlib.metadata import version

@@ -56,6 +56,7 @@ def write_panels(
         "about": page.about,
         "panels": [show_panel(page.name, panel, issue.folder) for panel in panels],
         "is_simulated": is_simulated,
+        "halves": _pair_short(panels),
         "has_figures": any(panel.draw is not None and panel.frame.height for panel in panels),
         **more,
     }
@@ -86,6 +87,18 @@ def show_panel(page: str, panel: Panel, folder: Path) -> dict[str, Any]:
         "sql": render_query(find_query(panel.query), dict(panel.params)) if panel.query else "",
         "more": panel.more if has_more else "",
     }
+
+
+def _pair_short(panels: Sequence[Panel]) -> set[str]:
+    """The names of panels without a figure or an open table that stand side by side."""
+    paired: set[str] = set()
+    waiting = ""
+    for panel in panels:
+        is_short = panel.frame.is_empty() or (panel.is_folded and panel.draw is None)
+        if is_short and waiting:
+            paired |= {waiting, panel.name}
+        waiting = panel.name if is_short and panel.name not in paired else ""
+    return paired
 
 
 def _draw(panel: Panel) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.report.labels import LABELS, SHORT_DISCIPLINES, label
+from tasks.report.look import SHARED_FOLDER
 from tasks.report.words import (
     describe_judge_checks,
     describe_override,
@@ -18,7 +19,7 @@ from tasks.report.words import (
     format_interval,
 )
 
-_TEMPLATES = Path(__file__).parent / "templates"
+_TEMPLATES = (Path(__file__).parent / "templates", SHARED_FOLDER)
 
 
 def render_template(page: Mapping[str, Any], template: str) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from tasks.report.verdict_sentences import (
     Row,
     render_sentence,
@@ -16,6 +15,7 @@ from tasks.report.verdict_sentences import (
     say_last_change,
     say_pair,
     say_thinking,
+    turn_row,
 )
 from tasks.texts import Words
 
@@ -145,21 +145,7 @@ def _turn(rows: list[dict[str, Any]], first: str) -> list[Row]:
 
     Of those the other way round, every difference changes its sign.
     """
-    return [row if row["model_a"] == first else _turn_row(row) for row in rows]
-
-
-def _turn_row(row: Mapping[str, Any]) -> Row:
-    turned = dict(row) | {"model_a": row["model_b"], "model_b": row["model_a"]}
-    for name in [key for key in row if key.endswith("difference")]:
-        stem = name.removesuffix("difference") or "together_"
-        turned[name] = None if row[name] is None else -row[name]
-        low, high = row.get(f"{stem}low"), row.get(f"{stem}high")
-        turned[f"{stem}low"] = None if high is None else -high
-        turned[f"{stem}high"] = None if low is None else -low
-    for one, other in (("score_a", "score_b"), ("better_count", "worse_count")):
-        if one in row:
-            turned[one], turned[other] = row[other], row[one]
-    return turned
+    return [row if row["model_a"] == first else turn_row(row) for row in rows]
 
 
 def _select(rows: list[dict[str, Any]], model: str) -> list[Row]:
@@ -177,7 +163,6 @@ def _check_published(read: ReadRows, names: Sequence[str], style: str, simulated
 
 
 def _suggest(name: str, known: Sequence[str], title: str) -> str:
-    close = get_close_matches(name, known, n=1)
-    if close:
-        return f" Did you mean {close[0]}?"
+    if near := suggest(name, known):
+        return near
     return f" {title}: {', '.join(known)}." if known else " Nothing was published yet: proctor publish."

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from tasks.report.labels import LABELS
+from tasks.report.words import name_gates
 from tasks.texts import Words, read_bilingual
 
 _TEXTS: Final = read_bilingual("tasks.report", "verdict_sentences.yaml")
@@ -43,15 +44,34 @@ def list_values(sentence: Sentence) -> list[str | Words]:
 def say_pair(row: Row, disciplines: Sequence[Row] = ()) -> list[Sentence]:
     """What a row of `verdicts` says, the most important first.
 
+    It is told from the side of whoever was ahead in the last month, however the row has them, so that a pair has one verdict.
     `disciplines` are the rows of the same pair by discipline, in the same order of candidates: their difference on 0 to 10, and
     `is_distinguishable`.
     """
-    side = _find_side(row)
-    said = [_say_head(row, side)]
-    if side is not None:
-        said += [*_say_months(row, side), *_say_pooled(row), _say_basis(row)]
-    said += [*_say_beside(row), *_say_disciplines(disciplines), *_say_needed(row), *say_cautions(row)]
+    if (row["difference"] or 0) < 0:
+        row = turn_row(row)
+        disciplines = [dict(one) | {"difference": -one["difference"]} for one in disciplines]
+    is_apart = str(row["verdict"]).endswith(" is better")
+    said = [_say_head(row, is_apart=is_apart)]
+    if row["verdict"] != "no comparison":
+        said += [*_say_months(row, is_apart=is_apart), *_say_pooled(row), _say_basis(row)]
+    said += [*_say_beside(row), *_say_disciplines(row, disciplines), *_say_needed(row), *say_cautions(row)]
     return said
+
+
+def turn_row(row: Row) -> Row:
+    """The row with its candidates the other way round: every difference changes its sign."""
+    turned = dict(row) | {"model_a": row["model_b"], "model_b": row["model_a"]}
+    for name in [key for key in row if key.endswith("difference")]:
+        stem = name.removesuffix("difference") or "together_"
+        turned[name] = None if row[name] is None else -row[name]
+        low, high = row.get(f"{stem}low"), row.get(f"{stem}high")
+        turned[f"{stem}low"] = None if high is None else -high
+        turned[f"{stem}high"] = None if low is None else -low
+    for one, other in (("score_a", "score_b"), ("better_count", "worse_count")):
+        if one in row:
+            turned[one], turned[other] = row[other], row[one]
+    return turned
 
 
 def say_change(row: Row) -> list[Sentence]:
@@ -114,7 +134,7 @@ def say_cautions(row: Row) -> list[Sentence]:
     if row["is_provisional"]:
         said.append(Sentence("provisional", {}))
     if row["overridden_gates"]:
-        said.append(Sentence("overridden", {"gates": ", ".join(row["overridden_gates"])}))
+        said.append(Sentence("overridden", {"gates": name_gates(row["overridden_gates"])}))
     if row["is_simulated"]:
         said.append(Sentence("simulated", {}))
     return said
@@ -126,26 +146,14 @@ def write_signed(value: float) -> str:
     return "0.0" if float(text) == 0 else text
 
 
-def _find_side(row: Row) -> int | None:
-    """1 where the first is better, -1 where the second is, 0 where they are not told apart.
-
-    None without a comparison.
-    """
-    if row["verdict"] == f"{row['model_a']} is better":
-        return 1
-    if row["verdict"] == f"{row['model_b']} is better":
-        return -1
-    return 0 if row["verdict"] == "not told apart" else None
-
-
-def _say_head(row: Row, side: int | None) -> Sentence:
+def _say_head(row: Row, *, is_apart: bool) -> Sentence:
     both = {"a": str(row["model_a"]), "b": str(row["model_b"]), "month": str(row["month"])}
-    if side is None:
+    if row["verdict"] == "no comparison":
         return Sentence("incomparable", both)
-    if side == 0:
-        interval = _write_interval(row["together_low"], row["together_high"], is_apart=False)
-        return Sentence("alike", both | {"value": write_signed(row["difference"]), "interval": interval})
-    return Sentence("better", {"month": both["month"], **_lead(row, "difference", "together", side)})
+    if is_apart:
+        return Sentence("better", {"month": both["month"], **_lead(row, "difference", "together", 1)})
+    interval = _write_interval(row["together_low"], row["together_high"], is_apart=False)
+    return Sentence("alike", both | {"value": f"{row['difference']:.1f}", "interval": interval})
 
 
 def _lead(row: Row, value: str, ends: str, side: int) -> Values:
@@ -162,11 +170,11 @@ def _lead(row: Row, value: str, ends: str, side: int) -> Values:
     }
 
 
-def _say_months(row: Row, side: int) -> list[Sentence]:
+def _say_months(row: Row, *, is_apart: bool) -> list[Sentence]:
     months = row["month_count"]
     if months == 1:
         return [Sentence("since_first", {})]
-    if side == 0:
+    if not is_apart:
         if not row["better_count"] and not row["worse_count"]:
             return [Sentence("never_seen", {"months": str(months)})]
         return [
@@ -183,8 +191,7 @@ def _say_months(row: Row, side: int) -> list[Sentence]:
         ]
     if row["since_count"] > 1:
         return [Sentence("since_month", {"since": str(row["since_month"]), "count": str(row["since_count"])})]
-    count = row["better_count"] if side > 0 else row["worse_count"]
-    return [Sentence("since_now", {"count": str(count), "months": str(months)})]
+    return [Sentence("since_now", {"count": str(row["better_count"]), "months": str(months)})]
 
 
 def _say_pooled(row: Row) -> list[Sentence]:
@@ -194,7 +201,12 @@ def _say_pooled(row: Row) -> list[Sentence]:
     low, high = row["pooled_low"], row["pooled_high"]
     if low <= 0 <= high:
         interval = _write_interval(low, high, is_apart=False)
-        shown: Values = {"value": write_signed(row["pooled_difference"]), "interval": interval}
+        shown: Values = {
+            "a": str(row["model_a"]),
+            "b": str(row["model_b"]),
+            "value": write_signed(row["pooled_difference"]),
+            "interval": interval,
+        }
         return [Sentence("pooled_alike", values | shown)]
     return [
         Sentence("pooled_better", values | _lead(row, "pooled_difference", "pooled", 1 if low > 0 else -1))
@@ -221,16 +233,16 @@ def _say_beside(row: Row) -> list[Sentence]:
     ]
 
 
-def _say_disciplines(rows: Sequence[Row]) -> list[Sentence]:
+def _say_disciplines(row: Row, rows: Sequence[Row]) -> list[Sentence]:
     if not rows:
         return []
-    apart = [row for row in rows if row["is_distinguishable"]]
+    apart = [one for one in rows if one["is_distinguishable"]]
     count = str(len(rows))
     if not apart:
         return [Sentence("disciplines_alike", {"count": count})]
-    return [
-        Sentence("disciplines_apart", {"count": count, "named": _name_disciplines(apart, "difference", 10)})
-    ]
+    both = {"a": str(row["model_a"]), "b": str(row["model_b"])}
+    named = _name_disciplines(apart, "difference", 10)
+    return [Sentence("disciplines_apart", both | {"count": count, "named": named})]
 
 
 def _name_disciplines(rows: Sequence[Row], value: str, factor: float = 1.0) -> Words:

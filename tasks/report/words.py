@@ -5,15 +5,20 @@ This is what a candidate's interval, rank range and place are called on the page
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tasks.report.labels import LABELS, Language, label
+from tasks.report.labels import LABELS, LANGUAGES, Language, label
+from tasks.texts import Words
 
 if TYPE_CHECKING:
     import polars as pl
 
 MISSING = "–"
+# Marks of an edition, and the label of the sentence that stands for each.
+_SAID_OF = {"simulated": "simulated_about", "provisional": "provisional_shortly"}
+# So many editions are named; of the others it is said that there are more.
+_MOST_NAMED = 6
 
 
 def format_interval(low: float | None, high: float | None) -> str:
@@ -60,8 +65,7 @@ def describe_override(row: Mapping[str, Any], language: Language) -> str:
     gates = row["overridden_gates"] or ()
     if not gates:
         return ""
-    separator = "、" if language == "zh" else ", "
-    named = separator.join(_name_gate(gate, language) for gate in gates)
+    named = name_gates(gates)[LANGUAGES.index(language)]
     return label("gates_about", language).format(gates=named, reason=row["override_reason"] or MISSING)
 
 
@@ -74,6 +78,52 @@ def describe_provisional(row: Mapping[str, Any], language: Language) -> str:
     return label("provisional_about", language).format(
         reasons=("；" if language == "zh" else "; ").join(named)
     )
+
+
+def describe_marks(marks: str | None, language: Language) -> list[tuple[str, str, str]]:
+    """What the column `marks` of an analysis says: a kind, its name and a sentence for each.
+
+    The kinds are `simulated`, `provisional` and `gates`. Gates that were overridden are one mark.
+    """
+    named = [one for one in (marks or "").split(", ") if one]
+    gates = [one.removeprefix("overridden ") for one in named if one.startswith("overridden ")]
+    found = [
+        (kind, label(kind, language), label(about, language))
+        for kind, about in _SAID_OF.items()
+        if kind in named
+    ]
+    if gates:
+        said = name_gates(gates)[LANGUAGES.index(language)]
+        found.append(("gates", label("gates", language), said + ("。" if language == "zh" else ".")))
+    return found
+
+
+def list_caveats(history: pl.DataFrame) -> list[tuple[str, Words, Words]]:
+    """What is to be known of all that the site shows: a kind, its name and a sentence.
+
+    The sentence ends with the editions that it is about. Takes the rows of `leaderboard_history`.
+    """
+    import polars as pl
+
+    if history.is_empty():
+        return []
+    found = []
+    editions = history.unique("edition_id", maintain_order=True).sort("edition_id", descending=True)
+    for kind in ("simulated", "provisional", "gates"):
+        named = editions.filter(
+            pl.col("overridden_gates").list.len() > 0 if kind == "gates" else pl.col(f"is_{kind}")
+        )
+        if named.is_empty():
+            continue
+        shown = ", ".join(named["edition_id"].head(_MOST_NAMED))
+        if named.height > _MOST_NAMED:
+            shown = f"{shown}, …"
+        if kind == "gates":
+            about = list(name_gates(sorted(set(named["overridden_gates"].explode()))))
+        else:
+            about = [label(_SAID_OF[kind], one) for one in LANGUAGES]
+        found.append((kind, LABELS[kind], (f"{about[0]}（{shown}）", f"{about[1]} ({shown})")))
+    return found
 
 
 def describe_judge_checks(row: Mapping[str, Any], language: Language) -> str:
@@ -110,6 +160,7 @@ def describe_unequated(row: Mapping[str, Any], language: Language) -> str:
     return f"{label('unequated', language)}{'：' if language == 'zh' else ': '}{why}"
 
 
-def _name_gate(gate: str, language: Language) -> str:
-    """The gate in words; one that this version does not know keeps its name."""
-    return label(f"gate_{gate}", language) if f"gate_{gate}" in LABELS else gate
+def name_gates(gates: Sequence[str]) -> Words:
+    """The gates in words; one that this version does not know keeps its name."""
+    named = [LABELS.get(f"gate_{gate}", (gate, gate)) for gate in gates]
+    return "、".join(zh for zh, _ in named), ", ".join(en for _, en in named)

@@ -13,6 +13,9 @@ from .closing import close_batch as close_batch
 # Land the batches that are closed in the ledger and not in the lake; returns rows newly landed by table.
 from .landing import land_missing_batches as land_missing_batches
 
+# Keep in `quarantine` every row of a workbook that could not be recorded, until a later file has it right.
+from .landing import land_row_faults as land_row_faults
+
 # Rows of `questions` that no landed decision settles; of a question found in two documents the first counts.
 from .landing import read_unreviewed as read_unreviewed
 
@@ -51,6 +54,7 @@ __all__ = [
     "close_reviewed_batches",
     "compute_review_agreement",
     "land_missing_batches",
+    "land_row_faults",
     "list_open_batches",
     "list_words",
     "open_review_batch",

@@ -18,14 +18,14 @@ from tasks.review.batch import Assignment, read_assignments, read_batch, read_de
 from tasks.review.decisions import Decision, Outcome
 from tasks.review.overview import read_outcomes
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.review import assigning
+from warehouse.ledger.review import assigning, messages
 
 
 @dataclass(frozen=True)
 class ClosedBatch:
     """What a closed batch lands.
 
-    It lands rows of `review_assignments`, `reviews`, `review_decisions` and `gold_reviews`, and the counts.
+    It lands rows of `review_assignments`, `reviews`, `review_messages`, `review_decisions` and `gold_reviews`, and the counts.
     """
 
     batch_id: str
@@ -33,6 +33,7 @@ class ClosedBatch:
     reviews: pl.DataFrame = field(repr=False)
     decisions: pl.DataFrame = field(repr=False)
     gold: pl.DataFrame = field(repr=False)
+    messages: pl.DataFrame = field(repr=False)
     outcomes: Mapping[str, int]
     undecided_uuids: Sequence[str]
 
@@ -62,6 +63,7 @@ def close_batch(ledger: Ledger, batch_id: str, now: str, *, early: bool = False)
         gold = read_gold_rows(connection, batch_id)
         planted = {row["question_uuid"] for row in gold}
         decisions = [one for one in read_decisions(connection, batch_id) if one.question_uuid not in planted]
+        written = messages.read_messages(connection, batch_id)
     names = {outcome.item.question_uuid: _name_outcome(outcome) for outcome in outcomes}
     return ClosedBatch(
         batch_id=batch_id,
@@ -73,6 +75,9 @@ def close_batch(ledger: Ledger, batch_id: str, now: str, *, early: bool = False)
             "review_decisions", [_build_outcome_row(batch_id, one, closed_at) for one in outcomes]
         ),
         gold=_frame("gold_reviews", gold),
+        messages=_frame(
+            "review_messages", [one.as_values() for one in written if one.question_uuid not in planted]
+        ),
         outcomes=dict(sorted(Counter(names.values()).items())),
         undecided_uuids=[uuid for uuid, name in names.items() if name == "undecided"],
     )

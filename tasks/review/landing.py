@@ -5,17 +5,22 @@ It reads what nobody has reviewed yet, and lands what a closed batch leaves.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import partial
 
 import polars as pl
 
 from schemas.errors import GateError
+from schemas.settings import Settings
+from schemas.tables import get_table
 from tasks.review.batch import list_batches
 from tasks.review.closing import ClosedBatch, close_batch
 from tasks.review.overview import is_ready_to_close
-from tasks.review.recording import assign_adjudicators
-from warehouse.lake import Batch, Lake, Landing
+from tasks.review.recording import DeskReport, RowFault, assign_adjudicators, name_unit
+from warehouse.lake import Batch, Lake, Landing, open_lake
 from warehouse.ledger.engine.leases.clock import check_clock, read_time
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import write_moment
@@ -106,4 +111,60 @@ def _land(lake: Lake, batch: ClosedBatch) -> list[Landing]:
     ]
     if not batch.gold.is_empty():
         batches.append(Batch("gold_reviews", name, batch.gold))
+    if not batch.messages.is_empty():
+        batches.append(Batch("review_messages", name, batch.messages))
     return lake.land_together(batches, stage="review")
+
+
+def land_row_faults(settings: Settings, report: DeskReport) -> int:
+    """Keep in `quarantine` every row of a workbook that could not be recorded.
+
+    A later file that has it right takes it out.
+
+    Returns how many faults stand there of what was handed in. The lake is written only where something changes.
+    """
+    faults: dict[str, list[RowFault]] = {
+        name_unit(one.batch_id, one.annotator, one.role): [] for one in report.receipts
+    }
+    for refusal in report.refusals:
+        if refusal.unit:
+            faults.setdefault(refusal.unit, []).extend(refusal.faults)
+    if not any(faults.values()):
+        with open_lake(settings, read_only=True) as lake:
+            if not lake.landed("reviews", faults):
+                return 0
+    empty = get_table("reviews").frame([])
+    with open_lake(settings) as lake:
+        known = lake.landed("reviews", faults)
+        batches = [
+            Batch("reviews", unit, empty, refused=_frame_faults(unit, some))
+            for unit, some in faults.items()
+            if some or unit in known
+        ]
+        lake.land_together(batches, stage="review")
+    return sum(map(len, faults.values()))
+
+
+def _frame_faults(unit: str, faults: Sequence[RowFault]) -> pl.DataFrame:
+    batch_id, annotator, _ = unit.rsplit("/", 2)
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "table_name": "reviews",
+            "unit": unit,
+            "stage": "review",
+            "row_key": json.dumps(
+                {
+                    "batch_id": batch_id,
+                    "question_uuid": one.question_uuid,
+                    "annotator": annotator,
+                    "row": one.row,
+                }
+            ),
+            "rule": ": ".join(filter(None, (one.header, one.message))),
+            "row_json": json.dumps({"row": one.row, **one.cells}, ensure_ascii=False),
+            "quarantined_at": now,
+        }
+        for one in faults
+    ]
+    return get_table("quarantine").frame(rows)

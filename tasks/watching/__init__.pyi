@@ -13,6 +13,9 @@ from .access import WATCHERS as WATCHERS
 # The progress of all open runs; safe for threads.
 from .progress import ProgressReading as ProgressReading
 
+# The run in which a candidate gave the answers that an edition counts; null where it counts none.
+from .results import find_sat_run as find_sat_run
+
 # Months of which something is published, the latest first.
 from .results import list_published_months as list_published_months
 
@@ -41,6 +44,7 @@ __all__ = [
     "ProgressReading",
     "WatchedRun",
     "find_run",
+    "find_sat_run",
     "list_landed_runs",
     "list_published_months",
     "list_sessions",

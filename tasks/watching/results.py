@@ -35,14 +35,14 @@ class MonthRun:
     Attributes:
         run_id: the run.
         edition_id: its last edition.
-        is_simulated: whether it is simulated.
+        marks: what is to be known of it, as in the view edition_marks; null for nothing.
         disciplines: the disciplines that anybody has a score in, in their usual order.
         rows: the candidates, the best first.
     """
 
     run_id: str
     edition_id: str
-    is_simulated: bool
+    marks: str | None
     disciplines: list[str] = field(default_factory=list)
     rows: list[ResultRow] = field(default_factory=list)
 
@@ -50,6 +50,16 @@ class MonthRun:
 def list_published_months(lake: Lake) -> list[str]:
     """Months of which something is published, the latest first."""
     return [str(month) for (month,) in lake.read_rows("watched_months")]
+
+
+def find_sat_run(lake: Lake, edition_id: str, model: str, style: str) -> str | None:
+    """The run in which a candidate gave the answers that an edition counts.
+
+    Null where it counts none.
+    """
+    asked = {"edition_id": edition_id, "model": model, "prompt_style": style}
+    rows = lake.read("sat_run", asked)["sat_in_run_id"].to_list()
+    return str(rows[0]) if rows else None
 
 
 def read_month(lake: Lake, month: str) -> list[MonthRun]:
@@ -60,9 +70,7 @@ def read_month(lake: Lake, month: str) -> list[MonthRun]:
     runs: dict[str, MonthRun] = {}
     rows: dict[tuple[str, str], ResultRow] = {}
     for cell in lake.read("watched_scores", {"month": month}).iter_rows(named=True):
-        run = runs.setdefault(
-            cell["run_id"], MonthRun(cell["run_id"], cell["edition_id"], cell["is_simulated"])
-        )
+        run = runs.setdefault(cell["run_id"], MonthRun(cell["run_id"], cell["edition_id"], cell["marks"]))
         key = (cell["run_id"], cell["model"])
         if key not in rows:
             rows[key] = ResultRow(cell["model"], cell["sat_in_run_id"])

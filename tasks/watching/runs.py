@@ -30,6 +30,7 @@ class WatchedRun:
         judge: the judge whose stars count in it; null before.
         planned_at: when it was planned, as text.
         is_simulated: whether it is simulated.
+        marks: what is to be known of its last edition, as in the view edition_marks; null for nothing, and before.
     """
 
     run_id: str
@@ -41,6 +42,7 @@ class WatchedRun:
     judge: str | None
     planned_at: str
     is_simulated: bool
+    marks: str | None = None
 
 
 def list_landed_runs(lake: Lake, page: int) -> tuple[list[WatchedRun], int]:
@@ -113,4 +115,5 @@ def _make_run(row: dict[str, Any]) -> WatchedRun:
         row["judge"],
         row["planned_at"].isoformat(),
         row["is_simulated"],
+        row["marks"],
     )

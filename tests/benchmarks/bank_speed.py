@@ -3,10 +3,8 @@
 They are measured in CPU seconds and peak memory.
 
 Each measure runs in a process of its own, so that its memory is its own. Questions are made from real ones by recombination
-(`tests/benchmarks/large_bank.py`), with planted copies and edits whose truth is known. Beside our duplicates stand two
-baselines on the same texts: `rensa` (128 values, 16 bands, accepted by its estimate, as its own example does) and the method of
-text-dedup (MinHash of word 3-grams, 32 × 4 bands, merged without a check).
-Run: python -m tests.benchmarks.bank_speed [duplicates|rensa|text_dedup|publish|arrivals|seal|plan] [questions]
+(`tests/benchmarks/large_bank.py`), with planted copies and edits whose truth is known.
+Run: python -m tests.benchmarks.bank_speed [duplicates|publish|arrivals|seal|plan] [questions]
 """
 
 from __future__ import annotations
@@ -61,17 +59,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _print_measure(name: str, size: int) -> None:
     print(f"\n## {name}, {size:,} questions\n")
-    # What others do of it stands beside it.
-    columns = {
-        one: found
-        for one in ((name, "rensa", "text_dedup") if name == "duplicates" else (name,))
-        if (found := _measure_apart(one, size)) is not None
-    }
-    labels = dict.fromkeys(label for found in columns.values() for label in found)
-    if len(columns) > 1:
-        print(f"{'':<58}" + "".join(f"{one if one != name else 'ours':>14}" for one in columns))
-    for label in labels:
-        print(f"{label:<58}" + "".join(_show(found.get(label)) for found in columns.values()))
+    for label, found in (_measure_apart(name, size) or {}).items():
+        print(f"{label:<58}{_show(found)}")
 
 
 def _measure_apart(name: str, size: int) -> dict[str, Any] | None:
@@ -85,10 +74,8 @@ def _measure_apart(name: str, size: int) -> dict[str, Any] | None:
     return found
 
 
-def _show(value: float | None) -> str:
-    return (
-        f"{'–':>14}" if value is None else f"{value:>14,.4f}" if isinstance(value, float) else f"{value:>14,}"
-    )
+def _show(value: float) -> str:
+    return f"{value:>14,.4f}" if isinstance(value, float) else f"{value:>14,}"
 
 
 def _clock() -> float:
@@ -177,18 +164,6 @@ def _find_duplicates(size: int) -> dict[str, Any]:
         "recall of those": shown / max(1, len(truth)),
         "precision of 5,000 pairs, verified": right_ones / max(1, len(checked)),
     }
-
-
-def _run_rensa(size: int) -> dict[str, Any]:
-    from tests.benchmarks.dedupe_baselines import run_rensa
-
-    return {**run_rensa(_write_away(size)), "peak MB (questions included)": _peak_mb()}
-
-
-def _run_text_dedup(size: int) -> dict[str, Any]:
-    from tests.benchmarks.dedupe_baselines import run_text_dedup
-
-    return {**run_text_dedup(_write_away(size)), "peak MB (questions included)": _peak_mb()}
 
 
 def _publish_whole(size: int) -> dict[str, Any]:
@@ -429,8 +404,6 @@ def _in_child(code: str) -> str:
 
 MEASURES: dict[str, Callable[[int], dict[str, Any]]] = {
     "duplicates": _find_duplicates,
-    "rensa": _run_rensa,
-    "text_dedup": _run_text_dedup,
     "publish": _publish_whole,
     "arrivals": _publish_arrivals,
     "seal": _seal,

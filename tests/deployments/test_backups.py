@@ -12,8 +12,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -26,8 +26,8 @@ from schemas.settings import Settings, load_settings
 from schemas.tables import TABLES
 from tasks.exam.log.signing import name_key_file, open_signer
 from tests.deployments.test_cli import invoke
-from tests.warehouse.ledger.postgresql import start_postgresql
-from tests.warehouse.object_store import BUCKET, start_object_store
+from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.object_store import BUCKET, ObjectStore, start_object_store
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import open_lake
 from warehouse.lake.upkeep import backup as lake_backup
@@ -299,11 +299,8 @@ def test_files_of_an_object_store_are_copied_and_restored_there_and_embedded(
 
 @pytest.mark.slow
 @pytest.mark.service
-@pytest.mark.parametrize(
-    "when", ["before it PostgreSQL", "before it the object store", "within it PostgreSQL"]
-)
 def test_a_store_that_is_away_when_a_backup_needs_it_is_waited_for(
-    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, when: str
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PROCTOR_STORE_WAIT_S", "300")
     load_settings.cache_clear()
@@ -317,29 +314,44 @@ def test_a_store_that_is_away_when_a_backup_needs_it_is_waited_for(
         for number in (1, 2):
             land(served, number)
         check_stores(served)
-        gone = store if when.endswith("store") else postgresql
-        back = threading.Timer(3.0, gone.start)
+        rows = read_sessions(served)
+        for name, gone, is_within in (
+            ("before it PostgreSQL", postgresql, False),
+            ("before it the object store", store, False),
+            ("within it PostgreSQL", postgresql, True),
+        ):
+            folder = tmp_path / name
+            folder.mkdir()
+            with take_away(gone, is_within=is_within):
+                backup_home(served, folder / "backup")
+            assert verify_backup(folder / "backup")["differences"] == [], name
+            restored = elsewhere(settings, folder / "restored")
+            restore_home(restored, folder / "backup")
+            assert read_sessions(restored) == rows, name
 
-        def take_away() -> None:
-            gone.stop()
-            back.start()
 
-        def copy_without_server(*given: Any) -> None:
-            take_away()
-            copy_server_catalog(*given)
+@contextmanager
+def take_away(gone: PostgresqlServer | ObjectStore, *, is_within: bool) -> Iterator[None]:
+    """A server that is gone for three seconds, from now on or from when the catalog is copied."""
+    back = threading.Timer(3.0, gone.start)
 
-        if when.startswith("before"):
-            take_away()
+    def stop() -> None:
+        gone.stop()
+        back.start()
+
+    def copy_without_server(*given: Any) -> None:
+        stop()
+        copy_server_catalog(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        if is_within:
+            patch.setattr(lake_backup, "copy_server_catalog", copy_without_server)
         else:
-            monkeypatch.setattr(lake_backup, "copy_server_catalog", copy_without_server)
+            stop()
         try:
-            backup_home(served, tmp_path / "backup")
+            yield
         finally:
             back.join()
-        assert verify_backup(tmp_path / "backup")["differences"] == []
-        restored = elsewhere(settings, tmp_path / "restored")
-        restore_home(restored, tmp_path / "backup")
-        assert read_sessions(restored) == read_sessions(served)
 
 
 # --- kills ----------------------------------------------------------------------------------------------------------

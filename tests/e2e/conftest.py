@@ -20,7 +20,6 @@ import pytest
 from filelock import FileLock
 
 from tests.e2e.reader import Reader, Seen
-from tests.warm import serve_warm
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -97,13 +96,6 @@ class Demo:
     home: Home
     result: dict[str, Any]
     reader: Seen
-
-
-@pytest.fixture(scope="session")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Folder of a `proctor` that starts warm, one server per worker."""
-    with serve_warm(tmp_path_factory.mktemp("warm")) as folder:
-        yield folder
 
 
 @pytest.fixture(scope="session")

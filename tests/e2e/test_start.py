@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +33,9 @@ MODELS = {
 class Newcomer:
     """Somebody at a terminal in an empty folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, program: Path) -> None:
         self.folder = folder
+        self.program = program
         self.papers = folder / "papers"
         self.papers.mkdir()
         (folder / "proctor.toml").write_text("repeats = 1\n")
@@ -46,25 +46,37 @@ class Newcomer:
         """What the command prints; `says` is typed when it asks."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PROCTOR_")}
         done = subprocess.run(
-            [sys.executable, "-m", "deployments.cli", *arguments],
+            [str(self.program), *arguments],
             cwd=self.folder,
-            env={**environment, "PROCTOR_NO_SERVER": "true"},
+            env={
+                **environment,
+                "PROCTOR_NO_SERVER": "true",
+                "PATH": f"{self.program.parent}:{os.environ['PATH']}",
+            },
             input=says,
             capture_output=True,
             text=True,
             check=False,
         )
         assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout
+        return done.stdout + (done.stderr if code else "")
 
     def ask(self, *arguments: str) -> Any:
         """What the command answers as JSON."""
         return json.loads(self.type(*arguments, "--json"))
 
+    def let_review(self) -> None:
+        """Let the annotators decide, as they do in the demo, on all that waits."""
+        self.type("review", "export", "workbooks")
+        verdicts = read_verdicts(DEMO / "questions" / "review.yaml")
+        for path in (self.folder / "workbooks").glob("*.xlsx"):
+            fill_workbook(path, verdicts)
+        self.type("review", "import", "workbooks")
+
 
 @pytest.fixture(scope="module")
-def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Newcomer]:
-    yield Newcomer(tmp_path_factory.mktemp("start"))
+def newcomer(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Newcomer:
+    return Newcomer(tmp_path_factory.mktemp("start"), warm / "proctor")
 
 
 def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer) -> None:
@@ -73,11 +85,7 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     assert "$ proctor ingest papers" in told
     assert told.rstrip().endswith("When they have decided: proctor start")
 
-    newcomer.type("review", "export", "workbooks")
-    verdicts = read_verdicts(DEMO / "questions" / "review.yaml")
-    for path in (newcomer.folder / "workbooks").glob("*.xlsx"):
-        fill_workbook(path, verdicts)
-    newcomer.type("review", "import", "workbooks")
+    newcomer.let_review()
 
     with open_lake(Settings(home=newcomer.folder / ".proctor"), read_only=True) as lake:
         key = build_answer_key(read_current_bank(lake))

@@ -1,0 +1,1 @@
+"""For whoever asks: queries, agreement, contamination, results of others, exports."""

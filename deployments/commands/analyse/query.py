@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -129,7 +130,14 @@ def sql(
             rows = run_statement(reader, query) if is_statement else reader.run_named(query, given)
         is_empty = not rows.rows
         if output is None:
-            print_rows(rows, format=format, is_wide=shown_as.wide, shown=asked.shown, way_to_all="--wide")
+            print_rows(
+                rows,
+                format=format,
+                title=_write_marks(rows),
+                is_wide=shown_as.wide,
+                shown=asked.shown,
+                way_to_all="--wide",
+            )
         else:
             write_rows(rows, output)
     if output is not None:
@@ -146,6 +154,23 @@ def sql(
             if format == "json" and output is None
             else why.render()
         )
+
+
+def _write_marks(rows: Rows) -> str | None:
+    """What is to be known of the editions behind the rows; null for nothing."""
+    if "marks" not in rows.columns:
+        return None
+    place = rows.columns.index("marks")
+    counted = Counter(str(row[place]) for row in rows.rows if row[place])
+    if not counted:
+        return None
+    from tasks.report import describe_marks
+
+    return "\n".join(
+        f"{name}: {about}{'' if count == len(rows.rows) else f' ({count} of {len(rows.rows)} rows)'}"
+        for marks, count in counted.items()
+        for _, name, about in describe_marks(marks, "en")
+    )
 
 
 def attach(

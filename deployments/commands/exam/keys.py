@@ -12,7 +12,7 @@ from deployments.commands.options import AsJson
 from deployments.home import check_host, note_new_token_keys
 from schemas.settings import load_settings
 from tasks.exam.log import confirm_keys, describe_token_keys, note_keys
-from tasks.exam.log.signing import name_place, open_signer
+from tasks.exam.log.signing import open_signer
 from tasks.exam.protocol.tokens import open_keys, rotate_keys
 from warehouse.ledger.engine.logs.chain import add_entry
 from warehouse.ledger.engine.moments import write_moment
@@ -63,7 +63,7 @@ def rotate(
         note_new_token_keys(settings, ledger)
         note_keys(ledger, settings, open_signer(settings))
         with ledger.write() as connection:
-            add_entry(connection, describe_token_keys("rotate_keys", keys, name_place(settings)))
+            add_entry(connection, describe_token_keys("rotate_keys", keys))
     former = [
         {"key_id": key.key_id, "ends_at": None if key.ends_at is None else write_moment(key.ends_at)}
         for key in keys.keys[1:]
@@ -71,14 +71,14 @@ def rotate(
     lines = [
         f"Key {keys.present.key_id} signs from now on.",
         *(f"Key {key['key_id']} is believed until {key['ends_at']}." for key in former),
-        *(["Every token of before has ended."] if now else []),
+        *(["Every earlier token has ended."] if now else []),
     ]
     print_result({"key_id": keys.present.key_id, "former": former}, as_json=as_json, lines=lines)
 
 
 @keys_app.command()
 def confirm(as_json: AsJson = False) -> None:
-    """Note that the key files of this home are as they should be.
+    """Confirm that the key files of this home are as they should be.
 
     This is needed after somebody replaced or deleted one by hand.
 

@@ -12,9 +12,10 @@ import typer
 from deployments.command_line import group_with_default, with_option_groups
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.options import AsJson, split_names
+from deployments.home import drop_examples
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
-from tasks.models.registry import add_model, read_registry, remove_model
+from tasks.models.registry import SIMULATED_URL, add_model, read_registry, remove_model
 
 # Imported within a function: what brings SQLAlchemy or asyncio. Not every command here needs it.
 
@@ -126,6 +127,9 @@ class ModelOptions:
         float | None, typer.Option("--output-price", min=0, help="Dollars per million tokens written.")
     ] = None
     max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Longest reply.")] = 4096
+    offers_schema: Annotated[
+        bool, typer.Option("--schema", help="Its API holds replies to a JSON schema: judges are asked so.")
+    ] = False
     is_open: Annotated[bool, typer.Option("--open", help="Its weights are open.")] = False
     is_simulated: Annotated[
         bool, typer.Option("--simulated", help="It is no model: what it answers is marked everywhere.")
@@ -138,12 +142,12 @@ def add(
     name: Annotated[str, typer.Argument(help="Its name here, on boards and in queries.")],
     *,
     entry: ModelOptions,
-    again: Annotated[
-        bool, typer.Option("--again", help="It is registered: put this in the place of its entry.")
-    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="It is registered: replace its entry.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Add a model to the registry; comments and other entries stay as they are.
+
+    The example that `proctor init` wrote for its role goes, unless somebody has changed it.
 
     No key is written: name the environment variable that holds it.
 
@@ -164,14 +168,23 @@ def add(
     for price in ("input_price_usd", "output_price_usd"):
         if (value := getattr(entry, price)) is not None:
             fields[price] = value
+    if entry.offers_schema:
+        fields["offers_schema"] = True
     provider: dict[str, Any] = {"base_url": entry.url.rstrip("/")}
     provider |= {"key_variable": entry.key_variable} if entry.key_variable else {}
     provider |= {"api": entry.api} if entry.api else {}
     provider |= {"is_simulated": True} if entry.is_simulated else {}
     path = load_settings().registry_path
     added = add_model(path, name, fields, provider, is_replaced=again)
+    gone = [] if added.base_url == SIMULATED_URL else drop_examples(load_settings(), added.roles)
     print_result(
-        {"model": added.name, "provider": added.provider, "roles": list(added.roles), "file": str(path)},
+        {
+            "model": added.name,
+            "provider": added.provider,
+            "roles": list(added.roles),
+            "file": str(path),
+            "examples_removed": gone,
+        },
         as_json=as_json,
         then=f"proctor models check {added.name}",
     )
@@ -240,7 +253,9 @@ def check(
         print_records(_CHECK_COLUMNS, [asdict(one) for one in found], as_json=False)
         for one in bad:
             print_note(f"{one.model}: {one.problem}")
-        print_note(f"{len(found) - len(bad)} of {len(found)} models are well. Cost: ${cost_usd:.6f}.")
+        print_note(
+            f"{len(found) - len(bad)} of {len(found)} models answer as they should. Cost: ${cost_usd:.6f}."
+        )
     if bad:
         raise typer.Exit(1)
 
@@ -343,7 +358,10 @@ def batches(
 
 def organisations(
     register: Annotated[
-        bool, typer.Option("--register", help="Register those of the model registry that are not yet.")
+        bool,
+        typer.Option(
+            "--register", help="Register organisations of the model registry that are not registered yet."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

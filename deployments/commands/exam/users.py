@@ -12,7 +12,7 @@ from deployments.command_line.printing import print_records, print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
-from schemas.vocabulary import DISCIPLINES
+from schemas.vocabulary import check_discipline
 from tasks.models.registry import read_registry, register_owners
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.users import (
@@ -151,8 +151,7 @@ def _ask_password(user_id: str) -> str:
 
 def _check_disciplines(names: list[str] | None) -> None:
     for name in names or []:
-        if name not in DISCIPLINES:
-            raise UsageError(f"Discipline {name!r} is unknown; use one of {', '.join(DISCIPLINES)}.")
+        check_discipline(name)
 
 
 def _name_disciplines(row: dict[str, Any]) -> str | None:

@@ -1,0 +1,1 @@
+"""For whoever answers for stars: judging, calibration, drift, errors, publication."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from deployments.command_line.printing import print_result
-from deployments.commands.checks import check_registry, check_run, list_unpublished
+from deployments.commands.checks import check_registry, check_run, has_published, list_unpublished
 from deployments.commands.options import AsJson, NoServer
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
@@ -69,6 +69,8 @@ def judge(
         waits=wait,
     )
     then = f"proctor publish {run_id}".rstrip()
+    if not run_id and not list_unpublished():
+        then = "proctor sql leaderboard" if has_published() else "proctor evaluate"
     if result["unresolved_responses"]:
         then = "proctor unparsed export FILE.xlsx" if unparsed else "proctor judge --unparsed"
     if result["pending_calls"]:
@@ -142,12 +144,19 @@ def publish(
             if run_id:
                 raise
             refused.append(str(error))
-    lines = [_describe_edition(one) for one in done] or ["Every judged run is published."]
-    print_result(
-        {"editions": done, "refused": refused}, as_json=as_json, lines=lines, then="proctor sql leaderboard"
-    )
+    lines, then = [_describe_edition(one) for one in done], "proctor sql leaderboard"
+    if not lines and not refused:
+        lines, then = _describe_nothing_to_publish()
+    print_result({"editions": done, "refused": refused}, as_json=as_json, lines=lines, then=then)
     if refused:
         raise GateError("\n".join(refused))
+
+
+def _describe_nothing_to_publish() -> tuple[list[str], str]:
+    """Why no run is published now, and the next step."""
+    if has_published():
+        return ["Every judged run is published."], "proctor sql leaderboard"
+    return ["No run is judged, so there is nothing to publish."], "proctor evaluate, then proctor judge"
 
 
 def _describe_edition(result: dict[str, Any]) -> str:

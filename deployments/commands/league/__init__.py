@@ -1,0 +1,1 @@
+"""For whoever lets models examine each other."""

@@ -60,12 +60,6 @@ RunsCode = Annotated[
     bool | None,
     typer.Option("--run-code", help="Run programs in the sandbox (docs/league.md says its limits)."),
 ]
-OpenNetwork = Annotated[
-    bool | None,
-    typer.Option(
-        "--open-network", help="Run programs even where the machine cannot take the network from them."
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -81,7 +75,6 @@ class RuleOptions:
     self_consistency: Consistency = None
     published: Published = None
     run_code: RunsCode = None
-    open_network: OpenNetwork = None
 
     @property
     def is_given(self) -> bool:
@@ -105,7 +98,6 @@ def build_rules(
         "embedding": options.embedding,
         "self_consistency": options.self_consistency,
         "runs_code": options.run_code,
-        "has_open_network": options.open_network,
         "validator_count": None if options.published is None else 3 * options.published,
         "benchmarks": {str(path.resolve()): hash_benchmark(path) for path in options.benchmarks or ()}
         or None,

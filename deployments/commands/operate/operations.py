@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from deployments.command_line import check_home
-from deployments.command_line.printing import paint, print_result
+from deployments.command_line.printing import paint, print_note, print_result
 from deployments.commands.options import AsJson
 from deployments.flow_runs import POOL_KINDS, deploy_flows
 from deployments.flow_runs.server import has_page, start_server, stop_server
@@ -56,7 +56,7 @@ def init(
     Example: PROCTOR_HOME=~/exam proctor init
     """
     settings = load_settings()
-    made = create_home(settings, joins=join)
+    made = create_home(settings, joins=join, tell=print_note)
     print_result(
         made,
         as_json=as_json,

@@ -1,0 +1,1 @@
+"""For whoever prepares questions: from a paper to the bank."""

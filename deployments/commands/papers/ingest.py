@@ -234,6 +234,8 @@ def _find_next(result: dict[str, Any]) -> str:
         return "proctor review export FOLDER"
     if result["waiting_questions"]:
         return "proctor exam user add NAME --role annotator, then proctor review assign"
+    if result["problems"] and not result["question_count"]:
+        return "correct the papers that are named above, and ingest them again"
     return "proctor review status"
 
 
@@ -241,7 +243,7 @@ def _describe_assistance(counts: dict[str, Any]) -> list[str]:
     """What the model was asked and what came of it."""
     calls = counts["assist_calls"]
     lines = [
-        f"Put to the model: documents {counts['assisted_documents']}, new calls {calls.get('sent', 0)}, calls paid for "
+        f"Sent to the model: documents {counts['assisted_documents']}, new calls {calls.get('sent', 0)}, calls paid for "
         f"before {calls.get('replayed', 0)}. Questions made of its replies: {counts['assisted_questions']}; refused "
         f"because the paper does not say them: {counts['refused_questions']}."
     ]

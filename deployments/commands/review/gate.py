@@ -13,16 +13,17 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
-from deployments.command_line.printing import print_frame, print_result
-from deployments.commands.options import AsJson, list_workbooks
-from deployments.commands.review import label_studio, people
+from deployments.command_line.printing import print_frame, print_note, print_result
+from deployments.commands.options import AsJson, find_open_workbooks, list_workbooks
+from deployments.commands.review import label_studio, people, talk
 from deployments.commands.review.handed_in import print_import
 from deployments.flow_runs import record_and_continue
-from schemas.errors import UsageError
+from schemas.errors import StoreError, UsageError
 from schemas.settings import load_settings
-from tasks.review import LANGUAGES
+from tasks.review import LANGUAGES, land_row_faults
 from tasks.review.assigning import AssignmentSummary, AssignmentTerms, assign_batch, read_gold_supply
 from tasks.review.channels import export_batch, export_open_batches, read_workbooks
+from tasks.review.desk import count_waiting, list_conversations
 from tasks.review.overview import BatchProgress, Workload, list_progress, list_workloads
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.moments import now_text
@@ -39,6 +40,7 @@ review_app = typer.Typer(
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
     people.add_commands(review_app)
+    talk.add_commands(review_app)
     label_studio.add_commands(review_app)
     app.add_typer(review_app, name="review")
 
@@ -138,7 +140,8 @@ def import_workbooks(
 ) -> None:
     """Record the decisions of filled-in workbooks.
 
-    Bad rows are named, and marked in NAME.to-correct.xlsx beside the file.
+    Bad rows are named, those of one kind together, and marked in NAME.to-correct.xlsx beside the file. `--json` and the
+    table `quarantine` have each of them.
 
     A file of another batch, or one whose identity or rows were altered, is refused whole. Importing again changes nothing.
 
@@ -147,9 +150,17 @@ def import_workbooks(
     Example: proctor review import workbooks/*.xlsx
     """
     files = list_workbooks(paths)
+    for path in find_open_workbooks(files):
+        print_note(
+            f"{path} is open in another program: what is not saved there is not read. Save it, and import it again."
+        )
     done = record_and_continue(
         lambda ledger: read_workbooks(ledger, files, all_or_nothing=all_or_nothing), starts_next=starts_next
     )
+    try:
+        land_row_faults(load_settings(), done.report)
+    except StoreError as error:
+        print_note(f"The decisions are recorded; the rows to correct are not in `quarantine` yet: {error}")
     print_import(done, as_json=as_json)
 
 
@@ -165,11 +176,16 @@ def status(as_json: AsJson = False) -> None:
     with open_ledger(settings.ledger_address) as ledger:
         batches = list_progress(ledger, now)
         loads = list_workloads(ledger, settings, now)
+        waiting = count_waiting(list_conversations(ledger))
     result = {
         "batches": [asdict(batch) for batch in batches],
         "annotators": [asdict(one) | {"is_behind": one.is_behind} for one in loads],
+        "unanswered_messages": waiting,
     }
-    print_result(result, as_json=as_json, lines=_describe_progress(batches, loads))
+    lines = _describe_progress(batches, loads)
+    if waiting:
+        lines.insert(-1, f"Messages of annotators without an answer: {waiting} (proctor review messages)")
+    print_result(result, as_json=as_json, lines=lines)
 
 
 @review_app.command()
@@ -203,7 +219,7 @@ def agreement(
 def _describe_assignment(summary: AssignmentSummary, gold_share: float) -> list[str]:
     if not summary.is_new:
         return [
-            "Nothing new to assign: every question that waits lies in a batch already.",
+            "Nothing new to assign: every waiting question is in a batch already.",
             "Next: proctor review status",
         ]
     return [
@@ -222,7 +238,7 @@ def _describe_assignment(summary: AssignmentSummary, gold_share: float) -> list[
 def _describe_gold(count: int) -> str:
     if count:
         return f"{count} questions with a known decision are among them"
-    return "No question with a known decision is among them: none is settled yet that somebody has not read"
+    return "No question with a known decision is among them: annotators have read all that are settled"
 
 
 def _describe_progress(batches: Sequence[BatchProgress], loads: Sequence[Workload]) -> list[str]:

@@ -34,6 +34,11 @@ def _collect_import(done: Continuation) -> dict[str, Any]:
     return {
         "imported": imported,
         "refused": [refusal.message for refusal in report.refusals],
+        "faults": [
+            {"path": refusal.source, **asdict(fault)}
+            for refusal in report.refusals
+            for fault in refusal.faults
+        ],
         "adjudications": [asdict(summary) for summary in report.adjudications],
         "complete_batches": list(report.complete_batches),
         "continued": list(done.continued),
@@ -66,8 +71,10 @@ def _describe_continuation(one: dict[str, Any]) -> str:
 
 def _name_step_after_import(done: Continuation) -> str:
     report = done.report
-    if report.refusals:
+    if any(refusal.faults for refusal in report.refusals):
         return "correct what is listed above and import those files again"
+    if report.refusals:
+        return "proctor review status"
     if report.adjudications:
         return "proctor review export workbooks (the adjudicators' are among them)"
     if done.continued:

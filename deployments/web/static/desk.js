@@ -1,4 +1,5 @@
 // The page of one question: keys and buttons, the next card at once, and what has not reached the server yet.
+import { showBeside } from './beside.js';
 import { Drafts } from './drafts.js';
 import { Editor, build, fillIn } from './editor.js';
 import { fetchAhead, showOriginal } from './original.js';
@@ -82,7 +83,7 @@ function press(event) {
     if (chosen) { event.preventDefault(); reject(chosen.dataset.reason); }
     return;
   }
-  const bound = { a: accept, e: edit, r: acts.reject, s: skip, u: undo, '.': same, c: () => comment.focus(), '?': () => (help.open ? help.close() : help.showModal()) }[key];
+  const bound = { a: accept, e: edit, r: acts.reject, s: skip, u: undo, '.': same, c: () => comment.focus(), q: () => card?.querySelector('.ask textarea')?.focus(), '?': () => (help.open ? help.close() : help.showModal()) }[key];
   if (!bound || (editor.isOpen && key !== '?')) return;
   event.preventDefault();
   bound();
@@ -234,6 +235,7 @@ function enter(found) {
   const here = card;
   look(card.dataset.next, AHEAD);
   const shown = originalPath(card);
+  showBeside(card, { user, policy, say, readToken: () => outbox.formToken });
   if (shown) showOriginal(card, shown, policy).then(() => card === here && lookAtNext());
 }
 

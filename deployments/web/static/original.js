@@ -29,10 +29,10 @@ function fetchOriginal(path) {
   return waiting.get(path);
 }
 
-// While many papers are being drawn the server asks to come back.
-async function fetchPatiently(path, tries = 20) {
+// While many papers are being drawn, or questions compared, the server asks to come back.
+export async function fetchPatiently(path, tries = 20) {
   const reply = await fetch(path, { headers: { 'x-proctor-form': '' } });
-  if (reply.status !== 503 || !tries) return reply.ok ? reply.text() : null;
+  if (![202, 503].includes(reply.status) || !tries) return reply.ok ? reply.text() : null;
   await new Promise((resolve) => setTimeout(resolve, 1500));
   return fetchPatiently(path, tries - 1);
 }

@@ -7,6 +7,9 @@ from .landing import land_bank as land_bank
 # Look for pairs in the latest bank version and land them for people to look at; returns them with both stems.
 from .semantic import land_semantic_pairs as land_semantic_pairs
 
+# Questions by a key each, in memory: those whose words are like those of one of them are found at once.
+from .similar import SimilarQuestions as SimilarQuestions
+
 # The same of code points.
 from .simplified import fold_traditional_codes as fold_traditional_codes
 
@@ -14,6 +17,7 @@ from .simplified import fold_traditional_codes as fold_traditional_codes
 from .task import publish_bank as publish_bank
 
 __all__ = [
+    "SimilarQuestions",
     "find_clusters",
     "fold_traditional_codes",
     "land_bank",

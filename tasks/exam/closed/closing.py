@@ -96,16 +96,14 @@ def force_close(ledger: Ledger, target: str, reason: str) -> ClosingReport:
         run_id = deadlines.read_run_of(connection, target)
         names = deadlines.list_unfinished(connection, target=target)
     if run_id is None:
-        raise UsageError(
-            f"There is no run and no session {target!r}. `proctor exam sessions` lists those that there are."
-        )
+        raise UsageError(f"There is no run and no session {target!r}. `proctor exam sessions` lists all.")
     return _close_all(ledger, names, reason, BY_FORCE, [run_id])
 
 
 def close_overdue(ledger: Ledger, *, now: float | None = None) -> ClosingReport:
     """Close the sessions of open runs whose deadline has passed.
 
-    Runs that are finished by this are closed too.
+    Runs that are finished are closed too: by this, or because candidates from outside have closed their last session.
 
     Raises ClockError, with nothing closed, where the clock cannot be believed, or a deadline has passed by a leap of it alone.
     """
@@ -118,10 +116,8 @@ def close_overdue(ledger: Ledger, *, now: float | None = None) -> ClosingReport:
             for row in deadlines.list_overdue(connection, before=write_moment(clock.now))
             if clock.has_passed(row.deadline_at, since=row.planned_at)
         ]
-        run_ids = {deadlines.read_run_of(connection, name) for name in names}
-    return _close_all(
-        ledger, names, "the deadline had passed", BY_DEADLINE, sorted(name for name in run_ids if name)
-    )
+        run_ids = sittings.list_open_runs(connection)
+    return _close_all(ledger, names, "the deadline had passed", BY_DEADLINE, run_ids)
 
 
 def _close_all(

@@ -1,6 +1,9 @@
 # Check everything: the chains, the signed heads here and in the file of the home, the keys, and the state that entries fix.
 from .check import check_log as check_log
 
+# Whether this home has signed heads and has no key any more.
+from .check import is_log_key_lost as is_log_key_lost
+
 # Note that the keys of this home are as they should be, although no command changed them.
 from .heads import confirm_keys as confirm_keys
 
@@ -41,6 +44,7 @@ __all__ = [
     "confirm_keys",
     "copy_heads",
     "describe_token_keys",
+    "is_log_key_lost",
     "iter_kept_heads",
     "keep_head",
     "name_heads_file",

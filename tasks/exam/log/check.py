@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from schemas.ledger.trust import Erasure, SignedHead
 from schemas.settings import Settings
 from tasks.exam.log.heads import (
+    HOME_KEY_ACTIONS,
+    HOME_KEYS,
     LOG_KEY_ACTIONS,
     REPLACED,
     TOKEN_KEY_ACTIONS,
@@ -21,7 +23,7 @@ from tasks.exam.log.heads import (
     iter_kept_heads,
     name_heads_file,
 )
-from tasks.exam.log.signing import describe_head, is_signed, name_key_file, name_place, open_signer
+from tasks.exam.log.signing import describe_head, is_signed, name_key_file, open_signer
 from tasks.exam.log.state import find_state_faults
 from tasks.exam.log.words import LogFinding
 from tasks.exam.protocol.tokens import open_keys
@@ -30,6 +32,7 @@ from warehouse.ledger.engine.logs.chain import BEGIN, FIRST_HASH, compute_entry_
 from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.trust import access
 from warehouse.ledger.trust.erasures import list_erasures
+from warehouse.stores.shared_files import has_hosts, read_shared_files
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -197,13 +200,14 @@ def _check_kept(
 
 
 def _check_keys(connection: Connection, settings: Settings) -> Iterator[LogFinding]:
-    """Whether the keys of this home are those that the log names."""
-    place = name_place(settings)
+    """Whether the keys of this home are those that the log names.
+
+    It may lie anywhere, and its host be called anything.
+    """
+    known = access.list_log_keys(connection)
     for key in access.list_log_keys(connection):
         entries = [
-            row
-            for row in access.iter_targets(connection, LOG_KEY_ACTIONS)
-            if row.target == f"{key.key_id} {key.place}"
+            row for row in access.iter_targets(connection, LOG_KEY_ACTIONS) if row.target == key.key_id
         ]
         if not any(row.digest == digest_text(key.public_key) for row in entries):
             yield LogFinding("log_key_unknown", f"key {key.key_id}", "no entry says that it was added")
@@ -213,16 +217,49 @@ def _check_keys(connection: Connection, settings: Settings) -> Iterator[LogFindi
                 f"key {key.key_id}",
                 "it took the place of another without a command (`proctor exam keys confirm` if that was you)",
             )
-    token_entries = [
-        row for row in access.iter_targets(connection, TOKEN_KEY_ACTIONS) if row.target.endswith(f" {place}")
-    ]
-    if not token_entries:
+    if known and name_key_file(settings).exists():
+        own = open_signer(settings).key_id
+        if own not in {key.key_id for key in known}:
+            yield LogFinding("log_key_unknown", f"key {own}", "no entry names the key of this home")
+    elif is_log_key_lost(connection, settings):
+        yield LogFinding("log_key_missing", name_key_file(settings).name, "heads were signed with it")
+    yield from _check_token_keys(connection, settings)
+    last: dict[str, Any] = {}
+    for row in access.iter_targets(connection, HOME_KEY_ACTIONS):
+        if row.target not in last or row.number > last[row.target].number:
+            last[row.target] = row
+    for file in read_shared_files(settings, HOME_KEYS):
+        if file.name not in last or last[file.name].digest == file.fingerprint:
+            continue
+        if file.fingerprint is None:
+            yield LogFinding("home_key_missing", file.name, "the file that the log names is gone")
+        else:
+            yield LogFinding(
+                "home_key_replaced",
+                file.name,
+                "it is not the one that the log names (`proctor exam keys confirm` if that was you)",
+            )
+
+
+def is_log_key_lost(connection: Connection, settings: Settings) -> bool:
+    """Whether this home has signed heads and has no key any more.
+
+    Another host of a ledger on a server has a key of its own, and makes it when it first signs.
+    """
+    if name_key_file(settings).exists() or not access.list_log_keys(connection):
+        return False
+    return not has_hosts(settings) or name_heads_file(settings).exists()
+
+
+def _check_token_keys(connection: Connection, settings: Settings) -> Iterator[LogFinding]:
+    entries = list(access.iter_targets(connection, TOKEN_KEY_ACTIONS))
+    if not entries:
         return
-    last = max(token_entries, key=lambda row: row.number)
+    last = max(entries, key=lambda row: row.number)
     if not open_keys(settings).path.exists():
         yield LogFinding("token_keys_missing", "exam-keys.json", "the file that the log names is gone")
         return
-    present = describe_token_keys("", open_keys(settings).refresh(), place)
+    present = describe_token_keys("", open_keys(settings).refresh())
     if (last.target, last.digest) != (present.target, present.digest):
         yield LogFinding(
             "token_keys_replaced",

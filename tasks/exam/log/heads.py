@@ -24,14 +24,19 @@ from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.engine.logs.public_log import KEY, add_public_entry
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.trust import access
+from warehouse.stores.shared_files import EXAM_KEYS, KEYS, SharedFile, read_shared_files
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-# Entries that say which keys sign tokens here: as they were found first, and as they were changed since.
+# Entries that say which keys sign tokens: as they were found first, and as they were changed since.
 TOKEN_KEY_ACTIONS: Final = ("token_keys", "rotate_keys", "confirm_keys")
+# The same of each other key; where hosts share them, one that is accepted for all is the one that counts.
+HOME_KEY_ACTIONS: Final = ("home_key", "confirm_home_key", "accept_file")
 LOG_KEY_ACTIONS: Final = ("log_key", "confirm_log_key")
 REPLACED: Final = "replaced"
+# Keys of which the log has a fingerprint of the file; that of the token keys changes with each rotation.
+HOME_KEYS: Final = tuple(name for name in KEYS if name != EXAM_KEYS)
 
 
 class HeadKeeper:
@@ -152,28 +157,35 @@ def iter_kept_heads(settings: Settings) -> Iterator[SignedHead | None]:
                 yield None
 
 
-def note_keys(ledger: Ledger, settings: Settings, signer: LogSigner) -> None:
+def note_keys(ledger: Ledger, settings: Settings, signer: LogSigner, *, joins: bool = False) -> None:
     """Name the keys of this home in the audit log and the public log before they are used.
 
-    Each key is named once.
+    Each key is named once. A key that signs heads and comes after another took its place, unless it is that of a host that `joins`: neither
+    host nor path says whose it is, since both may change.
     """
+    present = [file for file in read_shared_files(settings, HOME_KEYS) if file.fingerprint is not None]
     with ledger.read() as connection:
         known = {key.key_id for key in access.list_log_keys(connection)}
+        named = {row.target for row in access.iter_targets(connection, HOME_KEY_ACTIONS)}
+    new = [file for file in present if file.name not in named]
+    if new:
+        with ledger.write() as connection:
+            for file in new:
+                add_entry(connection, _describe_home_key("home_key", file))
     if signer.key_id in known:
         return
     keys = open_keys(settings).read()
     with ledger.write() as connection:
-        is_replaced = any(key.place == signer.place for key in access.list_log_keys(connection))
+        is_first = not access.list_log_keys(connection)
         key = LogKey(
             key_id=signer.key_id, public_key=signer.public_key, place=signer.place, added_at=now_text()
         )
         if not access.write_log_key(connection, key):
             return
         add_public_entry(connection, KEY, {"key": signer.key_id, "public_key": signer.public_key})
-        code = REPLACED if is_replaced else None
-        add_entry(connection, describe_log_key("log_key", signer, code))
-        if not is_replaced:
-            add_entry(connection, describe_token_keys("token_keys", keys, signer.place))
+        add_entry(connection, describe_log_key("log_key", signer, None if is_first or joins else REPLACED))
+        if is_first:
+            add_entry(connection, describe_token_keys("token_keys", keys))
 
 
 def confirm_keys(ledger: Ledger, settings: Settings) -> None:
@@ -183,17 +195,25 @@ def confirm_keys(ledger: Ledger, settings: Settings) -> None:
     with ledger.write() as connection:
         add_entry(connection, describe_log_key("confirm_log_key", signer))
         keys = open_keys(settings).refresh()
-        add_entry(connection, describe_token_keys("confirm_keys", keys, signer.place))
+        add_entry(connection, describe_token_keys("confirm_keys", keys))
+        for file in read_shared_files(settings, HOME_KEYS):
+            if file.fingerprint is not None:
+                add_entry(connection, _describe_home_key("confirm_home_key", file))
 
 
 def describe_log_key(action: str, signer: LogSigner, code: str | None = None) -> Entry:
     """The entry that names the key of a home."""
-    target = f"{signer.key_id} {signer.place}"
-    return Entry(action, target=target, code=code, digest=digest_text(signer.public_key), is_by_caller=True)
+    digest = digest_text(signer.public_key)
+    return Entry(action, target=signer.key_id, code=code, digest=digest, is_by_caller=True)
 
 
-def describe_token_keys(action: str, keys: KeySet, place: str) -> Entry:
+def _describe_home_key(action: str, file: SharedFile) -> Entry:
+    """The entry that names another key; of the secret it has a fingerprint alone."""
+    return Entry(action, target=file.name, digest=file.fingerprint, is_by_caller=True)
+
+
+def describe_token_keys(action: str, keys: KeySet) -> Entry:
     """The entry that names the key that signs tokens; of the secret it has the hash alone."""
     key = keys.present
     digest = digest_text(f"{keys.issuer} {key.key_id} {key.secret.decode()}")
-    return Entry(action, target=f"{key.key_id} {place}", digest=digest, is_by_caller=True)
+    return Entry(action, target=key.key_id, digest=digest, is_by_caller=True)

@@ -9,7 +9,7 @@ class LogFinding(NamedTuple):
     """Something that is not as it was written.
 
     Attributes:
-        name: what kind of change; docs/security.md lists the kinds.
+        name: what kind of change; docs/attacks.md lists the kinds.
         where: the entry, session, run, set, user or file.
         reason: a sentence.
         number: the entry of the log, where it is one.

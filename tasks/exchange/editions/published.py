@@ -100,6 +100,7 @@ def render_citation(edition: Mapping[str, Any], *, title: str, publisher: str) -
     kinds = [
         *(["simulated candidates"] if edition["is_simulated"] else []),
         *([_describe_provisional(edition)] if edition["is_provisional"] else []),
+        *([f"gates shut: {', '.join(edition['overridden_gates'])}"] if edition["overridden_gates"] else []),
         *([f"corrects {edition['replaces']}"] if edition["replaces"] else []),
     ]
     about = f"{what}{'; ' if kinds else ''}{'; '.join(kinds)}"

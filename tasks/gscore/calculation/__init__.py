@@ -1,0 +1,1 @@
+"""Final answers of calculations: found, put in standard form, compared."""

@@ -1,0 +1,1 @@
+"""The blocks of a question become its fields: options, keys, answers, notes."""

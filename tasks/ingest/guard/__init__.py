@@ -1,0 +1,1 @@
+"""Child processes in which papers are read, and their limits."""

@@ -1,0 +1,1 @@
+"""Sheets, records and tables become questions."""

@@ -23,6 +23,7 @@ _NAMES_ANSWER: Final = re.compile(
     r"答案|[故应可]选|选\s*[A-Za-z]|正确|错误|成立|\b(?:answers?|options?|correct|incorrect|true|false|right|wrong|choose)\b",
     re.IGNORECASE,
 )
+_MARKS: Final = re.compile(r"[\W_]+")
 _SYLLABLES: Final = {
     "zh": tuple("云纸灯河石窗船鞋盐桥绳钟瓶叶雪茶墙针碗伞沙羽帘梯砖烛藤贝壶锁"),
     "en": ("mav", "teru", "olk", "sipo", "dren", "kuva", "belk", "ruso", "wim", "gapo", "fless", "tond", "yari", "pluk"),
@@ -74,9 +75,10 @@ def write_nonsense(question: QuestionContent) -> str:
 
 def write_other(question: QuestionContent, other: QuestionContent) -> str | None:
     """What answers another question; null where that may be right here."""
-    if not any(other.answer) or other.language != question.language or _may_answer(other, question):
+    if not any(other.answer) or other.language != question.language:
         return None
-    return write_reference(other)
+    response = _write_answer(other, other.answer)
+    return None if _may_answer(other, response, question) else response
 
 
 def write_echo(question: QuestionContent) -> str:
@@ -119,15 +121,23 @@ def _find_wrong(question: QuestionContent) -> tuple[str, ...] | None:
     return None
 
 
-def _may_answer(other: QuestionContent, question: QuestionContent) -> bool:
-    """Whether the other's answer could be taken for a right one."""
-    if other.question_type == question.question_type and other.question_type in (
-        "true_false",
-        "multiple_choice",
-    ):
-        return set("".join(other.answer)) == set("".join(question.answer))
-    theirs, ours = ("".join("".join(one.answer).split()).casefold() for one in (other, question))
-    return not ours or theirs in ours or ours in theirs
+def _may_answer(other: QuestionContent, response: str, question: QuestionContent) -> bool:
+    """Whether the other's answer, written as `response`, could be taken for a right one."""
+    chosen = {"true_false", "multiple_choice"}
+    key = "".join(question.answer)
+    if not key:
+        return True
+    if question.question_type == other.question_type and question.question_type in chosen:
+        return set("".join(other.answer)) == set(key)
+    if question.question_type == "multiple_choice":
+        return any(re.search(rf"(?<![A-Za-z]){re.escape(label)}(?![A-Za-z])", response) for label in key)
+    theirs, ours, written = (
+        _MARKS.sub("", text).casefold() for text in ("".join(other.answer), key, response)
+    )
+    if question.question_type == "true_false":
+        return ours in written or TRUTH[question.language].get(key, key) in response
+    # "outcome 1." stands in "outcome 13." once marks are left out, as judges may do.
+    return theirs in ours or ours in written
 
 
 def _iter_syllables(question: QuestionContent, count: int) -> Iterator[str]:

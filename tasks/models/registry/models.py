@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import RegistryError
+from schemas.errors import RegistryError, suggest
 from tasks.models.providers import PROVIDERS
 from tasks.models.registry.batch_terms import BatchTerms, parse_batch_terms
 from tasks.models.registry.file import (
@@ -142,8 +142,8 @@ class Registry:
         except KeyError:
             known = ", ".join(self.models)
             raise RegistryError(
-                f"{self.path}: there is no model {name!r}; registered are {known}. "
-                "Correct the name, or add the model to the registry."
+                f"{self.path}: there is no model {name!r}; registered are {known}."
+                + (suggest(name, self.models) or " Correct the name, or add the model to the registry.")
             ) from None
 
     def candidates(self) -> list[RegisteredModel]:

@@ -32,6 +32,9 @@ _NO_LOSS: Final = frozenset(
     {
         "log_key_unknown",
         "log_key_replaced",
+        "log_key_missing",
+        "home_key_missing",
+        "home_key_replaced",
         "token_keys_missing",
         "token_keys_replaced",
         "kept_heads_damaged",

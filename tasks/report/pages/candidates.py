@@ -15,7 +15,8 @@ import polars as pl
 from tasks.report.board_data import DISCIPLINE_ORDER, list_columns, list_hundredths, shorten, write_data
 from tasks.report.labels import LABELS
 from tasks.report.panels import Panel, Source
-from tasks.report.verdict_sentences import SENTENCES, list_values, say_pair
+from tasks.report.verdict import follow_candidate
+from tasks.report.verdict_sentences import SENTENCES, list_values, render_sentence, say_pair
 from tasks.texts import Words
 
 _FILLED_BY = ("proctor publish",)
@@ -39,7 +40,51 @@ def read_candidate(source: Source) -> dict[str, Panel]:
         "changes": replace(changes, frame=changes.frame.with_columns(pl.selectors.float().round(3))),
         "costs": _rest_on(source, "cost_per_point", LABELS["cost_of_one"], source.shown),
         "gains": _rest_on(source, "thinking_gain", LABELS["thinking"], {}),
+        "improved": _rest_on(source, "improvement_since", LABELS["has_it_changed"], latest),
+        "families": _rest_on(source, "family_trajectories", LABELS["its_family"], source.shown),
     }
+
+
+def say_changes(source: Source, improved: pl.DataFrame) -> list[dict[str, Any]]:
+    """Whether each candidate of two months or more has changed, in both languages."""
+
+    def read(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
+        # The rows of one candidate are chosen from those of all, which are read once.
+        asked = {key: value for key, value in parameters.items() if key != "model"}
+        if name not in known:
+            known[name] = source.run_named(name, asked).to_dicts()
+        return known[name]
+
+    known: dict[str, list[dict[str, Any]]] = {}
+    return [
+        {
+            "model": row["model"],
+            "is_simulated": row["is_simulated"],
+            "said": follow_candidate(
+                read, row["model"], _STYLE, simulated=source.include_simulated
+            ).sentences,
+        }
+        for row in improved.select("model", "is_simulated").to_dicts()
+    ]
+
+
+def say_families(families: pl.DataFrame, verdicts: pl.DataFrame) -> list[dict[str, Any]]:
+    """Each member of a family beside the one released before it: what their verdict says first.
+
+    Two that never stood in one month have no sentence.
+    """
+    known = {
+        (frozenset((row["model_a"], row["model_b"])), row["is_simulated"]): row for row in verdicts.to_dicts()
+    }
+    steps = families.filter(pl.col("previous_model").is_not_null())
+    found = []
+    for row in steps.to_dicts():
+        verdict = known.get((frozenset((row["model"], row["previous_model"])), row["is_simulated"]))
+        said = [] if verdict is None else [render_sentence(one) for one in say_pair(verdict)[:2]]
+        found.append(
+            {key: row[key] for key in ("family", "model", "previous_model", "is_simulated")} | {"said": said}
+        )
+    return found
 
 
 def read_compare(source: Source) -> dict[str, Panel]:
@@ -79,8 +124,9 @@ def widen_differences(panels: Mapping[str, Panel]) -> dict[str, Panel]:
     }
 
 
-def write_candidate_data(panels: Mapping[str, Panel], path: Path) -> None:
+def write_candidate_data(source: Source, panels: Mapping[str, Panel], path: Path) -> None:
     """The data of every candidate's page as a script: scores in hundredths, dollars as they are."""
+    verdicts = source.run_named("verdicts", {**source.shown, "prompt_style": _STYLE})
     changes, costs, gains = (panels[name].frame for name in ("changes", "costs", "gains"))
     names = ["model", "month", "previous_month", "discipline", "new_count", "anchor_count", "is_simulated"]
     dollars = ["cost_per_1000_usd", "cost_per_point_usd"]
@@ -96,6 +142,8 @@ def write_candidate_data(panels: Mapping[str, Panel], path: Path) -> None:
             ("gain", "gain_low", "gain_high"),
             ["model", "base_model", "discipline", "pair_count", "is_simulated"],
         ),
+        "changed": say_changes(source, panels["improved"].frame),
+        "families": say_families(panels["families"].frame, verdicts),
     }
     write_data(path, "candidates", data)
 

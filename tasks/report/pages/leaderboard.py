@@ -17,6 +17,7 @@ from tasks.report.charts import draw_heatmap
 from tasks.report.labels import LABELS
 from tasks.report.page_data import read_page
 from tasks.report.panels import Panel, Source
+from tasks.report.verdict_sentences import render_sentence, say_pair
 from tasks.report.words import (
     describe_override,
     describe_place,
@@ -29,6 +30,7 @@ from tasks.report.words import (
 _PAGE = read_page("leaderboard")
 ABOUT = _PAGE.about
 
+_AFTER_THE_FIRST = 4
 _VERDICTS: Mapping[str, str] = {"true": "apart", "false": "alike"}
 
 
@@ -81,6 +83,29 @@ def describe_opening(history: pl.DataFrame) -> dict[str, Any]:
     }
 
 
+def say_first(source: Source, history: pl.DataFrame) -> list[dict[str, Any]]:
+    """What the verdicts on the first of the latest month and on those after it say first."""
+    if not history.height:
+        return []
+    month, _ = choose_edition(history)
+    sat = history.filter(
+        pl.col("rank").is_not_null(), ~pl.col("is_repetition"), month=month, prompt_style="zero_shot"
+    )
+    models = sat.sort("rank", "model")["model"].to_list()
+    if not models:
+        return []
+    rows = source.run_named("verdicts", {**source.shown, "prompt_style": "zero_shot"}).filter(month=month)
+    found = {frozenset((row["model_a"], row["model_b"])): row for row in rows.to_dicts()}
+    return [
+        {
+            "models": (models[0], other),
+            "said": render_sentence(say_pair(found[frozenset((models[0], other))])[0]),
+        }
+        for other in models[1 : 1 + _AFTER_THE_FIRST]
+        if frozenset((models[0], other)) in found
+    ]
+
+
 def choose_edition(history: pl.DataFrame) -> tuple[str, str]:
     """What the page opens with: the latest month, zero-shot where it was sat."""
     month = str(history["month"].max())
@@ -121,6 +146,7 @@ def compare_neighbours(rows: pl.DataFrame, pairs: pl.DataFrame) -> list[dict[str
                     "is_distinguishable": pair["is_distinguishable"],
                     "pair_count": pair["pair_count"],
                     "is_repetition": pair["is_repetition"],
+                    "marks": pair["marks"],
                 }
             )
     return found
@@ -155,7 +181,12 @@ def _show_heatmap(source: Source, opened: Mapping[str, object]) -> Panel:
     return _PAGE.panel(
         "heatmap",
         frame.select(
-            "month", "model", "discipline", pl.col("discipline_score", "gap").round(3), "question_count"
+            "month",
+            "model",
+            "discipline",
+            pl.col("discipline_score", "gap").round(3),
+            "question_count",
+            "marks",
         ),
         params=opened,
         finding=finding,

@@ -63,7 +63,7 @@ def _show_months(source: Source) -> Panel:
 _READ_ROWS = 400
 _MONTH_COLUMNS = (
     "month", "model", "score", "score_low", "score_high", "rank", "score_change",
-    "score_change_low", "score_change_high", "is_change_certain",
+    "score_change_low", "score_change_high", "is_change_certain", "marks",
 )  # fmt: skip
 
 

@@ -103,10 +103,30 @@
     site.draw(place, spec, finding);
   }
 
+  // Every month between the first and the last: one without a session is a row without a value, which breaks the line.
+  function fillMonths(first, last) {
+    var found = [], year = Number(first.slice(0, 4)), month = Number(first.slice(5));
+    for (;;) {
+      var name = year + "-" + (month < 10 ? "0" : "") + month;
+      if (name > last) { return found; }
+      found.push(name);
+      month += 1;
+      if (month > 12) { month = 1; year += 1; }
+    }
+  }
+  var timeAxis = { format: "%Y-%m", labelOverlap: true, labelAngle: 0 };
+  // Where a server serves the page every number opens its answers; in a folder it is text.
+  var opens = document.documentElement.dataset.answers;
+  function answers(edition, row, text, discipline) {
+    if (!opens || text === MISSING) { return text; }
+    var asked = [["edition", edition.id], ["model", data.models[edition.model[row]].model], ["style", edition.style], ["discipline", discipline || ""]];
+    return make("a", { "class": "answers", href: opens + "?" + asked.filter(function (one) { return one[1]; }).map(function (one) { return one[0] + "=" + encodeURIComponent(one[1]); }).join("&") }, text);
+  }
+
   window.board = {
     data: data, say: say, wordsOf: wordsOf, make: make, both: both, spoken: spoken, spokenText: spokenText, empty: empty, number: number, signed: signed, interval: interval, range: range,
     nameOf: nameOf, findModel: findModel, months: months, unique: unique, editionsOf: editionsOf, sittings: sittings, option: option, table: table, value: value,
-    change: change, plot: plot, lengthen: lengthen, MISSING: MISSING, isMixed: isMixed,
+    change: change, plot: plot, answers: answers, fillMonths: fillMonths, timeAxis: timeAxis, lengthen: lengthen, MISSING: MISSING, isMixed: isMixed,
     PALETTE: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
   };
 })();

@@ -19,6 +19,7 @@
   function hint(key) { return make("p", { "class": "hint" }, b.spoken(key)); }
   function figure() { return make("div", { "class": "fig", role: "img" }); }
   function scroll(inner, key) { return make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.say(key) }, inner); }
+  function beside(drawing, table) { return make("div", { "class": "beside" }, [drawing, table]); }
   function empty(key) { return make("p", { "class": "empty" }, b.spoken(key)); }
   function rowsOf(set) {
     return set.model.map(function (name, at) { return at; })
@@ -76,13 +77,13 @@
       return b.wordsOf("strengths_sentence")[at].replace("{strong}", spell(strong, at)).replace("{weak}", spell(weak, at));
     });
     var drawing = figure(), kinds = ["own", "of_family", "of_best"];
-    section("profile-body", [finding(b.both(texts)), hint("profile_about"), drawing, scroll(b.table(
+    section("profile-body", [finding(b.both(texts)), hint("profile_about"), beside(drawing, scroll(b.table(
       [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("own"), isNumber: true }, { words: b.wordsOf("interval"), isNumber: true }, { words: b.wordsOf("gap_to_mean"), isNumber: true },
         { words: b.wordsOf("of_family"), isNumber: true }, { words: b.wordsOf("of_best"), isNumber: true }, { words: b.wordsOf("model") }],
       rows.map(function (r) {
-        return [b.both(b.wordsOf(r.name)), b.value(r.own), b.interval(r.low, r.high, 1), b.change(r.gap), b.value(r.family), b.value(r.best), r.holder];
+        return [b.both(b.wordsOf(r.name)), { shown: b.answers(e, row, b.number(r.own), r.name), value: r.own }, b.interval(r.low, r.high, 1), b.change(r.gap), b.value(r.family), b.value(r.best), r.holder];
       })
-    ), "profile")]);
+    ), "profile"))]);
     var drawn = [];
     rows.forEach(function (r) {
       [["own", r.own], ["of_family", r.family], ["of_best", r.best]].forEach(function (one) {
@@ -105,17 +106,6 @@
     }, texts[site.language === "zh" ? 0 : 1]);
   }
 
-  // Every month between the first and the last: one without a session is a row without a value, which breaks the line.
-  function fillMonths(first, last) {
-    var found = [], year = Number(first.slice(0, 4)), month = Number(first.slice(5));
-    for (;;) {
-      var name = year + "-" + (month < 10 ? "0" : "") + month;
-      if (name > last) { return found; }
-      found.push(name);
-      month += 1;
-      if (month > 12) { month = 1; year += 1; }
-    }
-  }
   function showTrend(sat) {
     var scored = sat.filter(function (s) { return s.edition.score[s.row] !== null; });
     if (!scored.length) { section("trend-body", [empty("without_score")]); return; }
@@ -128,12 +118,12 @@
         { words: b.wordsOf("relative_score"), isNumber: true }, { words: b.wordsOf("rank"), isNumber: true }],
         sat.slice().reverse().map(function (s) {
           var e = s.edition, row = s.row;
-          return [e.month, b.value(e.score[row]), b.interval(e.score_low[row], e.score_high[row]), b.value(e.equated_score[row]), b.value(e.relative_score[row]),
+          return [e.month, { shown: b.answers(e, row, b.number(e.score[row])), value: e.score[row] }, b.interval(e.score_low[row], e.score_high[row]), b.value(e.equated_score[row]), b.value(e.relative_score[row]),
             { shown: e.rank[row] === null ? b.MISSING : e.rank[row], value: e.rank[row] }];
         })), "trend_of_one")
     ])]);
     var drawn = [];
-    fillMonths(values.first, values.last).forEach(function (month) {
+    b.fillMonths(values.first, values.last).forEach(function (month) {
       var found = scored.filter(function (s) { return s.edition.month === month; })[0];
       [["score", "score_low", "score_high"], ["equated_score", "equated_low", "equated_high"]].forEach(function (names) {
         function read(name) { return found && found.edition[name][found.row] !== null ? found.edition[name][found.row] / 100 : null; }
@@ -164,7 +154,7 @@
         .replace("{discipline}", b.wordsOf(set.discipline[told])[at]).replace("{points}", b.signed(set.points[told], 1));
     });
     var drawing = figure();
-    section("why-body", [finding(b.both(texts)), hint("why_changed_about"), drawing, scroll(b.table(
+    section("why-body", [finding(b.both(texts)), hint("why_changed_about"), beside(drawing, scroll(b.table(
       [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("points_of_s"), isNumber: true }, { words: b.wordsOf("previous"), isNumber: true }, { words: b.wordsOf("now"), isNumber: true },
         { words: b.wordsOf("score_change"), isNumber: true }].concat(["on_new", "on_anchors"].reduce(function (heads, key) {
         var named = b.wordsOf(key), others = b.wordsOf("others_there");
@@ -175,7 +165,7 @@
           { shown: b.signed(set.score_change[at], 1) + " (" + b.interval(set.score_change_low[at], set.score_change_high[at], 0) + ")", value: set.score_change[at] },
           counted(set.new_score[at], set.new_count[at]), b.value(set.new_others_score[at], 1), counted(set.anchor_score[at], set.anchor_count[at]), b.value(set.anchor_others_score[at], 1)];
       })
-    ), "why_changed")]);
+    ), "why_changed"))]);
     b.plot(drawing, {
       data: { values: rows.map(function (at) { return { name: b.say(set.discipline[at]), points: set.points[at] / 100 }; }) }, height: 22 * rows.length,
       mark: "bar", encoding: {
@@ -187,12 +177,34 @@
     function counted(score, count) { return { shown: b.number(score, 1) + (count ? " (n=" + count + ")" : ""), value: score }; }
   }
 
+  function isOwn(row) { return row.model === data.models[place].model && Boolean(row.is_simulated) === Boolean(data.models[place].is_simulated); }
+  function list(said) { return make("ul", { "class": "verdict" }, said.map(function (one) { return make("li", {}, b.both(one)); })); }
+  function showChanged() {
+    var found = more.changed.filter(isOwn)[0];
+    if (!found) { section("changed-body", [empty("changed_unknown")]); return; }
+    section("changed-body", [finding(b.both(found.said[0])), list(found.said.slice(1)),
+      make("p", { "class": "hint" }, [b.spoken("command_for_it"), ": ", make("code", {}, "proctor verdict " + data.models[place].model)])]);
+  }
+  // Every step of the family, each with a link to the whole verdict.
+  function showFamily() {
+    var model = data.models[place], steps = more.families.filter(function (one) {
+      return model.family && one.family === model.family && Boolean(one.is_simulated) === Boolean(model.is_simulated);
+    });
+    if (!steps.length) { section("family-body", [empty("family_none")]); return; }
+    section("family-body", steps.map(function (one) {
+      var names = [one.model, one.previous_model].map(encodeURIComponent).join(",");
+      var link = make("a", { href: site.link("compare.html", "models", names) }, one.model + " – " + one.previous_model);
+      return make("div", {}, [make("h3", {}, isOwn(one) || one.previous_model === model.model ? make("b", {}, link) : link)]
+        .concat(one.said.length ? [list(one.said)] : [empty("family_apart")]));
+    }).concat([make("p", { "class": "hint" }, [b.spoken("command_for_it"), ": ", make("code", {}, "proctor verdict --family " + model.family)])]));
+  }
+
   function showStyles(sat) {
     var month = sat.edition.month, rows = [];
     ["zero_shot", "few_shot", "chain_of_thought"].forEach(function (style) {
       b.editionsOf(month, style).forEach(function (e) {
         var row = e.model.indexOf(place);
-        if (row >= 0 && !e.isRepetition) { rows.push([b.spoken(style), b.value(e.score[row]), b.interval(e.score_low[row], e.score_high[row]), { shown: e.rank[row] === null ? b.MISSING : e.rank[row], value: e.rank[row] }, b.value(e.relative_score[row])]); }
+        if (row >= 0 && !e.isRepetition) { rows.push([b.spoken(style), { shown: b.answers(e, row, b.number(e.score[row])), value: e.score[row] }, b.interval(e.score_low[row], e.score_high[row]), { shown: e.rank[row] === null ? b.MISSING : e.rank[row], value: e.rank[row] }, b.value(e.relative_score[row])]); }
       });
     });
     section("styles-body", [hint("styles_of_one_about"), scroll(b.table(
@@ -233,6 +245,8 @@
     if (!last) { ["standing", "profile-body", "trend-body", "why-body", "styles-body"].forEach(function (id) { section(id, [empty("without_score")]); }); } else {
       showStanding(last); showProfile(last); showTrend(sat); showChange(last); showStyles(last);
     }
+    showChanged();
+    showFamily();
     showCost();
     showThinking();
   }

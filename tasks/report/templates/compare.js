@@ -62,23 +62,29 @@
       return b.spokenText(texts, values);
     });
   }
-  function plotMonths(drawing, first, second, found, sentence) {
-    var count = set.months.names.length, axis = b.say("difference_short");
-    var rows = set.months.names.map(function (month, step) {
-      var one = turn(set.months, found.all * count + step, found.isTurned);
-      return { month: month, value: one.value, low: one.low, high: one.high };
-    }).filter(function (row) { return row.value !== null; });
-    if (rows.length < 2) { drawing.remove(); return; }
-    rows.forEach(function (row) { ["value", "low", "high"].forEach(function (name) { row[name] = row[name] === null ? null : row[name] / 100; }); });
-    var x = { field: "month", type: "ordinal", title: null, axis: { labelAngle: 0, labelOverlap: true } };
+  function plotMonths(caption, drawing, found, sentence) {
+    var names = set.months.names, axis = b.say("difference_short"), known = {};
+    names.forEach(function (month, step) {
+      var one = turn(set.months, found.all * names.length + step, found.isTurned);
+      if (one.value !== null) { known[month] = one; }
+    });
+    var sat = Object.keys(known).sort();
+    if (sat.length < 2) { caption.remove(); drawing.remove(); return; }
+    function hundredth(value) { return value === null ? null : value / 100; }
+    // A month without a comparison is a gap, which no line bridges.
+    var rows = b.fillMonths(sat[0], sat[sat.length - 1]).map(function (month) {
+      var one = known[month] || { value: null, low: null, high: null };
+      return { month: month + "-01T00:00", value: hundredth(one.value), low: hundredth(one.low), high: hundredth(one.high) };
+    });
+    var x = { field: "month", type: "temporal", title: null, axis: b.timeAxis, scale: { padding: 20 } };
     b.plot(drawing, {
-      data: { values: rows }, height: 160, title: { text: b.say("months_shown", { a: b.nameOf(first), b: b.nameOf(second) }), fontSize: 12, fontWeight: "normal", anchor: "start" },
+      data: { values: rows }, height: 220,
       layer: [
         { mark: { type: "rule", strokeDash: [4, 4], color: "#888888" }, data: { values: [{ at: 0 }] }, encoding: { y: { field: "at", type: "quantitative", title: axis } } },
-        { mark: { type: "rule", strokeWidth: 2, opacity: 0.55, color: b.PALETTE[0] }, encoding: { x: x, y: { field: "low", type: "quantitative", title: axis }, y2: { field: "high" } } },
-        { mark: { type: "line", color: b.PALETTE[0], opacity: 0.7 }, encoding: { x: x, y: { field: "value", type: "quantitative", title: axis } } },
-        { mark: { type: "point", filled: true, size: 50, opacity: 1, color: b.PALETTE[0] }, encoding: { x: x, y: { field: "value", type: "quantitative", title: axis },
-          tooltip: [{ field: "month", title: " " }, { field: "value", type: "quantitative", title: " " }, { field: "low", type: "quantitative", title: " " }, { field: "high", type: "quantitative", title: " " }] } }
+        { transform: [{ filter: "datum.low !== null" }], mark: { type: "rule", strokeWidth: 2, opacity: 0.55, color: b.PALETTE[0] }, encoding: { x: x, y: { field: "low", type: "quantitative", title: axis }, y2: { field: "high" } } },
+        { mark: { type: "line", color: b.PALETTE[0], opacity: 0.7, invalid: "break-paths-show-path-domains" }, encoding: { x: x, y: { field: "value", type: "quantitative", title: axis } } },
+        { mark: { type: "point", filled: true, size: 50, opacity: 1, color: b.PALETTE[0], invalid: "filter" }, encoding: { x: x, y: { field: "value", type: "quantitative", title: axis },
+          tooltip: [{ field: "month", type: "temporal", format: "%Y-%m", title: " " }, { field: "value", type: "quantitative", title: " " }, { field: "low", type: "quantitative", title: " " }, { field: "high", type: "quantitative", title: " " }] } }
       ]
     }, textOf(sentence));
   }
@@ -89,29 +95,30 @@
     part.appendChild(make("h3", {}, b.nameOf(first) + " – " + b.nameOf(second)));
     if (found.all === null) { part.appendChild(make("p", { "class": "empty" }, b.spoken("place_uncompared"))); return part; }
     var sentences = sayAll(found.all), sentence = sentences[0], history = make("div", { "class": "fig", role: "img" });
-    part.appendChild(make("p", { "class": "finding" }, sentence));
-    part.appendChild(make("ul", { "class": "verdict" }, sentences.slice(1).map(function (one) { return make("li", {}, one); })));
-    part.appendChild(make("p", { "class": "hint" }, [b.spoken("command_for_it"), ": ", make("code", {}, "proctor verdict " + data.models[first].model + " " + data.models[second].model)]));
-    part.appendChild(history);
+    var caption = make("figcaption", {}, b.spoken("months_shown", { a: b.nameOf(first), b: b.nameOf(second) }));
+    part.appendChild(make("div", { "class": "beside" }, [make("div", { "class": "said" }, [
+      make("p", { "class": "finding" }, sentence),
+      make("ul", { "class": "verdict" }, sentences.slice(1).map(function (one) { return make("li", {}, one); })),
+      make("p", { "class": "hint" }, [b.spoken("command_for_it"), ": ", make("code", {}, "proctor verdict " + data.models[first].model + " " + data.models[second].model)])
+    ]), make("figure", {}, [caption, history])]));
     var rows = found.disciplines.filter(function (at) { return set.rows.difference[at] !== null; }).map(function (at) {
       var one = turn(set.rows, at, found.isTurned);
       return { name: set.disciplines[at % set.disciplines.length], value: one.value, low: one.low, high: one.high, isPaired: set.rows.pair_count[at] > 0, count: set.rows.pair_count[at] };
     });
     var whole = turn(set.pairs, found.all, found.isTurned), p = set.pairs.p_together[found.all];
     var drawing = make("div", { "class": "fig", role: "img" });
-    part.appendChild(drawing);
     function basis(isPaired, count) { return make("span", {}, [b.spoken(isPaired ? "paired" : "unpaired"), isPaired ? " (n=" + count + ")" : ""]); }
-    part.appendChild(make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.nameOf(first) + " – " + b.nameOf(second) }, b.table(
+    part.appendChild(make("div", { "class": "beside" }, [drawing, make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.nameOf(first) + " – " + b.nameOf(second) }, b.table(
       [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("difference_short"), isNumber: true }, { words: b.wordsOf("together_interval"), isNumber: true }, { words: b.wordsOf("basis") }, { words: b.wordsOf("p_together"), isNumber: true }],
       [[make("b", {}, ["S · ", b.spoken("overall")]), b.change(whole.value), b.interval(whole.low, whole.high), basis(set.pairs.is_paired[found.all], set.pairs.pair_count[found.all]),
         { shown: p === null ? b.MISSING : p < 0.001 ? "< 0.001" : p.toFixed(3), value: p }]].concat(rows.map(function (r) {
         return [b.both(b.wordsOf(r.name)), b.change(r.value), b.interval(r.low, r.high, 2), basis(r.isPaired, r.count), { shown: "", value: null }];
       }))
-    )));
+    ))]));
     var y = { field: "name", type: "nominal", sort: null, title: null };
-    var axis = b.say("discipline_score");
+    var axis = b.say("difference_short") + " (0–10)";
     setTimeout(function () {
-      plotMonths(history, first, second, found, sentence);
+      plotMonths(caption, history, found, sentence);
       b.plot(drawing, {
         data: { values: rows.map(function (r) { return { name: b.say(r.name), value: r.value / 100, low: r.low === null ? null : r.low / 100, high: r.high === null ? null : r.high / 100 }; }) }, height: 22 * rows.length,
         layer: [
@@ -128,14 +135,33 @@
   function showProfiles(chosen) {
     var body = b.empty(document.getElementById("profiles"));
     var rows = [{ key: "score", texts: b.wordsOf("score") }, { key: "relative_score", texts: b.wordsOf("relative_score") }].concat(data.disciplines.map(function (name) {
-      return { key: name.toLowerCase().replace(" ", "_"), texts: b.wordsOf(name) };
+      return { key: name.toLowerCase().replace(" ", "_"), texts: b.wordsOf(name), discipline: name };
     }));
-    body.appendChild(b.table([{ words: b.wordsOf("discipline") }].concat(chosen.map(function (p) { return { words: [b.nameOf(p), b.nameOf(p)], isNumber: true }; })), rows.map(function (r) {
-      return [b.both(r.texts)].concat(chosen.map(function (p) {
-        var row = edition.model.indexOf(p);
-        return row < 0 ? { shown: b.spoken("not_sat"), value: null } : b.value(edition[r.key][row]);
-      }));
-    })));
+    var drawing = make("div", { "class": "fig", role: "img" }), names = chosen.map(b.nameOf), drawn = [];
+    body.appendChild(drawing);
+    body.appendChild(make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.say("profiles_beside") }, b.table(
+      [{ words: b.wordsOf("discipline") }].concat(names.map(function (name) { return { words: [name, name], isNumber: true }; })), rows.map(function (r) {
+        return [b.both(r.texts)].concat(chosen.map(function (p) {
+          var row = edition.model.indexOf(p);
+          return row < 0 ? { shown: b.spoken("not_sat"), value: null } : { shown: r.key === "relative_score" ? b.number(edition[r.key][row]) : b.answers(edition, row, b.number(edition[r.key][row]), r.discipline), value: edition[r.key][row] };
+        }));
+      }))));
+    chosen.forEach(function (p) {
+      var row = edition.model.indexOf(p);
+      data.disciplines.forEach(function (name) {
+        var score = row < 0 ? null : edition[name.toLowerCase().replace(" ", "_")][row];
+        if (score !== null) { drawn.push({ name: b.say(name), model: b.nameOf(p), value: score / 100 }); }
+      });
+    });
+    b.plot(drawing, {
+      data: { values: drawn }, height: 26 * b.unique(drawn.map(function (one) { return one.name; })).length,
+      mark: { type: "point", filled: true, size: 70, opacity: 1 }, encoding: {
+        y: { field: "name", type: "nominal", sort: null, title: null }, x: { field: "value", type: "quantitative", title: b.say("discipline_score"), scale: { zero: false } },
+        color: { field: "model", type: "nominal", title: null, sort: names, legend: { orient: "top" }, scale: { domain: names, range: b.PALETTE } },
+        shape: { field: "model", type: "nominal", title: null, sort: names, scale: { domain: names } },
+        tooltip: [{ field: "model", title: " " }, { field: "name", title: " " }, { field: "value", type: "quantitative", title: " " }]
+      }
+    }, b.say("profiles_beside") + ": " + names.join(", "));
   }
   function show() {
     var chosen = readChosen(), pairs = b.empty(document.getElementById("pairs"));

@@ -44,26 +44,26 @@
         link, edition.is_reference[row] ? tag("reference_mark") : null, model.is_open ? tag("open") : null,
         edition.isRepetition ? tag("repetition", true) : null, model.is_simulated && b.isMixed ? tag("simulated", true) : null
       ]),
-      cell(b.number(edition.score[row]), edition.score[row], "strong"),
+      cell(b.answers(edition, row, b.number(edition.score[row])), edition.score[row], "strong"),
       cell([bar(edition, row, scale), " ", b.interval(edition.score_low[row], edition.score_high[row])], edition.score_low[row]),
-      cell([
-        b.number(edition.corrected_score[row]),
-        edition.chance_score[row] === null ? "" : make("span", { "class": "faint" }, [" (", b.spoken("chance_score"), " " + (edition.chance_score[row] / 100).toFixed(1) + ")"])
-      ], edition.corrected_score[row]),
-      cell(b.range(edition.rank_low[row], edition.rank_high[row]), edition.rank_low[row]),
-      make("td", { "class": "group" }, edition.group[row] || b.MISSING),
-      make("td", { "class": "faint" }, placeOf(edition, row)),
-      make("td", {}, model.organisation || b.MISSING),
-      make("td", {}, model.family || b.MISSING),
       cell([
         b.number(edition.equated_score[row]),
         edition.equated_score[row] === null ? "" : " (" + b.interval(edition.equated_low[row], edition.equated_high[row]) + ")",
         edition.is_equated_apart[row] ? tag("equated_apart", true) : null
       ], edition.equated_score[row]),
       cell(b.number(edition.relative_score[row]), edition.relative_score[row], "strong"),
+      cell(b.range(edition.rank_low[row], edition.rank_high[row]), edition.rank_low[row]),
+      make("td", { "class": "group" }, edition.group[row] || b.MISSING),
+      cell([
+        b.number(edition.corrected_score[row]),
+        edition.chance_score[row] ? make("span", { "class": "faint" }, [" (", b.spoken("chance_score"), " " + (edition.chance_score[row] / 100).toFixed(1) + ")"]) : ""
+      ], edition.corrected_score[row]),
+      make("td", {}, model.organisation || b.MISSING),
+      make("td", {}, model.family || b.MISSING),
+      make("td", { "class": "faint" }, placeOf(edition, row)),
       cell(b.interval(edition.relative_low[row], edition.relative_high[row]), edition.relative_low[row])
-    ].concat(columns().map(function (name) {
-      var made = cell(b.number(edition[name][row]), edition[name][row], "tint");
+    ].concat(data.disciplines.map(function (discipline) {
+      var name = discipline.toLowerCase().replace(" ", "_"), made = cell(b.answers(edition, row, b.number(edition[name][row]), discipline), edition[name][row], "tint");
       made.style.setProperty("--v", Math.round((edition[name][row] || 0) / 10));
       return made;
     }), [
@@ -75,7 +75,6 @@
       cell(edition.unparsed_count[row], edition.unparsed_count[row], edition.unparsed_count[row] ? "missing" : "")
     ]));
   }
-  function columns() { return data.disciplines.map(function (name) { return name.toLowerCase().replace(" ", "_"); }); }
 
   function isShown(model, choice) {
     if (choice.weights !== "all" && (choice.weights === "open") !== Boolean(model.is_open)) { return false; }

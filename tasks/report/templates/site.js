@@ -75,30 +75,25 @@
     if (window.vegaEmbed) { drawFigures(); }
     listeners.forEach(function (listener) { listener(); });
   }
-  function light(theme) {
-    if (theme) { root.dataset.theme = theme; } else { delete root.dataset.theme; }
-    var shown = theme || (window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-    root.dataset.scheme = shown;
-    all("button[data-theme]").forEach(function (button) {
-      button.setAttribute("aria-pressed", String(button.dataset.theme === shown));
-    });
+  // What the address names, else what the reader chose last, else what their browser asks for first of the two.
+  function chooseLanguage() {
+    var asked = (navigator.languages || []).map(function (one) { return one.slice(0, 2); });
+    return [address.lang, window.frame.recall("language")].concat(asked).filter(function (one) { return one === "zh" || one === "en"; })[0] || root.dataset.language;
   }
   function go() {
     var place = address.at && document.getElementById(address.at);
     if (place) { place.scrollIntoView(); }
   }
   function apply() {
-    light(address.theme === "dark" || address.theme === "light" ? address.theme : "");
-    speak(address.lang === "en" || address.lang === "zh" ? address.lang : root.dataset.language);
+    if (address.theme) { window.frame.light(address.theme); }
+    speak(chooseLanguage());
     keepAddress();
     go();
   }
   all("button[data-language]").forEach(function (button) {
     button.addEventListener("click", function () { address.lang = button.dataset.language; speak(address.lang); keepAddress(); });
   });
-  all("button[data-theme]").forEach(function (button) {
-    button.addEventListener("click", function () { address.theme = button.dataset.theme; light(address.theme); keepAddress(); });
-  });
+  document.addEventListener("themed", function () { address.theme = root.dataset.theme; keepAddress(); });
   all("a[href^='#']").forEach(function (link) {
     link.addEventListener("click", function (event) {
       event.preventDefault();
@@ -110,7 +105,6 @@
     });
   });
   window.addEventListener("hashchange", function () { address = readAddress(); apply(); });
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () { light(address.theme); });
   apply();
 
   // An empty value sorts last in both directions: it is missing, not small.

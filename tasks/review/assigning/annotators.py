@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from schemas.vocabulary import DISCIPLINES, LANGUAGES
+from schemas.vocabulary import LANGUAGES, check_discipline
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning, people
 
@@ -146,8 +146,8 @@ def write_annotator(
 
 def _check_profile(levels: Mapping[str, str], language: str | None, email: str | None) -> None:
     for discipline, level in levels.items():
-        if discipline not in (*DISCIPLINES, ALL_DISCIPLINES):
-            raise UsageError(f"Discipline {discipline!r} is unknown; use one of {', '.join(DISCIPLINES)}.")
+        if discipline != ALL_DISCIPLINES:
+            check_discipline(discipline)
         if level not in LEVELS:
             raise UsageError(f"Level {level!r} is not one of {', '.join(LEVELS)}.")
     if language is not None and language not in LANGUAGES:

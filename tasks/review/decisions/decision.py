@@ -25,12 +25,16 @@ class GivenDecision:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A recorded decision: whose it is, how and when (ISO text in UTC) it came in."""
+    """A recorded decision: whose it is, how and when (ISO text in UTC) it came in.
+
+    `guideline_version` names the guidelines under which it was given; null before there were any.
+    """
 
     given: GivenDecision
     annotator: str
     channel: str
     decided_at: str
+    guideline_version: int | None = None
 
     @property
     def question_uuid(self) -> str:
@@ -57,6 +61,7 @@ class Decision:
             row["annotator"],
             row["channel"],
             row["decided_at"],
+            row["guideline_version"],
         )
 
     def as_row(self, batch_id: str) -> dict[str, Any]:
@@ -71,4 +76,5 @@ class Decision:
             "edited_fields": None if self.given.edit is None else self.given.edit.as_row(),
             "channel": self.channel,
             "decided_at": self.decided_at,
+            "guideline_version": self.guideline_version,
         }

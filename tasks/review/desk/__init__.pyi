@@ -34,6 +34,18 @@ from .queue import read_last_decided as read_last_decided
 # Keep what was begun (null: nothing any more); false when the question was not given to this annotator.
 from .queue import save_draft as save_draft
 
+# The question whose likes are those of one under review.
+from .similar import find_comparable as find_comparable
+
+# Keys and contents of a batch's questions that are to be reviewed, some hundreds at once.
+from .similar import list_comparable as list_comparable
+
+# The batches whose questions are compared, oldest first.
+from .similar import list_compared_batches as list_compared_batches
+
+# A question as it was decided; null where it was not, or the annotator may not know it.
+from .similar import read_settled as read_settled
+
 # Everybody with work in the batch and their role, by name.
 from .work import list_people as list_people
 
@@ -43,20 +55,76 @@ from .work import read_work as read_work
 # A question given to somebody.
 from .work import WorkItem as WorkItem
 
+# A conversation on a question by its last message.
+from .messages import Conversation as Conversation
+
+# How many conversations wait for an answer.
+from .messages import count_waiting as count_waiting
+
+# The conversations of all annotators or one, those that wait for an answer first.
+from .messages import list_conversations as list_conversations
+
+# The longest message, in characters.
+from .messages import MOST_CHARACTERS as MOST_CHARACTERS
+
+# What somebody writes on a question.
+from .messages import NewMessage as NewMessage
+
+# What somebody may read of a batch's messages, by question.
+from .messages import read_shown_messages as read_shown_messages
+
+# A question of a batch with all that was written on it, for a coordinator; null where there is none.
+from .messages import open_for_coordinator as open_for_coordinator
+
+# Add a message on a question; false where its author has just said the same.
+from .messages import write_message as write_message
+
+# Every version of the guidelines with how many people have read it, the newest first.
+from .guidelines import list_guidelines as list_guidelines
+
+# The versions of the guidelines that somebody has not read yet, the first one first.
+from .guidelines import list_unread_guidelines as list_unread_guidelines
+
+# Keep that somebody has read the guidelines up to a version.
+from .guidelines import mark_guidelines_read as mark_guidelines_read
+
+# A version of the guidelines, and by how many people it was read.
+from .guidelines import ReadVersion as ReadVersion
+
+# Let a new version of the guidelines hold; returns its number.
+from .guidelines import publish_guidelines as publish_guidelines
+
 __all__ = [
+    "MOST_CHARACTERS",
     "QUEUES",
+    "Conversation",
+    "NewMessage",
     "OpenQuestion",
     "Queue",
+    "ReadVersion",
     "WorkItem",
     "count_batch_work",
     "count_decided_since",
     "count_listed",
+    "count_waiting",
+    "find_comparable",
+    "list_comparable",
+    "list_compared_batches",
+    "list_conversations",
+    "list_guidelines",
     "list_people",
     "list_queue",
+    "list_unread_guidelines",
     "list_work",
+    "mark_guidelines_read",
+    "open_for_coordinator",
     "open_question",
+    "publish_guidelines",
     "read_first",
     "read_last_decided",
+    "read_settled",
+    "read_shown_messages",
     "read_work",
     "save_draft",
+    "write_message",
 ]

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from schemas.ledger.review import ReviewBatch
 from tasks.review.batch import Assignment, read_batch, read_decisions, read_given_items
+from tasks.review.desk.messages import read_shown_messages
 from tasks.review.desk.work import WorkItem
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import desk
@@ -139,6 +140,9 @@ def open_question(ledger: Ledger, batch_id: str, question_uuid: str, annotator: 
                 own,
                 # A reviewer judges without knowing what the others decided.
                 [one for one in decisions if one.annotator != annotator] if is_adjudicator else (),
+                read_shown_messages(connection, batch_id, annotator, row["role"], [question_uuid]).get(
+                    question_uuid, ()
+                ),
             ),
             draft=desk.read_draft(connection, batch_id, question_uuid, annotator),
             next_uuid=desk.read_next(connection, batch_id, annotator, queue, row),

@@ -16,6 +16,12 @@ from .desk import record_one as record_one
 # Something handed in of which nothing was recorded, and why: every fault with its place.
 from .desk import RefusedSubmission as RefusedSubmission
 
+# What somebody hands in of a batch, as the lake's `quarantine` names it.
+from .desk import name_unit as name_unit
+
+# A fault of something handed in, with its place.
+from .desk import RowFault as RowFault
+
 # A decision was given on the question since the annotator looked at it; nothing was recorded.
 from .desk import StaleError as StaleError
 
@@ -29,10 +35,12 @@ __all__ = [
     "ADJUDICATION_DAYS",
     "DeskReport",
     "RefusedSubmission",
+    "RowFault",
     "StaleError",
     "Submission",
     "SubmissionReceipt",
     "assign_adjudicators",
+    "name_unit",
     "record",
     "record_one",
 ]

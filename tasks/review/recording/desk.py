@@ -16,7 +16,7 @@ from tasks.review.decisions import Decision, GivenDecision, find_faults
 from tasks.review.overview import is_complete, is_settled
 from tasks.review.recording.adjudication import AdjudicationSummary, assign_adjudicators
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.review import assigning
+from warehouse.ledger.review import assigning, guidelines
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Submission:
         blank_count: questions that were left open; what was decided on them before stays.
         seen: by question, when the decision was given that the annotator had before them (null: there was none). One that
             is no longer so was decided elsewhere since, and is not overwritten. Empty where a later one always counts.
+        guideline_version: the guidelines that the channel showed; null: the newest that the annotator has read at the desk.
     """
 
     source: str
@@ -43,6 +44,7 @@ class Submission:
     decisions: Sequence[GivenDecision] = field(repr=False)
     blank_count: int = 0
     seen: Mapping[str, str | None] = field(default_factory=dict)
+    guideline_version: int | None = None
 
 
 class StaleError(GateError):
@@ -60,12 +62,48 @@ class StaleError(GateError):
         self.stands = stands
 
 
+@dataclass(frozen=True, slots=True)
+class RowFault:
+    """A fault of something handed in, with its place.
+
+    Attributes:
+        row, column: the cell, a row from 1 and the letter of a column; null for a fault of the whole sheet.
+        header: what stands over the column; empty without one.
+        message: what is wrong, without what was typed.
+        typed: what was typed, where that may be repeated; else empty.
+        question_uuid: the question of the row, where it is known.
+        cells: what the row's cells to fill in hold, by name.
+    """
+
+    row: int | None
+    column: str | None
+    header: str
+    message: str
+    typed: str = ""
+    question_uuid: str | None = None
+    cells: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
 @dataclass(frozen=True)
 class RefusedSubmission:
-    """Something handed in of which nothing was recorded, and why: every fault with its place."""
+    """Something handed in of which nothing was recorded, and why.
+
+    Attributes:
+        source: what it came in as.
+        message: why, faults of one kind together.
+        faults: every fault with its place.
+        unit: batch, annotator and role that it says it is of (`name_unit`); empty where that is not known.
+    """
 
     source: str
     message: str
+    faults: Sequence[RowFault] = field(default=(), repr=False)
+    unit: str = ""
+
+
+def name_unit(batch_id: str, annotator: str, role: str) -> str:
+    """What somebody hands in of a batch, as the lake's `quarantine` names it."""
+    return f"{batch_id}/{annotator}/{role}"
 
 
 @dataclass(frozen=True)
@@ -118,7 +156,7 @@ def record(ledger: Ledger, handed_in: Iterable[Submission | RefusedSubmission], 
         try:
             receipts.append(record_submission(ledger, one, now))
         except (UsageError, GateError) as error:
-            refusals.append(RefusedSubmission(one.source, str(error)))
+            refusals.append(RefusedSubmission(one.source, f"{one.source}: {error}"))
             continue
         decided.setdefault(one.batch_id, set()).update(given.question_uuid for given in one.decisions)
     return _follow(ledger, receipts, refusals, decided, now)
@@ -209,8 +247,10 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Submi
             if submission.seen.get(given.question_uuid, moment) != moment:
                 raise StaleError(one)
         channel = "adjudication" if role == "adjudicator" else submission.channel
+        version = submission.guideline_version or guidelines.read_newest_read(connection, annotator)
         assigning.replace_decisions(
-            connection, [Decision(given, annotator, channel, now).as_row(batch_id) for given in changed]
+            connection,
+            [Decision(given, annotator, channel, now, version).as_row(batch_id) for given in changed],
         )
         is_done = is_settled(connection, batch)
         assigning.update_batch(connection, batch_id, status="complete" if is_done else "open")

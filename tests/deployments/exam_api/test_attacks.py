@@ -1,4 +1,4 @@
-"""Attacks on the HTTP door, each with its answer; `docs/security.md` names them one by one."""
+"""Attacks on the HTTP door, each with its answer; `docs/attacks.md` names them one by one."""
 
 from __future__ import annotations
 

@@ -28,10 +28,12 @@ PROCTOR = str(Path(sys.executable).with_name("proctor"))
 PAPER = "一、判断题\n1. 地球绕太阳转。（√）\n2. 月球绕地球转。（√）\n"
 
 
-def run(home: Path, *arguments: str, exit_code: int = 0, **variables: str) -> tuple[Any, str]:
+def run(
+    home: Path, *arguments: str, exit_code: int = 0, program: str = PROCTOR, **variables: str
+) -> tuple[Any, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PROCTOR_", "PREFECT_"))}
     done = subprocess.run(
-        [PROCTOR, *arguments, "--json"],
+        [program, *arguments, "--json"],
         env=kept | {"PROCTOR_HOME": str(home)} | variables,
         cwd=home.parent,
         capture_output=True,
@@ -53,17 +55,19 @@ class Ingested:
     home: Path
     papers: Path
     result: dict[str, Any]
+    warm: str
 
 
 @pytest.fixture(scope="module")
-def ingested(tmp_path_factory: pytest.TempPathFactory) -> Ingested:
+def ingested(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Ingested:
     folder = tmp_path_factory.mktemp("ingested")
     home, papers = folder / "home", folder / "papers"
     create_home(Settings(home=home))
     papers.mkdir()
     (papers / "paper.txt").write_text(PAPER, encoding="utf-8")
-    result, _ = run(home, "ingest", str(papers), "--no-server")
-    return Ingested(home, papers, result)
+    program = str(warm / "proctor")
+    result, _ = run(home, "ingest", str(papers), "--no-server", program=program)
+    return Ingested(home, papers, result, program)
 
 
 @pytest.mark.slow
@@ -72,7 +76,9 @@ def test_a_flow_runs_without_a_server_by_option_and_by_setting(ingested: Ingeste
     assert (result["question_count"], result["waiting_questions"]) == (2, 2)
     damaged = tmp_path / "damaged.docx"
     damaged.write_bytes(b"PK\x03\x04 broken")
-    failed, errors = run(home, "ingest", str(damaged), exit_code=1, PROCTOR_NO_SERVER="true")
+    failed, errors = run(
+        home, "ingest", str(damaged), exit_code=1, program=ingested.warm, PROCTOR_NO_SERVER="true"
+    )
     assert "None of 1 documents could be read" in errors
     assert len(failed["problems"]) == 1
     assert "server" not in errors.lower()
@@ -98,7 +104,7 @@ def test_an_ingest_with_nothing_new_starts_no_server_and_loads_no_prefect(ingest
         "documents_without_discipline": 0,
     }
     (papers / "next.txt").write_text(PAPER.replace("月球", "火星"), encoding="utf-8")
-    third, _ = run(home, "ingest", str(papers), "--no-server")
+    third, _ = run(home, "ingest", str(papers), "--no-server", program=ingested.warm)
     assert (third["documents"], third["skipped_documents"]) == ({"parsed": 1}, 1)
 
 

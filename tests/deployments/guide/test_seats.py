@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from deployments.guide import GivenAnswers
+from deployments.guide import GivenAnswers, talking
 from deployments.guide.seats import register_models
 from deployments.guide.talking import StepError, Talk
 from schemas.errors import UsageError
@@ -53,7 +53,8 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Path) -> Iterator[Path]:
+    monkeypatch.setattr(talking, "_PROGRAM", (str(warm / "proctor"),))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
     assert invoke(tmp_path / "home", "init").exit_code == 0

@@ -15,6 +15,7 @@ from fastapi.routing import APIRoute
 from starlette.routing import Mount
 
 from schemas.vocabulary import ROLES
+from tasks.report import render_reports
 from tasks.watching import ProgressReading
 from tasks.watching.answers import AnswerFilter, AnswerLine, cut_page, filter_lines
 from tasks.watching.answers.lines import GivenStars
@@ -33,6 +34,7 @@ from warehouse.ledger.engine.tables import access_log
 SESSION = f"{RUN}/{MODEL}/zero_shot/1"
 ANSWERS = f"/runs/{RUN}/answers?model={MODEL}"
 ANSWER = f"/runs/{RUN}/answer?model={MODEL}&session={quote(SESSION, safe='')}&seq=1"
+BEHIND = f"/answers-of?edition={quote(RUN, safe='')}/1&model={MODEL}&style=zero_shot"
 
 EVERYBODY = dict.fromkeys((*ROLES, "nobody"), "yes")
 SIGNED_IN = dict.fromkeys(ROLES, "yes") | {"nobody": "sign in"}
@@ -79,11 +81,15 @@ ROUTES: Mapping[str, Mapping[str, str]] = {
     "POST /runs/{run_id}/answers": WATCHING,
     "GET /runs/{run_id}/answer": WATCHING,
     "GET /results": WATCHING,
+    "GET /report/{name:path}": WATCHING,
+    "GET /answers-of": WATCHING,
 }
 ADDRESSES = {
     "GET /runs/{run_id}/answers": ANSWERS,
     "POST /runs/{run_id}/answers": ANSWERS,
     "GET /runs/{run_id}/answer": ANSWER,
+    "GET /report/{name:path}": "/report/",
+    "GET /answers-of": BEHIND,
 }
 NAMES = {"admin": "cora", "examiner": "xu", "analyst": "anna", "annotator": "chen", "candidate": "candidate:alpha"}  # fmt: skip
 
@@ -136,8 +142,8 @@ def test_each_route_is_open_to_the_roles_of_the_table_and_to_nobody_else(watched
                 person.get(path) if method == "GET" else person.post(path, model=MODEL, is_understood="yes")
             )
             expected[route, role] = answer
-            if route.startswith(("GET /runs", "GET /results", "POST /runs")):
-                words = {200: "yes", 403: "refused"}
+            if table is WATCHING:
+                words = {200: "yes", 303: "yes", 403: "refused"}
             elif "/coordination" in route or "/papers" in route:
                 # A batch or paper that is not there is not there for coordinators either.
                 words = {200: "yes", 404: "not there" if answer == "not there" or "{" not in route else "yes"}
@@ -152,15 +158,54 @@ def test_whoever_is_refused_learns_no_name_no_number_and_no_text(watched: Watche
         person = watched.sign_in(name)
         replies = [
             person.get(path)
-            for path in ("/runs", "/runs/progress", f"/runs/{RUN}", ANSWERS, ANSWER, "/results")
+            for path in (
+                "/runs",
+                "/runs/progress",
+                f"/runs/{RUN}",
+                ANSWERS,
+                ANSWER,
+                "/results",
+                "/report/",
+                BEHIND,
+            )
         ]
         replies.append(person.post(ANSWERS, model=MODEL, text=SEARCHED))
-        assert [reply.status_code for reply in replies] == [403] * 7
+        assert [reply.status_code for reply in replies] == [403] * 9
         text = "".join(reply.text for reply in replies)
         assert [word for word in (MODEL, RUN, SEARCHED, REFERENCE, "alpha", "/runs", "/results") if word in text.replace(name, "")] == []  # fmt: skip
     # Nor whether a run or an answer exists: the role is looked at first.
     assert watched.sign_in("chen").get("/runs/no-such-run").status_code == 403
     assert {user for user, *_ in read_looks(watched)} <= {"cora", "xu", "anna"}
+
+
+def test_the_report_is_served_with_the_way_from_its_numbers_to_answers(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    analyst = watched.sign_in("anna")
+    assert "proctor report" in analyst.get("/report/").text
+    home = watched.world.settings.home
+    monkeypatch.setenv("PROCTOR_HOME", str(home))
+    folder = home / "reports"
+    render_reports.fn(str(folder))
+    page = analyst.get("/report/")
+    assert page.text.count("<nav") == (folder / "index.html").read_text("utf-8").count("<nav") + 1
+    assert 'data-answers="/answers-of"' in page.text
+    assert 'href="/results"' in page.text
+    assert "unsafe-eval" in page.headers["content-security-policy"]
+    assert analyst.get("/report/data/board.js").headers["content-type"].startswith("text/javascript")
+    for path in ("../ledger.sqlite", "data/../../models.yaml", "data", "no-page.html", "index.htm"):
+        assert analyst.get(f"/report/{path}").status_code == 404, path
+    (folder / "linked.html").symlink_to(home / "models.yaml")
+    assert analyst.get("/report/linked.html").status_code == 404
+    # A number leads to the answers that it counts, of the run in which they were given.
+    for discipline in ("", "&discipline=Law"):
+        reply = analyst.get(f"{BEHIND}{discipline}")
+        assert reply.status_code == 303
+        expected = f"/runs/{RUN}/answers?model={MODEL}&style=zero_shot{discipline}"
+        assert reply.headers["location"] == expected
+        assert analyst.get(expected).status_code == 200
+    for wrong in (f"{BEHIND}x", BEHIND.replace(MODEL, "nobody"), f"{BEHIND}&discipline=Magic"):
+        assert analyst.get(wrong).status_code == 404
 
 
 def test_an_examiner_sees_reference_and_reasons_and_an_analyst_neither(watched: Watched) -> None:

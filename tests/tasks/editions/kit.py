@@ -9,7 +9,8 @@ from tasks.editions.basis import Basis, JudgeInOrder, read_basis
 from tasks.editions.gates import find_shut_gates
 from tasks.editions.improvements import estimate_improvements
 from tasks.editions.public_entries import prove_edition
-from tasks.editions.publish import Edition, freeze_edition, publish_run
+from tasks.editions.public_files import _describe_edition as describe_public
+from tasks.editions.publish import Edition, Revision, freeze_edition, publish_run
 from tasks.editions.roots import publish_and_keep_root
 from tasks.editions.stability import compute_stability
 
@@ -17,7 +18,9 @@ __all__ = [
     "Basis",
     "Edition",
     "JudgeInOrder",
+    "Revision",
     "compute_stability",
+    "describe_public",
     "estimate_improvements",
     "find_shut_gates",
     "freeze_edition",

@@ -176,6 +176,16 @@ def the_file_of_token_keys_is_swapped(_: Connection, victim: Victim) -> None:
     path.write_text(json.dumps(whole))
 
 
+@leaves("log_key_missing")
+def the_key_of_the_log_is_deleted(_: Connection, victim: Victim) -> None:
+    name_key_file(victim.settings).unlink()
+
+
+@leaves("home_key_replaced")
+def the_key_of_sealed_names_is_swapped(_: Connection, victim: Victim) -> None:
+    (victim.settings.home / "secrets" / "blinding-key").write_text("5e" * 32)
+
+
 @leaves("log_key_unknown")
 def the_key_of_the_log_is_swapped(connection: Connection, victim: Victim) -> None:
     """With every head signed again by the new key, here and in the file."""

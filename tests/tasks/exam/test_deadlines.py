@@ -37,7 +37,7 @@ from tests.tasks.exam.world import (
 )
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.exam import closed, sittings
+from warehouse.ledger.exam import closed, seats, sittings
 
 DAY_S = 86_400.0
 LIMITS = Deadlines(session_s=2 * DAY_S, question_s=600.0)
@@ -353,3 +353,22 @@ def test_an_in_house_candidate_that_never_stops_is_kept_truncated_and_its_sessio
     assert {len(text) for text in world.answers(world.sessions()[0]["session_id"]).values()} == {
         LONGEST_RESPONSE
     }
+
+
+def test_a_run_that_outside_candidates_closed_themselves_is_closed_with_the_next_look(outside: World) -> None:
+    """Nobody types the command of the month again for it."""
+    for row in [row for model in ("alpha", "rho") for row in outside.sessions(model)]:
+        with outside.ledger.write() as connection:
+            seats.write_session(
+                connection,
+                row["session_id"],
+                status="closed",
+                answered_count=0,
+                closed_at="2027-01-15T09:00:00",
+            )
+    with outside.ledger.read() as connection:
+        assert sittings.list_open_runs(connection) == [outside.plan.run_id]
+    assert close_overdue(outside.ledger, now=outside.now).run_ids == (outside.plan.run_id,)
+    with outside.ledger.read() as connection:
+        assert sittings.list_open_runs(connection) == []
+    assert close_overdue(outside.ledger, now=outside.now) == ClosingReport()

@@ -10,6 +10,7 @@ import asyncio
 import base64
 import hashlib
 import json
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from tasks.exam.log.signing.receipts import check_receipt, read_receipts
 from tasks.exam.log.story import tell_run
 from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.moves import SeatRules
+from tasks.exam.protocol.tokens import open_keys
 from tasks.exam.protocol.tokens.tokens import issue_token, verify_token
 from tasks.exam.protocol.words import Answer, Lease, Receipt
 from tasks.exam.public import verifier
@@ -45,6 +47,7 @@ from warehouse.ledger.engine import tables
 from warehouse.ledger.engine.logs.chain import FIRST_HASH
 from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.trust import users
+from warehouse.stores.secrets import read_home_key
 
 
 class Seat:
@@ -315,6 +318,55 @@ def test_a_key_put_in_the_place_of_another_is_named_until_somebody_confirms_it(s
     assert names == {"log_key_replaced", "token_keys_replaced"}
     confirm_keys(world.ledger, world.settings)
     assert check_log(world.ledger, world.settings).findings == ()
+
+
+HOME_KEYS = ("blinding-key", "league", "review_gold", "web-cookie.key")
+KEY_FINDINGS = {
+    "log-key.json": ("log_key_missing", "log_key_unknown"),
+    "exam-keys.json": ("token_keys_missing", "token_keys_replaced"),
+    **dict.fromkeys(HOME_KEYS, ("home_key_missing", "home_key_replaced")),
+}
+
+
+@pytest.mark.parametrize("is_moved", [False, True], ids=["in place", "moved, on a host of another name"])
+@pytest.mark.parametrize("is_lost", [False, True], ids=["exchanged", "lost"])
+@pytest.mark.parametrize("name", KEY_FINDINGS)
+def test_a_key_that_is_lost_or_exchanged_is_found_wherever_the_home_lies(
+    seat: Seat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, is_lost: bool, is_moved: bool
+) -> None:
+    settings = seat.world.settings
+    for made in HOME_KEYS:
+        read_home_key(settings, made, "Restore it.")
+    assert HeadKeeper(seat.world.ledger, settings).keep()
+    if is_moved:
+        shutil.copytree(settings.home / "secrets", tmp_path / "moved" / "secrets")
+        settings = settings.model_copy(update={"home": tmp_path / "moved"})
+        monkeypatch.setattr("socket.gethostname", lambda: "b5c3d0a4e1f2")
+    assert check_log(seat.world.ledger, settings).findings == ()
+    path = settings.secrets_path / name
+    content = path.read_bytes()
+    path.unlink()
+    if not is_lost:
+        if name == "log-key.json":
+            open_signer(settings)
+        elif name == "exam-keys.json":
+            open_keys(settings).read()
+        else:
+            read_home_key(settings, name, "Restore it.")
+    missing, replaced = KEY_FINDINGS[name]
+    found = {finding.name for finding in check_log(seat.world.ledger, settings).findings}
+    assert found == {missing if is_lost else replaced}
+    # Used, it is named, and what took a key's place stays a finding until somebody says that it was meant.
+    if not is_lost:
+        HeadKeeper(seat.world.ledger, settings)
+        found = {finding.name for finding in check_log(seat.world.ledger, settings).findings}
+        assert found == {"log_key_replaced" if name == "log-key.json" else replaced}
+        confirm_keys(seat.world.ledger, settings)
+        assert check_log(seat.world.ledger, settings).findings == ()
+    else:
+        path.write_bytes(content)
+        path.chmod(0o600)
+        assert check_log(seat.world.ledger, settings).findings == ()
 
 
 def test_public_keys_are_taken_as_pem_or_base64_and_nothing_else() -> None:

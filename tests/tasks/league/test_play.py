@@ -305,7 +305,7 @@ def test_an_asker_solves_its_own_question_again(make_world: MakeWorld) -> None:
 
 def test_programs_are_run_on_the_examples_when_a_league_is_told_to(make_world: MakeWorld) -> None:
     world = make_world(setting=-3.0)
-    play_small(world, domains=("programming",), runs_code=True, has_open_network=True)
+    play_small(world, domains=("programming",), runs_code=True)
     assert read(world, "league_questions")["execution"].to_list() == ["passed"] * 4
     executions = read(world, "league_answers")["execution"]
     assert set(executions) <= {"passed", "failed"}

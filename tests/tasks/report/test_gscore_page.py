@@ -98,7 +98,9 @@ def test_the_page_stands_in_the_site_s_frame_with_its_data_beside_it(
     assert page.xpath("//nav//a[@aria-current='page']/@href") == ["gscore.html"]
     assert page.xpath("//main//a/@href") == ["gscore.csv"]
     assert page.xpath("//script/@src | //link[@rel='stylesheet']/@href | //img/@src") == [
+        "frame.css",
         "site.css",
+        "frame.js",
         "site.js",
     ]
     table = pl.read_csv(tmp_path / "gscore.csv")

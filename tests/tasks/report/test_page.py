@@ -92,12 +92,12 @@ def test_the_page_opens_with_the_latest_month_zero_shot_in_order_of_rank(
     assert cells[1] == f"{best['score']:.2f}"
     assert cells[2] == f"{best['score_low']:.1f}–{best['score_high']:.1f}"
     # No key of this season is in the bank, so that its chance level is not known.
-    assert (cells[3], best["corrected_score"]) == ("–", None)
-    assert cells[4] == f"{best['rank_low']}–{best['rank_high']}"
-    assert cells[5] == best["rank_group"] == "A"
-    assert f"与另外 {best['rank_high'] - best['rank_low']} 个模型无法区分" in cells[6]
-    assert f"{best['equated_score']:.2f}" in cells[9]
-    assert cells[10] == "100.00"
+    assert (cells[7], best["corrected_score"]) == ("–", None)
+    assert f"{best['equated_score']:.2f}" in cells[3]
+    assert cells[4] == "100.00"
+    assert cells[5] == f"{best['rank_low']}–{best['rank_high']}"
+    assert cells[6] == best["rank_group"] == "A"
+    assert f"与另外 {best['rank_high'] - best['rank_low']} 个模型无法区分" in cells[10]
 
 
 def test_neighbours_that_cannot_be_told_apart_are_said_to_be_so(
@@ -289,12 +289,12 @@ def test_the_page_needs_the_styles_and_scripts_beside_it_and_no_network(report_p
 
     beside = sorted(entry.name for entry in report_path.parent.iterdir())
     assert beside == [
-        "board.js", "data", "index.html", "leaderboard.csv", "leaderboard.js", "site.css", "site.js", "vega.js",
+        "board.js", "data", "frame.css", "frame.js", "index.html", "leaderboard.csv", "leaderboard.js", "site.css", "site.js", "vega.js",
     ]  # fmt: skip
     assert page.xpath("//script/@src | //img/@src | //iframe") == [
-        "vega.js", "site.js", "data/board.js", "board.js", "leaderboard.js",
+        "frame.js", "vega.js", "site.js", "data/board.js", "board.js", "leaderboard.js",
     ]  # fmt: skip
-    assert page.xpath("//link/@href") == ["data:,", "site.css"]
+    assert page.xpath("//link/@href") == ["data:,", "frame.css", "site.css"]
     assert (
         page.xpath("//script[not(@src) and not(@type='application/json')] | //@onclick | //@onsubmit") == []
     )

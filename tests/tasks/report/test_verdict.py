@@ -108,12 +108,10 @@ def test_the_other_way_round_says_the_same(read: ReadRows, season: NamedQuery) -
                 -one.row["together_high"],
                 -one.row["together_low"],
             )
-        if "better than" in one.sentences[0][1]:
-            assert one.sentences[0] == other.sentences[0]
+        assert one.sentences == other.sentences
         assert [month["difference"] for month in other.months] == [
             None if month["difference"] is None else -month["difference"] for month in one.months
         ]
-        assert len(one.sentences) == len(other.sentences)
 
 
 def test_who_is_better_since_when_and_how_sure() -> None:
@@ -192,7 +190,7 @@ def test_a_family_is_told_step_by_step(read: ReadRows, season: NamedQuery) -> No
     family = next(row["family"] for row in rows if row["previous_model"])
     steps = [row for row in rows if row["family"] == family and row["previous_model"]]
     assert len(follow_family(read, family)) == len(steps)
-    with pytest.raises(UsageError, match=re.escape(f"Did you mean {family}?")):
+    with pytest.raises(UsageError, match=re.escape(f"Did you mean {family!r}?")):
         follow_family(read, family + "x")
 
 
@@ -202,7 +200,7 @@ def test_a_name_that_nobody_has_is_one_clear_error(read: ReadRows, season: Named
         compare_pair(read, name, "nobody-at-all")
     with pytest.raises(UsageError, match="named twice"):
         compare_pair(read, name, name)
-    with pytest.raises(UsageError, match=re.escape(f"Did you mean {name}?")):
+    with pytest.raises(UsageError, match=re.escape(f"Did you mean {name!r}?")):
         follow_candidate(read, name + "x")
 
 

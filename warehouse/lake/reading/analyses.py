@@ -13,7 +13,7 @@ from dataclasses import replace
 from importlib.resources.abc import Traversable
 from typing import Final
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.seams import OURS, Seam
 from warehouse.lake.reading.queries import Query, list_queries, parse_query, read_queries
 
@@ -37,7 +37,8 @@ def find_query(name: str) -> Query:
     if name in packaged:
         return packaged[name]
     known = sorted([*read_queries("analyses"), *read_queries("marts"), *packaged])
-    raise UsageError(f"There is no query {name!r}; the queries are {', '.join(known) or 'not installed'}.")
+    listed = f" The queries are {', '.join(known) or 'not installed'}."
+    raise UsageError(f"There is no query {name!r}.{suggest(name, known) or listed}")
 
 
 def list_runnable_queries() -> list[Query]:

@@ -59,7 +59,8 @@ class Query:
         parameters: declared in the header as `-- Parameters: $name (default value)`.
         shown: columns that a narrow terminal shows first, in the header as `-- Shown: name, name`.
         no_rows: what must happen before it has a row, in the header as `-- No rows: sentence`; empty where the tables tell it.
-        body: the one SELECT, without the header and without a semicolon.
+        body: the one SELECT, without the header and without a semicolon. With `-- Marks of: NAME` in the header it has a last column
+            `marks` of the edition that each row names by its `edition_id`, `run_id` or `month`, or of those of `every month`.
         header: the lines of the header below the question, as they are indented, without their `--`.
         package: the package that brings it; empty for one of ours.
     """
@@ -108,12 +109,14 @@ def parse_query(name: str, kind: str, text: str, *, place: str = "") -> Query:
     parameters: list[Parameter] = []
     about: list[str] = []
     shown: tuple[str, ...] = ()
-    no_rows = ""
+    no_rows = marks_of = ""
     for line in header:
         if line.startswith("Shown:"):
             shown = tuple(name.strip() for name in line.removeprefix("Shown:").split(","))
         elif line.startswith("No rows:"):
             no_rows = line.removeprefix("No rows:").strip()
+        elif line.startswith("Marks of:"):
+            marks_of = line.removeprefix("Marks of:").strip()
         elif line.startswith("Parameters:") or (parameters and _PARAMETER_LINE.fullmatch(line)):
             parameters += [
                 Parameter(found[1], _clean_default(found[2])) for found in _PARAMETER.finditer(line)
@@ -131,11 +134,23 @@ def parse_query(name: str, kind: str, text: str, *, place: str = "") -> Query:
         about[0] if about else "",
         " ".join(about[1:]),
         tuple(parameters),
-        body,
+        _add_marks(body, marks_of) if marks_of else body,
         shown,
         no_rows,
         header=tuple(raw[1:]),
     )
+
+
+def _add_marks(body: str, named_by: str) -> str:
+    """The statement with what is to be known of the editions that each of its rows rests on."""
+    key = {
+        "edition_id": "edition_id",
+        "run_id": "'run ' || run_id",
+        "month": "month || ' ' || is_simulated",
+        "every month": "'every ' || is_simulated",
+    }[named_by]
+    known = "(SELECT map(list(named_by), list(marks)) FROM edition_marks)"
+    return f"SELECT *, {known}[{key}] AS marks\nFROM (\n{body}\n)"
 
 
 def list_header_entries(query: Query) -> dict[str, str]:

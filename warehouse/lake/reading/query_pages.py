@@ -5,10 +5,13 @@ It is made from the headers of `warehouse/sql`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 
 from warehouse.lake.reading.columns import DescribedColumn, describe_relations
 from warehouse.lake.reading.queries import Query, is_parameter_line, list_queries, read_queries, split_entry
+
+_VIEWS = ("marts", "staging")
 
 
 def render_query_list() -> str:
@@ -17,6 +20,8 @@ def render_query_list() -> str:
     Each has its question, grain and parameters, and views have their columns.
     """
     relations = describe_relations()
+    views = [query.name for kind in _VIEWS for query in read_queries(kind).values()]
+    shared = find_shared_columns([relations[name] for name in views])
     parts = [
         "# Named queries\n\n"
         "Generated from the headers of `warehouse/sql` by `make docs`; do not edit.\n\n"
@@ -24,27 +29,50 @@ def render_query_list() -> str:
         "`proctor doctor` runs the checks. `proctor sql NAME --describe` shows what the columns of a table or view mean: "
         "DuckLake keeps no comments on the columns of views.\n\n"
     ]
-    parts.append("| analysis | question | has no row as long as |\n|---|---|---|\n")
-    parts += [
-        f"| [{query.name}](#{query.name}) | {query.question} | {query.no_rows} |\n"
-        for query in list_queries(("analyses",))
-    ]
+    parts += _render_analyses()
     for kind, title, remark in (
         ("analyses", "Analyses", ""),
-        ("marts", "Views", "\nViews take no parameters and promise no order.\n"),
+        ("marts", "Views", f"\nViews take no parameters and promise no order.\n{_render_shared(shared)}"),
         ("staging", "Views of rows as they stand now", ""),
         ("checks", "Checks", "\nA check passes when it returns no row.\n"),
     ):
         parts.append(f"\n## {title}\n{remark}")
-        is_view = kind in ("marts", "staging")
         parts += [
-            _render_query(query, relations[query.name] if is_view else [])
+            _render_query(query, relations[query.name] if kind in _VIEWS else [], shared)
             for query in read_queries(kind).values()
         ]
     return "".join(parts)
 
 
-def _render_query(query: Query, columns: Sequence[DescribedColumn]) -> str:
+def find_shared_columns(views: Sequence[Sequence[DescribedColumn]]) -> Collection[DescribedColumn]:
+    """The columns that several views have alike.
+
+    Of a name that has several meanings it is the most frequent one.
+    """
+    counts = Counter(column for columns in views for column in columns)
+    found: dict[str, DescribedColumn] = {}
+    for column, count in counts.most_common():
+        if count > 1:
+            found.setdefault(column.name, column)
+    return sorted(found.values(), key=lambda column: column.name)
+
+
+def _render_analyses() -> list[str]:
+    """Every analysis with its question and the number of the reason why it has no row."""
+    analyses = list_queries(("analyses",))
+    reasons = list(dict.fromkeys(query.no_rows for query in analyses))
+    parts = ["| analysis | question | no row |\n|---|---|---|\n"]
+    parts += [
+        f"| [{query.name}](#{query.name}) | {query.question} | {reasons.index(query.no_rows) + 1} |\n"
+        for query in analyses
+    ]
+    parts.append("\nAn analysis has no row as long as\n\n")
+    return parts + [f"{number}. {reason}\n" for number, reason in enumerate(reasons, 1)]
+
+
+def _render_query(
+    query: Query, columns: Sequence[DescribedColumn], shared: Collection[DescribedColumn]
+) -> str:
     given = [
         f"`${p.name}`" + (f" (default `{p.default}`)" if p.default is not None else " (required)")
         for p in query.parameters
@@ -52,8 +80,10 @@ def _render_query(query: Query, columns: Sequence[DescribedColumn]) -> str:
     parts = [f"### `{query.name}`", query.question, _lay_out_about(query)]
     if given:
         parts.append(f"Parameters: {', '.join(given)}.")
-    if columns:
-        parts.append(_render_columns(columns))
+    if above := [f"`{column.name}`" for column in columns if column in shared]:
+        parts.append(f"[Shared](#columns-of-several-views): {', '.join(above)}.")
+    if own := [column for column in columns if column not in shared]:
+        parts.append(_render_columns(own))
     return "".join(f"\n{part}\n" for part in parts if part)
 
 
@@ -65,7 +95,11 @@ def _lay_out_about(query: Query) -> str:
     lines: list[str] = []
     was_entry = False
     for line in query.header:
-        if not line.strip() or is_parameter_line(line) or line.strip().startswith(("Shown:", "No rows:")):
+        if (
+            not line.strip()
+            or is_parameter_line(line)
+            or line.strip().startswith(("Shown:", "No rows:", "Marks of:"))
+        ):
             continue
         entry = split_entry(line)
         if (entry is not None) != was_entry and lines:
@@ -73,6 +107,13 @@ def _lay_out_about(query: Query) -> str:
         lines.append(line.strip() if entry is None else f"- `{entry[0]}`: {entry[1]}")
         was_entry = entry is not None
     return "\n".join(lines)
+
+
+def _render_shared(shared: Collection[DescribedColumn]) -> str:
+    return (
+        "\n### Columns of several views\n\nThey mean the same in every view that names them as shared.\n\n"
+        f"{_render_columns(list(shared))}\n"
+    )
 
 
 def _render_columns(columns: Sequence[DescribedColumn]) -> str:

@@ -13,6 +13,12 @@ from . import desk_marks as desk_marks
 # Questions with a known decision among the work of a review batch, in the ledger.
 from . import gold as gold
 
+# Versions of the annotators' guidelines, and who has read which.
+from . import guidelines as guidelines
+
+# Messages between annotators and coordinators on questions of review batches; none is changed or taken back.
+from . import messages as messages
+
 # Annotators in the ledger: who they are besides their name, and what is moved from one to another.
 from . import people as people
 
@@ -25,6 +31,8 @@ __all__ = [
     "desk",
     "desk_marks",
     "gold",
+    "guidelines",
+    "messages",
     "people",
     "withdrawal",
 ]

@@ -92,6 +92,13 @@ def read_items(
     return _read_of(connection, statement, table.question_uuid, question_uuids)
 
 
+def list_question_uuids(connection: Connection, batch_id: str) -> list[str]:
+    """The questions of the batch, planted ones too, by UUID."""
+    table = review_questions.c
+    query = select(table.question_uuid).where(table.batch_id == batch_id).order_by(table.question_uuid)
+    return list(connection.execute(query).scalars())
+
+
 def read_assignments(
     connection: Connection,
     batch_id: str,

@@ -70,3 +70,13 @@ def read_gold_uuids(connection: Connection, batch_id: str) -> set[str]:
         select(review_gold.c.question_uuid).where(review_gold.c.batch_id == batch_id)
     ).scalars()
     return set(rows)
+
+
+def read_gold_source(connection: Connection, batch_id: str, question_uuid: str) -> tuple[str, str] | None:
+    """Batch and question that a planted question was made from; null for any other."""
+    row = connection.execute(
+        select(review_gold.c.source_batch, review_gold.c.source_uuid).where(
+            review_gold.c.batch_id == batch_id, review_gold.c.question_uuid == question_uuid
+        )
+    ).first()
+    return None if row is None else (str(row[0]), str(row[1]))

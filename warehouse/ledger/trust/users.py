@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select, update
 
-from schemas.errors import UsageError
+from schemas.errors import UsageError, suggest
 from schemas.vocabulary import ROLES
 from warehouse.ledger.engine.leases.clock import read_lease_time
 from warehouse.ledger.engine.moments import now_text
@@ -62,7 +62,7 @@ def add_user(
     Raises UsageError when the role is unknown, the name is taken, or the organisation is not registered.
     """
     if role not in ROLES:
-        raise UsageError(f"Role {role!r} is unknown. Use one of {', '.join(ROLES)}.")
+        raise UsageError(f"Role {role!r} is unknown.{suggest(role, ROLES)} Roles are {', '.join(ROLES)}.")
     if read_user(connection, user_id) is not None:
         raise UsageError(f"There is already a user {user_id!r}. Choose another name, or change that user.")
     connection.execute(
@@ -179,10 +179,12 @@ def write_role(
     a candidate.
     """
     if role not in ROLES:
-        raise UsageError(f"Role {role!r} is unknown. Use one of {', '.join(ROLES)}.")
+        raise UsageError(f"Role {role!r} is unknown.{suggest(role, ROLES)} Roles are {', '.join(ROLES)}.")
     user = read_user(connection, user_id)
     if "candidate" in (role, None if user is None else user.role):
-        raise UsageError("A candidate stays one, and nobody becomes one: add a user of another name.")
+        raise UsageError(
+            "A candidate stays a candidate, and nobody else becomes one: add a user with another name."
+        )
     reviewed = None if user is None else user.disciplines or None
     reviewed = reviewed if disciplines is None else list(disciplines)
     _change(connection, "change_role", user_id, role=role, disciplines=reviewed)

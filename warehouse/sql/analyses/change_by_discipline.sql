@@ -6,6 +6,7 @@
 -- Parameters: $model (default null), $month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- A null month is the latest, a null model every candidate; the largest loss first. Candidates that sat for the first time have no change. Repetitions of a month are left out.
 -- Shown: model, discipline, previous_month, score_change, points, new_score, new_others_score, anchor_score, anchor_others_score
+-- Marks of: edition_id
 -- No rows: no candidate has two published months: `proctor monthly --month YYYY-MM` publishes a further one.
 WITH chosen AS (
     SELECT e.edition_id, e.month

@@ -3,6 +3,7 @@
 -- published; corrected_score stands beside it. A candidate whose responses nobody rated has no row of `prediction_powered`.
 -- Parameters: $month (default null), $style (default zero_shot), $simulated (default null)
 -- Shown: model, estimator, score, corrected_score, corrected_low, corrected_high, rated_count
+-- Marks of: edition_id
 -- No rows: no published score was corrected: `proctor calibrate draw RUN --raters …`, stars by people, then `proctor calibrate report`.
 SELECT
     c.edition_id,

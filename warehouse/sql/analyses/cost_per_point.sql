@@ -5,6 +5,7 @@
 -- Parameters: $month (default null), $simulated (default null)
 -- A null month is the latest that was published.
 -- Shown: model, score, cost_per_1000_usd, cost_per_point_usd, is_efficient
+-- Marks of: edition_id
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 WITH board AS (
     SELECT *

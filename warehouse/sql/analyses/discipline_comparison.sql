@@ -8,6 +8,7 @@
 -- A null month is the last in which both sat the same questions; null candidates are those with the highest S of that
 -- month (or the last one) that were put the same questions.
 -- Shown: discipline, score_a, score_b, difference, together_low, together_high, verdict
+-- Marks of: edition_id
 -- No rows: no edition of the month compares these two candidates by discipline: either one did not sit it, or it was published before editions did so (`proctor publish RUN --revise --reason TEXT` publishes one that does); `proctor sql leaderboard` names who sat.
 WITH best AS (
     SELECT s.edition_id, s.month, s.model, s.score

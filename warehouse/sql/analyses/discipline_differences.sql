@@ -6,6 +6,7 @@
 -- disciplines of the pair at once in 95% of cases, as in discipline_comparison; null in editions from before it was made.
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- A null month is the latest. Repetitions of a month are left out.
+-- Marks of: edition_id
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one; it needs two candidates.
 WITH marks AS (
     SELECT

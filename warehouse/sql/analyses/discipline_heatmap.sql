@@ -2,6 +2,7 @@
 -- One row per candidate and discipline of one month and prompt style; discipline_score on 0 to 10.
 -- gap is its distance to the mean of all candidates shown in the discipline.
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
+-- Marks of: month
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 WITH shown AS (
     SELECT

@@ -1,6 +1,7 @@
 -- Which scores stand behind a correlation with another benchmark?
 -- One row per benchmark and candidate that both scored: S of one month next to the benchmark's latest score.
 -- Parameters: $month (default null), $simulated (default null)
+-- Marks of: month
 -- No rows: no candidate of the month has published scores of another benchmark: `proctor import external FILE --benchmark NAME --source WHERE`.
 WITH shown AS (
     SELECT *
@@ -15,12 +16,13 @@ SELECT
     s.month,
     s.score,
     max_by(e.score, e.scored_on) AS external_score,
-    max(e.scored_on) AS scored_on
+    max(e.scored_on) AS scored_on,
+    s.is_simulated
 FROM shown AS s
 JOIN external_scores AS e ON e.model = s.model
 WHERE s.month = coalesce($month::VARCHAR, (
     SELECT max(month) FROM current_editions
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
 ))
-GROUP BY e.benchmark, s.model, s.month, s.score
+GROUP BY e.benchmark, s.model, s.month, s.score, s.is_simulated
 ORDER BY e.benchmark, s.score DESC, s.model

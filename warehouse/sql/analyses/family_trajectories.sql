@@ -1,6 +1,7 @@
 -- How has each family of models moved from one member to the next?
 -- One row per candidate of a family, by release date: its latest score, and the step from the member released before it.
 -- Parameters: $simulated (default null)
+-- Marks of: month
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 WITH latest AS (
     SELECT *

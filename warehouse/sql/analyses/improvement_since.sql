@@ -9,6 +9,7 @@
 -- A null month is the first that was published, since which every publication computes it; `proctor improvement` does since another.
 -- Repetitions of a month are left out.
 -- Shown: model, from_month, to_month, change, together_low, together_high, verdict
+-- Marks of: every month
 -- No rows: it was not computed since that month, or before the last publication: `proctor improvement --since YYYY-MM` computes it where a candidate was published in two months.
 WITH shown AS (
     SELECT is_simulated, min(month) AS first_month, max(month) AS last_month

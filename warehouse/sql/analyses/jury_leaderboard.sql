@@ -4,6 +4,7 @@
 -- err alike; a candidate whose responses nobody rated has no such row. is_apart where S lies outside of the jury's interval.
 -- Parameters: $month (default null), $style (default zero_shot), $simulated (default null)
 -- Shown: model, estimator, score, jury_score, jury_low, jury_high, rated_count, is_apart
+-- Marks of: edition_id
 -- No rows: no published run was judged by two judges and then looked at: `proctor calibrate report` does so for runs that several judges of the registry judged (`proctor judge`).
 SELECT
     j.edition_id,

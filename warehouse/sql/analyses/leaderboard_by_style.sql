@@ -1,6 +1,7 @@
 -- Does the order of the candidates hold under the three prompt styles?
 -- One row per candidate of one month: S under each style and the rank it gives. Null where the style was not sat.
 -- Parameters: $month (default null), $simulated (default null)
+-- Marks of: month
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 WITH shown AS (
     SELECT *

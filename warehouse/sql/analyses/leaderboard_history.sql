@@ -1,6 +1,7 @@
 -- How did the candidates stand in every month, under every prompt style?
 -- One row per published run, prompt style and candidate, latest month first: what the report shows.
 -- Parameters: $simulated (default null)
+-- Marks of: edition_id
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 SELECT * EXCLUDE (is_shown_by_default)
 FROM style_scores

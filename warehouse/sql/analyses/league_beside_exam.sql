@@ -3,6 +3,7 @@
 -- exam's place is that of `standings` among all, simulated candidates for a simulated league.
 -- Parameters: $league_id (default null)
 -- Shown: domain, model, league_rank, league_score, exam_rank, exam_score, sat_month
+-- Marks of: every month
 -- No rows: no statistics of a league were computed: `proctor league report NAME` does it once the league is played.
 SELECT
     s.league_id,

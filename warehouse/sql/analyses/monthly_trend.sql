@@ -3,6 +3,7 @@
 -- the candidate's previous month, with its 95% interval; where that holds 0, the score may not have moved at all.
 -- Parameters: $through_month (default null), $simulated (default null)
 -- Shown: month, model, score, score_change, score_change_low, score_change_high, rank
+-- Marks of: month
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 SELECT * EXCLUDE (is_repetition, is_shown_by_default)
 FROM score_changes

@@ -3,6 +3,7 @@
 -- the month at once, and whether it tells them apart. A null name means every candidate; $month_count is how many of the last months.
 -- Parameters: $model_a (default null), $model_b (default null), $prompt_style (default zero_shot), $month_count (default null), $simulated (default null)
 -- Repetitions of a month are left out.
+-- Marks of: edition_id
 -- No rows: the two never stood in the same month under the prompt style, or nothing was published; `proctor sql standings` names who stood.
 -- Shown: month, model_a, model_b, difference, together_low, together_high, verdict
 SELECT

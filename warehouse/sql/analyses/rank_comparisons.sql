@@ -6,6 +6,7 @@
 -- (is_repetition). A null month is the latest.
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
 -- Shown: model_a, model_b, difference, together_low, together_high, verdict
+-- Marks of: edition_id
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one; it needs two candidates.
 SELECT
     p.month,

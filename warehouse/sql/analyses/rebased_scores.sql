@@ -3,6 +3,7 @@
 -- questions; the published R stands next to it.
 -- Parameters: $reference_model (default null), $simulated (default null)
 -- A null reference is that of the latest run.
+-- Marks of: month
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 WITH shown AS (
     SELECT *

@@ -2,6 +2,7 @@
 -- One row per session of one month's editions; nothing is averaged. relative_score is R on its own pairs.
 -- Parameters: $month (default null), $prompt_style (default null)
 -- A null month is the latest, a null style is all of them.
+-- Marks of: run_id
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 SELECT
     s.month,

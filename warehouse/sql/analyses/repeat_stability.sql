@@ -4,6 +4,7 @@
 -- three of 1,000, one of 2,000 and one of 4,000; is_larger_than_set where a size is more than the set has.
 -- Parameters: $month (default null), $prompt_style (default zero_shot)
 -- Shown: set_id, model, relative_score_mean, relative_score_variance, score_mean, score_variance, resample_count
+-- Marks of: edition_id
 -- No rows: no samples were drawn from a published edition: `proctor stability RUN`.
 WITH resamples AS (
     SELECT b.*

@@ -2,6 +2,7 @@
 -- One row per candidate with a known release date: its latest month on the leaderboard. is_best_so_far marks candidates that
 -- beat everything released before them. The curve through the points is fitted by tasks/statistics/curve.py.
 -- Parameters: $through_month (default null), $simulated (default null)
+-- Marks of: month
 -- No rows: no published candidate has a release date: write `release_date` in models.yaml, then `proctor monthly`.
 WITH latest AS (
     SELECT *

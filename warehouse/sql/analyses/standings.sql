@@ -3,6 +3,7 @@
 -- (comparability: same_edition, anchors, same_reference, or none, which has no rank).
 -- Parameters: $simulated (default null)
 -- Shown: rank, model, standing_score, standing_low, standing_high, sat_month, comparability
+-- Marks of: edition_id
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 SELECT * EXCLUDE (is_shown_by_default)
 FROM current_standings

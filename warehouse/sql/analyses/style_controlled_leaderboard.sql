@@ -3,6 +3,7 @@
 -- judge gives for form alone (judge_style); S itself stays what was published. rank and controlled_rank count the candidates shown.
 -- Parameters: $month (default null), $style (default zero_shot), $simulated (default null)
 -- Shown: model, score, controlled_score, controlled_low, controlled_high, style_points, rank, controlled_rank
+-- Marks of: edition_id
 -- No rows: no judge was compared with people since form is looked at: `proctor calibrate draw RUN --raters …`, stars by people, then `proctor calibrate report`.
 WITH shown AS (
     SELECT c.*

@@ -2,6 +2,7 @@
 -- One row per candidate of one month with its S under each style, their mean and their population variance (that is what the
 -- published tables of three styles contain). style_count says how many styles stand behind them.
 -- Parameters: $month (default null), $simulated (default null)
+-- Marks of: month
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 WITH shown AS (
     SELECT *

@@ -3,6 +3,7 @@
 -- style with stars for both, each candidate's repeats averaged first. gain is in points of 100 and has a 95% interval.
 -- Parameters: $month (default null), $prompt_style (default zero_shot)
 -- A null month pools all months, each weighed by its questions. Over all disciplines each weighs as in S.
+-- Marks of: every month
 -- No rows: no candidate sat a month beside the model that it is a variant of: write `mode` and `base_model` in models.yaml, then `proctor monthly`.
 WITH variants AS (
     SELECT DISTINCT model, base_model, mode, is_simulated

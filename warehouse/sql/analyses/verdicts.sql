@@ -11,6 +11,7 @@
 -- apart, where nothing separates them, or where a price is not known. A null name means every candidate.
 -- Parameters: $model_a (default null), $model_b (default null), $prompt_style (default zero_shot), $month_count (default 12), $simulated (default null)
 -- Repetitions of a month are left out. pair_history has the months.
+-- Marks of: edition_id
 -- No rows: no edition has two candidates of that name, or of these names, under the prompt style; `proctor sql standings` names who stood, `proctor publish` publishes what was judged.
 -- Shown: model_a, model_b, month, difference, together_low, together_high, verdict, since_month, needed_count
 WITH chosen AS (

@@ -33,6 +33,10 @@ WITH held AS (
     FROM reviews
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'review_messages' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM review_messages
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'gold_reviews' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM gold_reviews
     GROUP BY landing_unit
@@ -119,6 +123,10 @@ WITH held AS (
     UNION ALL
     SELECT 'judge_controls' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM judge_controls
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'pictures' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM pictures
     GROUP BY landing_unit
     UNION ALL
     SELECT 'human_ratings' AS table_name, landing_unit AS unit, count(*) AS row_count

@@ -12,9 +12,11 @@ SELECT
     runs.is_simulated,
     e.edition_id,
     e.judge,
+    k.marks,
     count(*) OVER () AS run_count
 FROM runs
 LEFT JOIN current_editions AS e ON e.run_id = runs.run_id AND e.month = runs.month
+LEFT JOIN edition_marks AS k ON k.named_by = e.edition_id
 WHERE runs.run_id = coalesce($run_id::VARCHAR, runs.run_id)
 ORDER BY runs.planned_at DESC, runs.run_id
 LIMIT $limit::BIGINT

@@ -16,9 +16,6 @@ from .keys import LogSigner as LogSigner
 # Where the key of this home lies.
 from .keys import name_key_file as name_key_file
 
-# Host and home, as the log names whose keys are meant.
-from .keys import name_place as name_place
-
 # The key in `secrets/log-key.json` of the home, made when there is none.
 from .keys import open_signer as open_signer
 
@@ -39,7 +36,6 @@ __all__ = [
     "describe_receipt",
     "is_signed",
     "name_key_file",
-    "name_place",
     "open_signer",
     "read_public_key",
     "read_receipts",

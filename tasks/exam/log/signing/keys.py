@@ -38,7 +38,7 @@ class LogSigner:
     Attributes:
         key_id: first 16 digits of the SHA-256 of the public key.
         public_key: 32 bytes in base64.
-        place: this host and this home.
+        place: host and home, as they are now called.
     """
 
     key_id: str
@@ -69,7 +69,7 @@ def open_signer(settings: Settings) -> LogSigner:
     except (ValueError, KeyError, TypeError):
         raise StoreError(f"{path} is not a key. {_WAY_OUT}") from None
     public = private.public_key().public_bytes_raw()
-    return LogSigner(name_key(public), base64.b64encode(public).decode(), name_place(settings), private)
+    return LogSigner(name_key(public), base64.b64encode(public).decode(), _name_place(settings), private)
 
 
 def name_key_file(settings: Settings) -> Path:
@@ -77,8 +77,8 @@ def name_key_file(settings: Settings) -> Path:
     return settings.home / "secrets" / "log-key.json"
 
 
-def name_place(settings: Settings) -> str:
-    """Host and home, as the log names whose keys are meant."""
+def _name_place(settings: Settings) -> str:
+    """Host and home, for whoever reads the list of keys: neither says whose a key is."""
     return f"{socket.gethostname()}:{settings.home.resolve()}"[-200:]
 
 

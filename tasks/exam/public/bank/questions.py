@@ -112,7 +112,7 @@ def _check_allowed(ledger: Ledger, lake: Lake, question: str, lineage: str, *, i
     if session is not None:
         raise GateError(
             f"A question of the lineage of {question} stands in session {session}, which is not closed: whoever sits it would know "
-            "the answer. Wait for its end, or close it as it is (`proctor exam close`)."
+            "the answer. Wait until it ends, or close it now (`proctor exam close`)."
         )
 
 

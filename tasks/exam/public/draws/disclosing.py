@@ -15,7 +15,7 @@ from schemas.errors import StoreError
 from schemas.ledger.exam import SetProof
 from schemas.settings import Settings
 from tasks.exam.plan.bank import make_seed
-from tasks.exam.public.bank import lineage_name, read_blinding_secret
+from tasks.exam.public.bank import find_blinding_fault, lineage_name, read_blinding_secret
 from tasks.exam.public.draws.sealing import list_added
 from tasks.exam.public.files import encode_line, write_whole
 from tasks.exam.public.hashing import digest
@@ -109,6 +109,8 @@ def _prepare(connection: Connection, settings: Settings, run_id: str) -> dict[st
             f"Run {run_id} is not disclosed: {len(changed)} of its sets (the first: {changed[0]}) hold other questions, or other texts, "
             "than were drawn, so that nobody knows what was asked. `proctor exam audit` says which."
         )
+    if (lost := find_blinding_fault(connection, settings)) is not None:
+        raise StoreError(f"Run {run_id} is not disclosed: {lost}")
     return _list_files(connection, settings, run_id)
 
 

@@ -16,7 +16,7 @@ from schemas.errors import UsageError
 from schemas.ledger.engine import PublicLine
 from schemas.settings import Settings
 from tasks.exam.log import LogFinding
-from tasks.exam.log.signing import name_place
+from tasks.exam.log.signing import name_key_file, open_signer
 from tasks.exam.public.log.heads import SIGN
 from tasks.exam.public.log.log_file import name_log_file
 from tasks.exam.public.log.signed_heads import PublicSignedHead, iter_heads, name_public_heads_file
@@ -193,10 +193,12 @@ def _check_signings(
 ) -> Iterator[LogFinding]:
     """Every head that the audit log says was signed here is in the file."""
     kept = {digest_text(head.signature) for head in heads if head is not None}
-    place = name_place(settings)
+    if not name_key_file(settings).exists():
+        return
+    own = open_signer(settings).key_id
     for entry in access.iter_targets(connection, (SIGN,)):
         number, _, by = entry.target.partition(" ")
-        if by == place and entry.digest not in kept:
+        if by == own and entry.digest not in kept:
             yield LogFinding(
                 "public_head_missing",
                 f"head of entry {number}",

@@ -59,7 +59,7 @@ def sign_public_head(ledger: Ledger, settings: Settings) -> PublicSignedHead | N
     except OSError as error:
         raise StoreError(f"{path} cannot be written ({error.strerror}).") from None
     with ledger.write() as connection:
-        target = f"{signed.number} {signer.place}"
+        target = f"{signed.number} {signer.key_id}"
         add_entry(connection, Entry(SIGN, target=target, digest=digest_text(signed.signature)))
     return signed
 

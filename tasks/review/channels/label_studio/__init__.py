@@ -1,0 +1,1 @@
+"""Tasks and configuration for Label Studio, and what it exports."""

@@ -36,11 +36,17 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "answer": ("ANSWER", "答案"),
     "explanation": ("EXPLANATION", "解析"),
     "earlier": ("DECISIONS SO FAR", "已有意见"),
+    "messages": ("WITH THE COORDINATOR", "与协调人的讨论"),
 }
 NO_ANSWER = (
     "none: write it into “New answer” and choose Edit, or reject",
     "无：请在“更正答案”中补上并选择“修改”，或退回",
 )
+_WRITERS = {
+    "you": ("you", "您"),
+    "coordinator": ("coordinator", "协调人"),
+    "reviewer": ("reviewer {}", "审题人 {}"),
+}
 KEPT = (
     "is kept; it cannot be shown in these cells. Leave the row empty to keep it.",
     "已保存，但无法在单元格中完整显示。此行留空即保持不变。",
@@ -80,6 +86,7 @@ def render_card(one: WorkItem, language: Language, *, is_kept_unshown: bool = Fa
     answer = render_answer(content.answer, content.question_type)
     sections += [
         ("earlier", render_earlier_decisions(one, language)),
+        ("messages", render_messages(one, language)),
         ("material", content.material or ""),
         ("stem", content.stem),
         ("options", "\n" + render_options(content.options) if content.options else ""),
@@ -130,6 +137,15 @@ def render_earlier_decisions(one: WorkItem, language: Language) -> str:
             text = shown if isinstance(shown, str) else " ".join(map(str, shown or ())) or "(none)"
             line += f"\n   {name} → {text}"
         lines.append(line)
+    return "\n" + "\n".join(lines) if lines else ""
+
+
+def render_messages(one: WorkItem, language: Language) -> str:
+    """What was written on the question, without names."""
+    lines = []
+    for message in one.messages:
+        who = _choose(_WRITERS[message.who], language).format(message.name or "")
+        lines.append(f"{message.written_at[:10]} {who}: {message.text}")
     return "\n" + "\n".join(lines) if lines else ""
 
 

@@ -5,9 +5,10 @@ They show how to fill it in with a worked example, and formulas as they were wri
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from schemas.ledger.review import GuidelineVersion
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.card import compute_height
 from tasks.review.channels.workbook.cells import fit_cell, render_answer, render_options
@@ -58,6 +59,11 @@ _TITLES = {
     "en": ("Review batch {} · annotator {}", "Example"),
     "zh": ("审核批次：{} · 审核人：{}", "示例"),
 }
+_CHANGES = {
+    "en": "What changed in the guidelines (version {}, {})",
+    "zh": "审核规则的改动（第 {} 版，{}）",
+}
+_MOST_CHANGES = 5
 _FORMULA_HEADERS = {
     "en": ("No.", "Field", "As written, with LaTeX"),
     "zh": ("序号", "字段", "原样（含 LaTeX）"),
@@ -65,15 +71,31 @@ _FORMULA_HEADERS = {
 _WIDTHS = (60, 12, 16, 26, 14)
 
 
-def write_guide(book: Any, formats: Formats, language: Language, batch_id: str, annotator: str) -> None:
-    """The sheet with the instructions and a worked example."""
+def write_guide(
+    book: Any,
+    formats: Formats,
+    language: Language,
+    batch_id: str,
+    annotator: str,
+    versions: Sequence[GuidelineVersion] = (),
+) -> None:
+    """The sheet with instructions, what changed last in the guidelines, and an example."""
     sheet = book.add_worksheet(layout.INSTRUCTIONS_SHEET)
     for place, width in enumerate(_WIDTHS):
         sheet.set_column(place, place, width)
     title, example = _TITLES[language]
-    lines = (title.format(batch_id, annotator), *_STEPS[language], example)
+    changes = [
+        line
+        for one in reversed(versions[-_MOST_CHANGES:])
+        for line in (
+            _CHANGES[language].format(one.version, one.published_at[:10]),
+            (one.changes_zh if language == "zh" else None) or one.changes,
+        )
+    ]
+    lines = (title.format(batch_id, annotator), *_STEPS[language], *changes, example)
+    steps = 1 + len(_STEPS[language])
     for row, line in enumerate(lines):
-        is_title = row in (1, len(lines) - 1)
+        is_title = row in (1, len(lines) - 1, *range(steps, steps + len(changes), 2))
         sheet.set_row(row, compute_height([(line, sum(_WIDTHS))]) + (4 if is_title else 0))
         sheet.merge_range(row, 0, row, len(_WIDTHS) - 1, line, formats.title if is_title else formats.wrapped)
     for number, cells in enumerate(_EXAMPLE[language]):

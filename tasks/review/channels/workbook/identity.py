@@ -42,7 +42,8 @@ class WorkbookQuestion:
 class Identity:
     """What the hidden sheet holds.
 
-    It holds batch, annotator, role, and every question with its revision and digests.
+    It holds batch, annotator, role, every question with its revision and digests, and the version of the guidelines that the
+    workbook shows; null for none.
     """
 
     batch_id: str
@@ -51,6 +52,7 @@ class Identity:
     questions: Sequence[WorkbookQuestion] = field(repr=False)
     version: int = layout.FORMAT_VERSION
     language: Language = "en"
+    guideline_version: int | None = None
 
     def compute_checksum(self) -> str:
         """A hash over the whole identity: an altered hidden sheet does not match its own."""
@@ -62,6 +64,7 @@ class Identity:
                 (one.question_uuid, one.revision, one.digest, one.shown, one.given) for one in self.questions
             ]
             head = [self.version, self.batch_id, self.annotator, self.role, self.language]
+            head += [] if self.guideline_version is None else [self.guideline_version]
         return hashlib.sha256(json.dumps([*head, listed], ensure_ascii=False).encode()).hexdigest()
 
     def list_rows(self) -> list[tuple[str | int, ...]]:
@@ -73,10 +76,13 @@ class Identity:
             self.annotator,
             self.role,
             self.compute_checksum(),
-            self.language,
+        )
+        shown = (
+            (self.language,) if self.guideline_version is None else (self.language, self.guideline_version)
         )
         return [
             *((text,) for text in head),
+            shown,
             *((one.question_uuid, one.revision, one.digest, one.shown, one.given) for one in self.questions),
         ]
 
@@ -143,7 +149,16 @@ def read_identity(book: Workbook, file_name: str) -> Identity:
         if head[6] not in LANGUAGES:
             raise damaged
         questions = _read_questions(sheet, 8, 5, damaged)
-        identity = Identity(batch_id, annotator, role, questions, version, cast("Language", head[6]))
+        shown = sheet.cell(7, 2).value
+        identity = Identity(
+            batch_id,
+            annotator,
+            role,
+            questions,
+            version,
+            cast("Language", head[6]),
+            int(shown) if isinstance(shown, int | float) else None,
+        )
     if checksum != identity.compute_checksum():
         raise damaged
     return identity

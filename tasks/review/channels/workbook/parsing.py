@@ -21,6 +21,7 @@ from tasks.review.channels.workbook.messages import translate
 from tasks.review.channels.workbook.rows import INPUT_NAMES, parse_row
 from tasks.review.decisions import Fault, GivenDecision, Item
 from tasks.review.desk import WorkItem
+from tasks.review.recording import RowFault
 from tasks.review.words import Language
 
 if TYPE_CHECKING:
@@ -32,20 +33,10 @@ if TYPE_CHECKING:
 # Columns whose value is a choice: a message may repeat it, it is no text of a question.
 _CHOICES = ("decision", "reject_reason", "new_question_type", "new_discipline")
 _MOST_REPEATED = 40
+# Of faults of one kind: stretches of rows and typed values that are named.
+_MOST_STRETCHES = 8
+_MOST_TYPED = 3
 _CHANGED = "this cell was changed; restore it, and write a correction into the matching New… column"
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedFault:
-    """A fault with its place.
-
-    The place is the row and column of its cell (from 1), or None for a fault of the whole sheet.
-    """
-
-    message: str
-    full: str
-    row: int | None = None
-    column: int | None = None
 
 
 @dataclass
@@ -60,7 +51,7 @@ class SheetReading:
     """
 
     decisions: list[GivenDecision] = field(default_factory=list)
-    faults: list[PlacedFault] = field(default_factory=list)
+    faults: list[RowFault] = field(default_factory=list)
     is_whole: bool = False
     columns: Mapping[str, int] = field(default_factory=dict)
 
@@ -230,21 +221,24 @@ class _SheetParser:
         return is_good
 
     def _add(self, row: _SheetRow, fault: Fault, *, is_whole: bool = False) -> None:
-        """Add a fault of a cell, with sheet, row and column.
-
-        Where the cell is a choice, the value that was typed is added.
-        """
-        place = self.positions[fault.field]
-        letter, header = layout.name_column(place + 1), self._find_header(fault.field)
-        message = translate(fault.message, self.language)
+        """Add a fault of a cell, with what was typed where the cell is a choice."""
         typed = str(row.values[fault.field].value or "").strip()
-        if fault.field in _CHOICES and typed and len(typed) <= _MOST_REPEATED and not typed.startswith("="):
-            message += self._say(f" (there is “{typed}”)", f"（填写的是“{typed}”）")
-        where = self._say(
-            f"sheet {layout.SHEET!r}, row {row.number}, column {letter} ({header}): ",
-            f"工作表“{layout.SHEET}”第 {row.number} 行 {letter} 列（{header}）：",
+        is_shown = fault.field in _CHOICES and len(typed) <= _MOST_REPEATED and not typed.startswith("=")
+        self.reading.faults.append(
+            RowFault(
+                row.number,
+                layout.name_column(self.positions[fault.field] + 1),
+                self._find_header(fault.field),
+                translate(fault.message, self.language),
+                typed if is_shown else "",
+                row.question_uuid if row.question_uuid in self.listed else None,
+                {
+                    name: text
+                    for name in INPUT_NAMES
+                    if name in row.values and (text := str(row.values[name].value or "").strip())
+                },
+            )
         )
-        self.reading.faults.append(PlacedFault(message, where + message, row.number, place + 1))
         self.reading.is_whole |= is_whole
 
     def _add_missing(self, name: str) -> None:
@@ -252,12 +246,11 @@ class _SheetParser:
             f"the row of question {name} is missing; restore it, or export the workbook again",
             f"缺少题目 {name} 的行；请恢复，或重新导出",
         )
-        where = self._say(f"sheet {layout.SHEET!r}: ", f"工作表“{layout.SHEET}”：")
-        self.reading.faults.append(PlacedFault(said, where + said))
+        self.reading.faults.append(RowFault(None, None, "", said, question_uuid=name))
 
     def _add_whole(self, where: str, said: str) -> None:
-        full = self._say(f"sheet {layout.SHEET!r}, {where}: {said}", f"工作表“{layout.SHEET}”{where}：{said}")
-        self.reading.faults.append(PlacedFault(said, full))
+        message = self._say(f"{where}: {said}", f"{where}：{said}")
+        self.reading.faults.append(RowFault(None, None, "", message))
         self.reading.is_whole = True
 
     def _find_header(self, name: str) -> str:
@@ -267,10 +260,62 @@ class _SheetParser:
         return zh if self.language == "zh" else en
 
 
-def render_faults(faults: Sequence[PlacedFault], most: int, language: Language) -> str:
-    """One fault per line, at most so many."""
-    lines = [f"- {fault.full}" for fault in faults[:most]]
-    if len(faults) > most:
-        more = len(faults) - most
+def render_faults(faults: Sequence[RowFault], most: int, language: Language) -> str:
+    """What is wrong, one line for each kind of fault in a column; at most so many lines."""
+    kinds: dict[object, list[RowFault]] = {}
+    for fault in faults:
+        kinds.setdefault((fault.column, fault.message), []).append(fault)
+    lines = [f"- {_render_kind(kind, language)}" for kind in list(kinds.values())[:most]]
+    if len(kinds) > most:
+        more = sum(map(len, list(kinds.values())[most:]))
         lines.append(f"- 另有 {more} 处" if language == "zh" else f"- and {more} more")
     return "\n".join(lines)
+
+
+def render_message(fault: RowFault, language: Language) -> str:
+    """What is wrong with one cell, with what was typed."""
+    return fault.message + _render_typed([fault], language)
+
+
+def _render_kind(kind: Sequence[RowFault], language: Language) -> str:
+    """Faults of one kind: where they are, and what is wrong."""
+    first, is_zh = kind[0], language == "zh"
+    head = f"工作表“{layout.SHEET}”" if is_zh else f"sheet {layout.SHEET!r}, "
+    tail = first.message + _render_typed(kind, language)
+    if first.row is None:
+        return (head if is_zh else head.replace(", ", ": ")) + ("：" if is_zh else "") + tail
+    rows = [fault.row for fault in kind if fault.row is not None]
+    column = f"{first.column} 列（{first.header}）" if is_zh else f"column {first.column} ({first.header})"
+    if len(rows) == 1:
+        where = f"第 {rows[0]} 行 {column}：" if is_zh else f"row {rows[0]}, {column}: "
+    else:
+        listed = _list_stretches(rows, language)
+        where = (
+            f"{column}，{len(rows)} 行（{listed}）：" if is_zh else f"{column}, {len(rows)} rows ({listed}): "
+        )
+    return head + where + tail
+
+
+def _render_typed(kind: Sequence[RowFault], language: Language) -> str:
+    """What was typed there, a few of many."""
+    typed = list(dict.fromkeys(fault.typed for fault in kind if fault.typed))
+    if not typed:
+        return ""
+    more = "…" if len(typed) > _MOST_TYPED else ""
+    listed = ("、" if language == "zh" else ", ").join(f"“{text}”" for text in typed[:_MOST_TYPED]) + more
+    return f"（填写的是{listed}）" if language == "zh" else f" (there is {listed})"
+
+
+def _list_stretches(rows: Sequence[int], language: Language) -> str:
+    """Numbers of rows, those that follow one another as a stretch."""
+    stretches: list[list[int]] = []
+    for row in sorted(set(rows)):
+        if stretches and row == stretches[-1][1] + 1:
+            stretches[-1][1] = row
+        else:
+            stretches.append([row, row])
+    named = [f"{low}" if low == high else f"{low}–{high}" for low, high in stretches[:_MOST_STRETCHES]]
+    left = sum(high - low + 1 for low, high in stretches[_MOST_STRETCHES:])
+    if left:
+        named.append(f"另 {left} 行" if language == "zh" else f"and {left} more")
+    return ("、" if language == "zh" else ", ").join(named)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemas.errors import ProctorError, WorkbookError
+from schemas.errors import ProctorError
 from tasks.review.channels.workbook.identity import Identity, check_origin, read_identity
 from tasks.review.channels.workbook.parsing import SheetReading, parse_sheet, render_faults
 from tasks.review.channels.workbook.returning import is_marked_copy, name_original, write_marked_copy
 from tasks.review.desk import read_work
 from tasks.review.marking import open_workbook
-from tasks.review.recording import RefusedSubmission, Submission
+from tasks.review.recording import RefusedSubmission, Submission, name_unit
 from warehouse.ledger.engine.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -47,7 +47,14 @@ class _File:
             channel="workbook",
             decisions=decisions,
             blank_count=len(self.identity.questions) - len(decisions),
+            guideline_version=self.identity.guideline_version,
         )
+
+    def refuse(self, message: str) -> RefusedSubmission:
+        """What of it cannot be recorded."""
+        one = self.identity
+        unit = name_unit(one.batch_id, one.annotator, one.role)
+        return RefusedSubmission(str(self.path), message, tuple(self.reading.faults), unit)
 
 
 def read_workbooks(
@@ -67,7 +74,9 @@ def read_workbooks(
         is_corrected = not is_marked_copy(path) and (path.parent, name_original(path)) in corrected
         try:
             if all_or_nothing:
-                found.append(read_workbook(ledger, path))
+                file = _open(ledger, path)
+                is_good = not file.reading.faults
+                found.append(file.make_submission() if is_good else file.refuse(_render_refusal(file)))
             else:
                 found += _read_partly(ledger, path, is_corrected=is_corrected)
         except ProctorError as error:
@@ -75,45 +84,24 @@ def read_workbooks(
     return found
 
 
-def read_workbook(ledger: Ledger, path: Path, *, annotator: str | None = None) -> Submission:
-    """All decisions of a filled-in workbook; a row without a decision says nothing.
-
-    Args:
-        ledger: the ledger that knows what was handed out.
-        path: the file.
-        annotator: whose file it must be (a logged-in user); null takes the file's word.
-
-    Raises:
-        WorkbookError: the file is damaged, foreign, someone else's, or filled in wrongly; every fault with its place.
-    """
-    file = _open(ledger, path, annotator)
-    if file.reading.faults:
-        raise WorkbookError(_render_refusal(file))
-    return file.make_submission()
-
-
 def _read_partly(
     ledger: Ledger, path: Path, *, is_corrected: bool
 ) -> Sequence[Submission | RefusedSubmission]:
-    file = _open(ledger, path, None)
+    file = _open(ledger, path)
     faults = file.reading.faults
     if not faults:
         return [file.make_submission()]
     if file.reading.is_whole:
-        return [RefusedSubmission(str(path), _render_refusal(file))]
+        return [file.refuse(_render_refusal(file))]
     if is_corrected:
         return [file.make_submission()]
-    copy = write_marked_copy(file.book, path, file.reading)
-    return [file.make_submission(), RefusedSubmission(str(path), _render_return(file, copy))]
+    copy = write_marked_copy(file.book, path, file.reading, file.identity.language)
+    return [file.make_submission(), file.refuse(_render_return(file, copy))]
 
 
-def _open(ledger: Ledger, path: Path, annotator: str | None) -> _File:
+def _open(ledger: Ledger, path: Path) -> _File:
     book = open_workbook(path, keeps_rich_text=True)
     identity = read_identity(book, path.name)
-    if annotator is not None and identity.annotator != annotator:
-        raise WorkbookError(
-            f"{path.name}: this is the workbook of {identity.annotator}, not of {annotator}. Nothing was imported."
-        )
     work = read_work(ledger, identity.batch_id, identity.annotator, identity.role)
     check_origin(identity, {uuid: one.item for uuid, one in work.items()}, path.name)
     return _File(path, book, identity, parse_sheet(book, identity, work))

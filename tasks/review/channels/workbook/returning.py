@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.card import compute_height
-from tasks.review.channels.workbook.parsing import PlacedFault, SheetReading
+from tasks.review.channels.workbook.parsing import SheetReading, render_message
+from tasks.review.recording import RowFault
+from tasks.review.words import Language
 
 if TYPE_CHECKING:
     from openpyxl.workbook import Workbook
@@ -31,13 +33,13 @@ def is_marked_copy(path: Path) -> bool:
     return MARK in path.stem
 
 
-def write_marked_copy(book: Workbook, path: Path, reading: SheetReading) -> Path:
+def write_marked_copy(book: Workbook, path: Path, reading: SheetReading, language: Language) -> Path:
     """Write the workbook beside `path` with its faults marked; returns where.
 
     A copy that is there already may hold somebody's work, so it is never overwritten: one that says the same is left
     as it is, otherwise the name gets a number.
     """
-    _mark(book, reading)
+    _mark(book, reading, language)
     for number in range(1, _MOST_COPIES + 1):
         suffix = MARK if number == 1 else f"{MARK}-{number}"
         copy = path.with_name(f"{name_original(path)}{suffix}.xlsx")
@@ -53,7 +55,7 @@ def write_marked_copy(book: Workbook, path: Path, reading: SheetReading) -> Path
     return copy
 
 
-def _mark(book: Workbook, reading: SheetReading) -> None:
+def _mark(book: Workbook, reading: SheetReading, language: Language) -> None:
     from openpyxl.comments import Comment
     from openpyxl.styles import Alignment, Font, PatternFill
 
@@ -68,15 +70,13 @@ def _mark(book: Workbook, reading: SheetReading) -> None:
     sheet.column_dimensions[letter].width = 24
     for row in range(layout.FIRST_ROW, sheet.max_row + 1):
         sheet.cell(row, place + 1).value = None
-    by_row: dict[int, list[PlacedFault]] = {}
+    by_row: dict[int, list[RowFault]] = {}
     for fault in reading.faults:
         if fault.row is not None:
             by_row.setdefault(fault.row, []).append(fault)
     for row, faults in by_row.items():
         cell = sheet.cell(row, place + 1)
-        cell.value = "\n".join(
-            _name_column(fault, sheet.cell(1, fault.column or 1).value) for fault in faults
-        )
+        cell.value = "\n".join(f"{fault.header}: {render_message(fault, language)}" for fault in faults)
         cell.data_type = "s"
         cell.alignment = Alignment(wrap_text=True, vertical="top")
         cell.font = Font(color="FFC00000", bold=True)
@@ -85,16 +85,12 @@ def _mark(book: Workbook, reading: SheetReading) -> None:
         size.height = max(size.height or 0, compute_height([(cell.value, 24)]))
         for fault in faults:
             if fault.column is not None:
-                bad = sheet.cell(row, fault.column)
+                bad = sheet[f"{fault.column}{row}"]
                 bad.fill = red
-                bad.comment = Comment(fault.message, "Proctor")
+                bad.comment = Comment(render_message(fault, language), "Proctor")
     if by_row:
         sheet.sheet_view.selection[-1].activeCell = f"{letter}{min(by_row)}"
         sheet.sheet_view.selection[-1].sqref = f"{letter}{min(by_row)}"
-
-
-def _name_column(fault: PlacedFault, header: object) -> str:
-    return f"{header}: {fault.message}"
 
 
 def _says_the_same(copy: Path, book: Workbook) -> bool:

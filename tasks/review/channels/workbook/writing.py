@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import UsageError
+from schemas.ledger.review import GuidelineVersion
 from tasks.review.batch import list_open_batches, read_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.card import (
@@ -37,6 +38,7 @@ from tasks.review.channels.workbook.sheet import Formats, add_lists, set_up_page
 from tasks.review.desk import WorkItem, list_people, read_work
 from tasks.review.words import Language
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.review import guidelines
 
 
 def export_open_batches(ledger: Ledger, folder: Path, *, language: Language | None = None) -> list[Path]:
@@ -100,8 +102,10 @@ def export_workbook(
             "See `proctor review status` for who reviews what."
         )
     chosen = language or layout.choose_language(one.item for one in work.values())
+    with ledger.read() as connection:
+        versions = guidelines.read_versions(connection)
     partial = path.with_name(path.name + ".part")
-    _write_workbook(partial, batch_id, annotator, role, chosen, work)
+    _write_workbook(partial, batch_id, annotator, role, chosen, work, versions)
     partial.replace(path)
 
 
@@ -115,7 +119,13 @@ class _Row:
 
 
 def _write_workbook(
-    path: Path, batch_id: str, annotator: str, role: str, language: Language, work: Mapping[str, WorkItem]
+    path: Path,
+    batch_id: str,
+    annotator: str,
+    role: str,
+    language: Language,
+    work: Mapping[str, WorkItem],
+    versions: Sequence[GuidelineVersion],
 ) -> None:
     from xlsxwriter import Workbook
 
@@ -134,11 +144,17 @@ def _write_workbook(
     for number, row in enumerate(rows, start=1):
         at = _write_question(sheet, formats, columns, at, number, row)
     set_up_page(sheet, columns, at, language)
-    write_guide(book, formats, language, batch_id, annotator)
+    write_guide(book, formats, language, batch_id, annotator, versions)
     write_formulas(book, formats, language, [row.one.item for row in rows])
     add_lists(book, language)
     identity = Identity(
-        batch_id, annotator, role, _list_questions(batch_id, rows), layout.FORMAT_VERSION, language
+        batch_id,
+        annotator,
+        role,
+        _list_questions(batch_id, rows),
+        layout.FORMAT_VERSION,
+        language,
+        versions[-1].version if versions else None,
     )
     hidden = book.add_worksheet(layout.HIDDEN_SHEET)
     hidden.very_hidden()

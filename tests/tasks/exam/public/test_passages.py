@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from schemas.settings import Settings
-from tasks.exam.plan.bank import DisciplineShare, Masks, draw_set, index_bank
+from tasks.exam.plan.bank import BankIndex, DisciplineShare, Masks, draw_set, index_bank
 from tasks.exam.public import verifier
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tests.second_verifier import verify as second
@@ -46,7 +46,10 @@ def name_texts(bank: pl.DataFrame) -> dict[str, str]:
 
 
 def draw(bank: pl.DataFrame, share: int, key: str) -> list[str]:
-    index = index_bank(bank, DISCIPLINES, SECRET)
+    return draw_from(index_bank(bank, DISCIPLINES, SECRET), share, key)
+
+
+def draw_from(index: BankIndex, share: int, key: str) -> list[str]:
     masks = Masks(excluded=index.make_mask(), avoided=index.make_mask())
     shares = [DisciplineShare(discipline, share, 0) for discipline in DISCIPLINES]
     return [
@@ -80,8 +83,9 @@ def test_a_text_that_one_question_has_alone_is_no_passage() -> None:
 def test_a_question_of_a_passage_is_drawn_about_as_often_as_any_other() -> None:
     bank = make_passages(60, shared=30)
     texts, drawn = name_texts(bank), Counter[str]()
+    index = index_bank(bank, DISCIPLINES, SECRET)
     for number in range(1_500):
-        drawn.update(draw(bank, 6, f"key {number}"))
+        drawn.update(draw_from(index, 6, f"key {number}"))
 
     of_passages = sum(count for lineage, count in drawn.items() if lineage in texts)
 

@@ -116,6 +116,14 @@ def test_what_a_question_does_not_allow_is_not_written() -> None:
         write_other(make_content("short_answer", ["a dog"]), make_content("short_answer", ["A dog barks"]))
         is None
     )
+    short = make_content("short_answer", ["outcome 1."])
+    assert write_other(short, make_content("short_answer", ["outcome 13."])) is None, (
+        "marks aside it holds it"
+    )
+    assert write_other(short, make_content("short_answer", ["none"], explanation="Of Outcome 1")) is None
+    truth = make_content("true_false", ["true"])
+    assert write_other(truth, make_content("short_answer", ["True"])) is None, "another type says the same"
+    assert write_other(truth, make_content("short_answer", ["False"])) is not None
     assert write_other(choice, make_content("essay", [])) is None
     assert write_other(choice, make_content("short_answer", ["x"], language="zh")) is None
 

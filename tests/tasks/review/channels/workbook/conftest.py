@@ -15,9 +15,9 @@ from schemas.errors import WorkbookError
 from schemas.settings import Settings
 from tasks.review.assigning import Annotator, assign_batch
 from tasks.review.channels.workbook import earlier, layout
-from tasks.review.channels.workbook.reading import read_workbook
+from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_batch, name_workbook
-from tasks.review.recording import SubmissionReceipt
+from tasks.review.recording import RefusedSubmission, SubmissionReceipt
 from tests.tasks.review.channels.workbook.earlier_writing import export_earlier_batch
 from tests.tasks.review.conftest import LATER, NOW, make_frame, make_question
 from tests.tasks.review.kit import record_submission
@@ -105,11 +105,12 @@ def change(path: Path, edit: Callable[[Workbook], None]) -> None:
     book.save(path)
 
 
-def import_workbook(
-    ledger: Ledger, path: Path, now: str, *, annotator: str | None = None
-) -> SubmissionReceipt:
-    """Read a file and record it as the desk does."""
-    return record_submission(ledger, read_workbook(ledger, path, annotator=annotator), now)
+def import_workbook(ledger: Ledger, path: Path, now: str) -> SubmissionReceipt:
+    """Read a file and record it as the desk does, whole or not at all."""
+    (read,) = read_workbooks(ledger, [path], all_or_nothing=True)
+    if isinstance(read, RefusedSubmission):
+        raise WorkbookError(read.message)
+    return record_submission(ledger, read, now)
 
 
 def count_decisions(ledger: Ledger) -> int:

@@ -271,15 +271,6 @@ def test_a_workbook_of_another_ledger_is_refused(
 
 
 @both_layouts
-def test_a_workbook_of_another_annotator_is_refused(ledger: Ledger, path: Path) -> None:
-    fill(path, decision={2: "accept"})
-    with pytest.raises(WorkbookError, match="this is the workbook of chen, not of dai"):
-        import_workbook(ledger, path, LATER, annotator="dai")
-    assert count_decisions(ledger) == 0
-    assert import_workbook(ledger, path, LATER, annotator="chen").new_count == 1
-
-
-@both_layouts
 def test_a_workbook_of_a_closed_batch_is_refused(ledger: Ledger, path: Path) -> None:
     fill(path, decision={2: "accept"})
     close_batch(ledger, "b1", "2027-02-01T00:00:00.000000+00:00")

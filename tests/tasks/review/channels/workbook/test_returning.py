@@ -5,17 +5,21 @@ The good rows are taken, and the file comes back with the bad ones marked.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from openpyxl import load_workbook
 
 from schemas.settings import Settings
+from tasks.review import land_row_faults
 from tasks.review.assigning import assign_batch
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.reading import read_workbooks
 from tasks.review.channels.workbook.writing import export_workbook
+from tasks.review.desk import NewMessage, publish_guidelines, write_message
 from tasks.review.recording import RefusedSubmission, Submission, record
+from tests.fresh import open_new_lake
 from tests.tasks.review.channels.workbook.conftest import (
     QUESTIONS,
     TWO,
@@ -216,3 +220,77 @@ def test_text_that_begins_like_a_formula_goes_out_and_comes_back_the_same(
         (decision,) = assigning.read_decisions(connection, "b1")
     assert decision["edited_fields"] == {name: texts[name] for name in ("stem", "explanation")}
     assert decision["comment"] == f"{sign}cmd"
+
+
+def test_faults_of_one_kind_are_said_once_with_their_rows_and_every_row_is_kept(
+    ledger: Ledger, settings: Settings, tmp_path: Path
+) -> None:
+    assign_batch(ledger, "many", make_frame([make_question(n) for n in range(1, 51)]), TWO, settings, NOW)
+    path = tmp_path / "many.xlsx"
+    export_workbook(ledger, "many", "chen", path, language="en")
+    wrong = {row: ("perhaps", "maybe", "later", "never")[row % 4] for row in range(2, 42, 2)}
+    fill(path, decision=wrong | {43: "reject", 44: "reject", 45: "reject", 46: "accept"})
+    (submission, refusal) = read_workbooks(ledger, [path])
+    assert isinstance(submission, Submission) and isinstance(refusal, RefusedSubmission)
+    head, *lines = refusal.message.splitlines()
+    assert "1 rows were good, 23 must be corrected" in head
+    assert len(lines) == 2
+    assert "20 rows (2, 4, 6, 8, 10, 12, 14, 16, and 12 more): the decision is not one of" in lines[0]
+    assert lines[0].endswith("(there is “later”, “perhaps”)")
+    assert "3 rows (43–45): a rejection needs a reason" in lines[1]
+    assert sorted({fault.row for fault in refusal.faults if fault.row}) == [*range(2, 42, 2), 43, 44, 45]
+
+    with open_new_lake(settings) as lake:
+        assert land_row_faults(settings, record(ledger, [submission, refusal], LATER)) == 23
+        kept = lake.query(
+            "SELECT unit, rule, row_json FROM quarantine WHERE table_name = 'reviews' ORDER BY row_json"
+        )
+        assert set(kept["unit"]) == {"many/chen/reviewer"} and kept.height == 23
+        assert json.loads(kept["row_json"][0]).keys() == {"row", "decision"}
+        assert lake.run_named("landings_count_their_rows").is_empty()
+        copy = path.with_name("many.to-correct.xlsx")
+        fill(copy, decision=dict.fromkeys([*wrong, 43, 44, 45], "accept"))
+        assert land_row_faults(settings, record(ledger, read_workbooks(ledger, [copy]), AFTER)) == 0
+        assert lake.query("SELECT * FROM quarantine").is_empty()
+    assert len(read_decided_of(ledger, "many")) == 24
+
+
+def read_decided_of(ledger: Ledger, batch_id: str) -> list[str]:
+    with ledger.read() as connection:
+        return [row["question_uuid"] for row in assigning.read_decisions(connection, batch_id)]
+
+
+def test_the_guidelines_that_a_workbook_shows_are_named_on_its_decisions(
+    ledger: Ledger, folder: Path
+) -> None:
+    publish_guidelines(ledger, "A missing figure is unclear.", NOW)
+    path = folder / "shown.xlsx"
+    export_workbook(ledger, "b1", "chen", path)
+    guide = load_workbook(path)[layout.INSTRUCTIONS_SHEET]
+    assert "A missing figure is unclear." in [str(row[0].value) for row in guide.iter_rows()]
+    publish_guidelines(ledger, "What came later.", LATER)
+    fill(path, decision={2: "accept"})
+    import_workbook(ledger, path, LATER)
+    with ledger.read() as connection:
+        (row,) = assigning.read_decisions(connection, "b1")
+    assert row["guideline_version"] == 1
+
+
+def test_what_was_written_on_a_question_stands_on_the_card_of_who_may_read_it(
+    ledger: Ledger, folder: Path
+) -> None:
+    uuid = QUESTIONS[0]["question_uuid"]
+    write_message(ledger, "b1", uuid, NewMessage("chen", "Is the map part of it?"), NOW)
+    write_message(ledger, "b1", uuid, NewMessage("cora", "Yes.", is_coordinator=True, to="chen"), LATER)
+    cards = {}
+    for name in ("chen", "dai"):
+        path = folder / f"{name}.xlsx"
+        export_workbook(ledger, "b1", name, path, language="en")
+        sheet = load_workbook(path)[layout.SHEET]
+        place = find_column(sheet, "card")
+        cards[name] = "".join(str(sheet.cell(row, place).value) for row in range(2, 5))
+    assert "Is the map part of it?" in cards["chen"] and "coordinator: Yes." in cards["chen"]
+    assert "cora" not in cards["chen"]
+    assert "map" not in cards["dai"]
+    fill(folder / "chen.xlsx", decision={2: "accept"})
+    assert import_workbook(ledger, folder / "chen.xlsx", LATER).new_count == 1

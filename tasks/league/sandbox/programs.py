@@ -1,10 +1,7 @@
-"""Run a candidate's program in a process of its own.
+"""Run a candidate's program where it can reach nothing but its input.
 
-The process has no network, and limits of time, memory, files and processes.
-
-What it does not protect against: a program can read every file that the user who runs Proctor may read (as root it runs as
-`nobody` and reads what everybody may), it can use a processor until its time is over, and a fault of the kernel is a way
-out. Give Proctor a machine or a container of its own where that matters. Off unless a league is told to run code.
+What it does not protect against: a program can use a processor until its time is over, and a fault of the kernel is a way
+out. Give Proctor a machine of its own where that matters. Off unless a league is told to run code.
 """
 
 from __future__ import annotations
@@ -15,7 +12,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from schemas.errors import ProctorError
+from tasks.league.sandbox.rooms import ROOMS, TRIAL, WORK, Interpreter, Room, find_interpreter
+from tasks.league.sandbox.system_calls import build_filter
 
 if TYPE_CHECKING:
     from tasks.league.domain import Domain
@@ -32,16 +30,11 @@ if TYPE_CHECKING:
 
 Execution = Literal["passed", "failed", "error", "timeout", "memory", "refused"]
 
-# Read as a file and copied into the room: nothing of Proctor is imported there.
-WORKER = "tasks.league.sandbox_worker"
+# Read as a file and copied: nothing of Proctor is imported in the room.
+WORKER = "tasks.league.sandbox.worker"
 _MOST_EXAMPLES = 5
-# What a program ends with when its processor time is over: by its own word, or killed, with and without a room around it.
+# What a program ends with when its processor time is over: by its own word, or killed, with and without a program around it.
 _OVERTIME = (99, -signal.SIGXCPU, -signal.SIGKILL, 128 + signal.SIGXCPU, 128 + signal.SIGKILL)
-# Namespaces of its own for network and processes: as root, or as a user who may make them.
-_ROOMS = (
-    ("unshare", "--net", "--pid", "--fork", "--kill-child"),
-    ("unshare", "--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child"),
-)
 
 
 @dataclass(frozen=True)
@@ -52,9 +45,8 @@ class Limits:
         cpu_s: processor seconds.
         wall_s: seconds until it is ended whatever it does.
         memory_mb: address space, in MiB.
-        file_mb: size of any file that it writes, its output included, in MiB.
+        file_mb: size of any file that it writes, its output included, and of all files in its folder together, in MiB.
         file_count: files open at once.
-        process_count: processes and threads of the user it runs as.
     """
 
     cpu_s: int = 5
@@ -62,7 +54,6 @@ class Limits:
     memory_mb: int = 512
     file_mb: int = 8
     file_count: int = 32
-    process_count: int = 16
 
 
 @dataclass(frozen=True)
@@ -74,31 +65,29 @@ class RunOutcome:
 
 
 def run_program(
-    program: str, stdin: str, limits: Limits | None = None, *, has_open_network: bool = False
+    program: str,
+    stdin: str,
+    limits: Limits | None = None,
+    *,
+    room: Room | None = None,
+    interpreter: Interpreter | None = None,
 ) -> RunOutcome:
-    """Run a Python program on an input.
+    """Run a Python program on an input, in `room` or the first that holds on this machine.
 
-    Where the machine offers no room without network the program is refused, unless `has_open_network` says that it may
-    run all the same. Raises ProctorError when the sandbox itself cannot be started.
+    Where none holds the program is refused: it is never run in a weaker one. Raises ProctorError when a room that held
+    before cannot be made.
     """
-    chosen = limits or Limits()
-    room = find_room()
-    if room is None and not has_open_network:
+    room = room or find_room()
+    if room is None:
         return RunOutcome("refused")
+    chosen, interpreter = limits or Limits(), interpreter or find_interpreter()
     folder = Path(tempfile.mkdtemp(prefix="proctor-sandbox-"))
     try:
-        # The program may run as another user, who must get in, and write nowhere but here.
-        folder.chmod(0o777)
         (folder / "program.py").write_text(program, encoding="utf-8", errors="replace")
         (folder / "input").write_text(stdin, encoding="utf-8", errors="replace")
-        worker = folder / "worker.py"
-        shutil.copyfile(Path(__file__).with_name(f"{WORKER.rpartition('.')[2]}.py"), worker)
-        for path in folder.iterdir():
-            path.chmod(0o644)
-        # Not the virtual environment's: nothing that is installed is needed.
-        python = os.path.realpath(sys.executable)
-        command = [*(room or ()), python, "-I", "-S", "-B", str(worker), json.dumps(vars(chosen))]
-        return _wait(command, folder, chosen)
+        (folder / "filter").write_bytes(build_filter())
+        shutil.copyfile(find_worker(), folder / "worker.py")
+        return _wait(room(interpreter, folder, vars(chosen)), folder, chosen)
     except OSError as error:
         raise ProctorError(
             f"The sandbox cannot be started ({type(error).__name__}). Check free space in {tempfile.gettempdir()}."
@@ -107,28 +96,34 @@ def run_program(
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def find_worker() -> Path:
+    """The file that is run in a room."""
+    return Path(__file__).with_name(f"{WORKER.rpartition('.')[2]}.py")
+
+
 @lru_cache(maxsize=1)
-def find_room() -> tuple[str, ...] | None:
-    """The words that begin a command without network on this machine; null where it offers none."""
-    for room in _ROOMS if shutil.which("unshare") else ():
-        try:
-            done = subprocess.run([*room, "true"], capture_output=True, timeout=10)
-        except (OSError, subprocess.TimeoutExpired):
-            continue
-        if done.returncode == 0:
-            return room
-    return None
+def find_room() -> Room | None:
+    """The first kind of room that holds a program which tries to get out; None without any."""
+    return next((room for room in ROOMS if does_hold(room, find_interpreter())), None)
 
 
-def run_examples(
-    program: str, examples: Sequence[tuple[str, str]], *, has_open_network: bool = False
-) -> Execution | None:
+def does_hold(room: Room, interpreter: Interpreter) -> bool:
+    """Whether a program in that room reaches neither network, nor files, nor another process."""
+    try:
+        readable = "|".join([*interpreter.reads, WORK])
+        tried = run_program(TRIAL, readable, room=room, interpreter=interpreter)
+    except ProctorError:
+        return False
+    return tried == RunOutcome("finished", "held\n")
+
+
+def run_examples(program: str, examples: Sequence[tuple[str, str]]) -> Execution | None:
     """The result of running a program on (input, output) pairs.
 
     The first pair that is not right decides; the result is None without any pair.
     """
     for stdin, wanted in examples[:_MOST_EXAMPLES]:
-        outcome = run_program(program, stdin, has_open_network=has_open_network)
+        outcome = run_program(program, stdin)
         if outcome.status != "finished":
             return outcome.status
         if outcome.output.split() != wanted.split():
@@ -136,20 +131,17 @@ def run_examples(
     return "passed" if examples else None
 
 
-def run_reference(question: SetQuestion, *, has_open_network: bool) -> Execution | None:
+def run_reference(question: SetQuestion) -> Execution | None:
     """What the asker's own program comes to on its own examples."""
     if question.put is None:
         return None
     return run_examples(
         strip_fence(question.put.reference_answer),
         read_examples(question.details),
-        has_open_network=has_open_network,
     )
 
 
-def run_answer(
-    question: SetQuestion, answer: GivenAnswer, domain: Domain, *, has_open_network: bool
-) -> GivenAnswer:
+def run_answer(question: SetQuestion, answer: GivenAnswer, domain: Domain) -> GivenAnswer:
     """The answer with the result of its program on the question's examples.
 
     A program that is not in Python is not run.
@@ -158,9 +150,7 @@ def run_answer(
     language = next((str((answer.reply.value or {}).get(key, "")) for key in keys), "")
     if answer.text is None or not language.strip().casefold().startswith("python"):
         return answer
-    execution = run_examples(
-        strip_fence(answer.text), read_examples(question.details), has_open_network=has_open_network
-    )
+    execution = run_examples(strip_fence(answer.text), read_examples(question.details))
     return replace(answer, execution=execution)
 
 
@@ -193,9 +183,17 @@ def _wait(command: Sequence[str], folder: Path, limits: Limits) -> RunOutcome:
         (folder / "input").open("rb") as given,
         (folder / "output").open("wb") as output,
         (folder / "errors").open("wb") as errors,
+        (folder / "ready").open("wb") as ready,
     ):
         process = subprocess.Popen(
-            command, stdin=given, stdout=output, stderr=errors, cwd=folder, env={}, start_new_session=True
+            [*command, str(ready.fileno())],
+            stdin=given,
+            stdout=output,
+            stderr=errors,
+            cwd=folder,
+            env={},
+            start_new_session=True,
+            pass_fds=[ready.fileno()],
         )
         try:
             code = process.wait(limits.wall_s)
@@ -203,10 +201,14 @@ def _wait(command: Sequence[str], folder: Path, limits: Limits) -> RunOutcome:
             code = None
         finally:
             _end_group(process)
+    said = (folder / "errors").read_bytes()[-2000:]
+    # What goes wrong before the program has begun is this machine's fault, and says nothing about the program.
+    if not (folder / "ready").stat().st_size:
+        last = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise ProctorError(f"The sandbox could not be made: {last or 'it did not answer in time'}.")
     if code is None or code in _OVERTIME:
         return RunOutcome("timeout")
     if code:
-        said = (folder / "errors").read_bytes()[-2000:]
         return RunOutcome("memory" if b"MemoryError" in said else "error")
     return RunOutcome("finished", (folder / "output").read_bytes().decode("utf-8", "replace"))
 

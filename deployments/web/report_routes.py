@@ -1,0 +1,70 @@
+"""The report site for those who watch, as it was rendered last, and what its numbers open.
+
+The pages are those of the folder. What the server adds is its own navigation, and a link from every number to its answers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import quote, urlencode
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from deployments.web.pages import render_doors, render_page
+from deployments.web.run_routes import open_lake_for
+from deployments.web.visitor import Config, Watcher
+from schemas.vocabulary import DISCIPLINES, PROMPT_STYLES
+from tasks.watching import find_sat_run
+
+# The files of a site: pages, and beside them or in `data` what they load and link.
+_NAME: Final = re.compile(r"(?:data/)?[\w-][\w.-]*\.(html|css|js|csv)")
+_KINDS: Final = {"css": "text/css", "js": "text/javascript", "csv": "text/csv"}
+# As the pages say themselves; figures are drawn by a library that compiles their scales.
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self' 'unsafe-eval'; img-src data:; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+# Where the frame of a page has its navigation, and where its script finds that numbers open answers.
+_DOORS: Final = '<nav class="doors"'
+_ROOT: Final = "<html "
+
+
+def add_report_routes(app: FastAPI) -> None:
+    """Add the report site and the way from its numbers to answers."""
+
+    @app.get("/report/{name:path}")
+    def show_report(request: Request, visitor: Watcher, settings: Config, name: str = "") -> Response:
+        folder = settings.home / "reports"
+        found = _NAME.fullmatch(name or "index.html")
+        if found is None:
+            raise HTTPException(404)
+        path = folder / found.group()
+        if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
+            if name in ("", "index.html"):
+                return render_page(request, "report_none.html", visitor)
+            raise HTTPException(404)
+        if found[1] != "html":
+            return Response(path.read_bytes(), media_type=_KINDS[found[1]])
+        doors = render_doors(request, visitor)
+        text = path.read_text("utf-8").replace(_ROOT, f'{_ROOT}data-answers="/answers-of" ', 1)
+        return HTMLResponse(
+            text.replace(_DOORS, f"{doors}{_DOORS}", 1), headers={"content-security-policy": _POLICY}
+        )
+
+    @app.get("/answers-of")
+    def open_answers(
+        request: Request, visitor: Watcher, edition: str, model: str, style: str, discipline: str = ""
+    ) -> Response:
+        """The list of answers behind a published number."""
+        lake = open_lake_for(request)
+        if lake is None or style not in PROMPT_STYLES or discipline not in ("", *DISCIPLINES):
+            raise HTTPException(404)
+        run_id = find_sat_run(lake, edition, model, style)
+        if run_id is None:
+            raise HTTPException(404)
+        query = {"model": model, "style": style} | ({"discipline": discipline} if discipline else {})
+        return RedirectResponse(f"/runs/{quote(run_id, safe='')}/answers?{urlencode(query)}", 303)

@@ -1,0 +1,195 @@
+"""What a program may ask of the kernel: what a computation needs, and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import tempfile
+from functools import lru_cache
+from typing import Any
+
+from schemas.errors import ProctorError
+
+# Enough for the standard library to compute, to use files in one folder, and threads. Everything else is refused: sockets, other
+# programs and processes, mounts, namespaces, keys, tracing, io_uring, and whatever a later kernel brings.
+_ALLOWED = [
+    "read",
+    "write",
+    "readv",
+    "writev",
+    "pread64",
+    "pwrite64",
+    "preadv",
+    "pwritev",
+    "lseek",
+    "_llseek",
+    "close",
+    "close_range",
+    "dup",
+    "dup2",
+    "dup3",
+    "fcntl",
+    "fcntl64",
+    "flock",
+    "open",
+    "openat",
+    "creat",
+    "stat",
+    "stat64",
+    "lstat",
+    "lstat64",
+    "fstat",
+    "fstat64",
+    "fstatat64",
+    "newfstatat",
+    "statx",
+    "access",
+    "faccessat",
+    "faccessat2",
+    "readlink",
+    "readlinkat",
+    "getdents",
+    "getdents64",
+    "getcwd",
+    "chdir",
+    "fchdir",
+    "mkdir",
+    "mkdirat",
+    "rmdir",
+    "rename",
+    "renameat",
+    "renameat2",
+    "unlink",
+    "unlinkat",
+    "truncate",
+    "ftruncate",
+    "ftruncate64",
+    "fsync",
+    "fdatasync",
+    "fadvise64",
+    "umask",
+    "utimensat",
+    "statfs",
+    "fstatfs",
+    "copy_file_range",
+    "sendfile",
+    "brk",
+    "mmap",
+    "mmap2",
+    "munmap",
+    "mprotect",
+    "mremap",
+    "madvise",
+    "membarrier",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "rt_sigpending",
+    "rt_sigtimedwait",
+    "sigreturn",
+    "sigaltstack",
+    "tgkill",
+    "pause",
+    "futex",
+    "futex_time64",
+    "set_robust_list",
+    "get_robust_list",
+    "rseq",
+    "set_tid_address",
+    "gettid",
+    "sched_yield",
+    "sched_getaffinity",
+    "getpid",
+    "getppid",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "getresuid",
+    "getresgid",
+    "getgroups",
+    "getpgrp",
+    "getpgid",
+    "getsid",
+    "uname",
+    "sysinfo",
+    "times",
+    "getrusage",
+    "getrlimit",
+    "ugetrlimit",
+    "setrlimit",
+    "getrandom",
+    "time",
+    "gettimeofday",
+    "clock_gettime",
+    "clock_gettime64",
+    "clock_getres",
+    "clock_getres_time64",
+    "nanosleep",
+    "clock_nanosleep",
+    "clock_nanosleep_time64",
+    "alarm",
+    "setitimer",
+    "getitimer",
+    "pipe",
+    "pipe2",
+    "poll",
+    "ppoll",
+    "ppoll_time64",
+    "select",
+    "_newselect",
+    "pselect6",
+    "pselect6_time64",
+    "epoll_create",
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_wait",
+    "epoll_pwait",
+    "eventfd2",
+    "arch_prctl",
+    "exit",
+    "exit_group",
+    "restart_syscall",
+    "wait4",
+    "waitid",
+]
+# Of `ioctl`: is it a terminal, close it on exec, how much is there. Of `prctl`: a thread's name.
+_IOCTLS = (0x5401, 0x5450, 0x5451, 0x541B)
+_PRCTL_SET_NAME = 15
+_CLONE_THREAD = 0x00010000
+
+
+@lru_cache(maxsize=1)
+def build_filter() -> bytes:
+    """The filter for this machine's processor, in the form that the kernel takes.
+
+    Raises ProctorError where libseccomp is not installed.
+    """
+    try:
+        import pyseccomp as seccomp
+    except (ImportError, RuntimeError, OSError):
+        raise ProctorError(
+            "Programs are run with libseccomp alone. Install it (on Debian: libseccomp2)."
+        ) from None
+    found = seccomp.SyscallFilter(defaction=seccomp.ERRNO(errno.EPERM))
+    for name in _ALLOWED:
+        _allow(found, name)
+    # Threads, but no process: the limit of memory is the limit of the whole program.
+    _allow(found, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, _CLONE_THREAD))
+    # Its arguments lie in memory, where no filter can read them; without it `clone` is used.
+    found.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
+    for command in _IOCTLS:
+        _allow(found, "ioctl", seccomp.Arg(1, seccomp.EQ, command))
+    _allow(found, "prctl", seccomp.Arg(0, seccomp.EQ, _PRCTL_SET_NAME))
+    with tempfile.TemporaryFile() as file:
+        found.export_bpf(file)
+        file.seek(0)
+        return file.read()
+
+
+def _allow(found: Any, name: str, *conditions: Any) -> None:
+    import pyseccomp as seccomp
+
+    # A name of another processor.
+    with contextlib.suppress(ValueError):
+        found.add_rule(seccomp.ALLOW, name, *conditions)

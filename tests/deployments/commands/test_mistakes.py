@@ -1,0 +1,138 @@
+"""Mistakes of a newcomer: each ends in one sentence that says what, where, and what to do."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from schemas.settings import Settings
+from tasks.review import close_batch
+from tasks.review.assigning import assign_batch
+from tasks.review.channels import export_batch
+from tests.deployments.test_cli import invoke
+from tests.tasks.review.conftest import make_frame, make_question
+from tests.tasks.review.kit import Annotator
+from warehouse.ledger.engine.moments import now_text
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.ledger.trust.users import add_user
+
+PEOPLE = ("chen", "dai")
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home as `proctor init` makes it, with a batch that chen and dai review."""
+    home = tmp_path_factory.mktemp("mistakes") / "home"
+    assert invoke(home, "init").exit_code == 0
+    settings = Settings(home=home)
+    with open_ledger(settings.ledger_address) as ledger:
+        with ledger.write() as connection:
+            for name in PEOPLE:
+                add_user(connection, user_id=name, role="annotator")
+        who = [Annotator(name) for name in PEOPLE]
+        assign_batch(ledger, "b1", make_frame([make_question(1)]), who, settings, now_text())
+    return home
+
+
+@pytest.fixture
+def home(template: Path, tmp_path: Path) -> Path:
+    shutil.copytree(template, tmp_path / "home")
+    return tmp_path / "home"
+
+
+def check(done: Result, code: int, *says: str) -> None:
+    """One sentence on standard error, no trace, and the exit code."""
+    told = done.output
+    assert done.exit_code == code, told
+    assert "Traceback" not in told and (done.exception is None or isinstance(done.exception, SystemExit))
+    assert told.count("Error: ") <= 1
+    for one in says:
+        assert one in told
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (("sql", "leaderbord"), "There is no query 'leaderbord'. Did you mean 'leaderboard'?"),
+        (("models", "check", "sim-exmaple"), "Did you mean 'sim-example'?"),
+        (("exam", "user", "add", "zhao", "--role", "anotator"), "Did you mean 'annotator'?"),
+        (
+            ("exam", "user", "add", "zhao", "--role", "annotator", "--discipline", "Histroy"),
+            "Discipline 'Histroy' is unknown. Did you mean 'History'?",
+        ),
+        (("review", "annotator", "chen", "--level", "Histroy=expert"), "Did you mean 'History'?"),
+        (("review", "guidelines", "--chinese", "规则"), "--chinese goes with --publish"),
+        (("evaluate", "--month", "2026-13"), "is not a month"),
+        (("exam", "user", "add", "chen", "--role", "annotator"), "There is already a user 'chen'"),
+        (
+            ("models", "add", "sim-example", "--url", "http://127.0.0.1:9/v1", "--organisation", "Me"),
+            "--again",
+        ),
+    ],
+)
+def test_what_is_misspelt_or_there_already_is_said_in_one_sentence(
+    home: Path, typed: tuple[str, ...], says: str
+) -> None:
+    check(invoke(home, *typed), 2, says)
+
+
+def test_with_nothing_judged_publish_says_so_and_names_the_step_before(home: Path) -> None:
+    check(invoke(home, "publish"), 0, "No run is judged", "Next: proctor evaluate, then proctor judge")
+
+
+def test_a_workbook_that_is_open_in_a_spreadsheet_program_keeps_no_other_from_being_read(
+    home: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "workbooks"
+    with open_ledger(Settings(home=home).ledger_address) as ledger:
+        first, *_ = export_batch(ledger, "b1", folder)
+    mark = first.with_name(f"~${first.name}")
+    mark.write_bytes(b"\x04chen")
+    # As the shell spells out `workbooks/*.xlsx`.
+    done = invoke(home, "review", "import", *sorted(map(str, folder.iterdir())))
+    check(done, 0, f"{first} is open in another program: what is not saved there is not read.", "0 new")
+    check(invoke(home, "review", "import", str(mark)), 2, "Name that one.")
+
+
+def test_a_workbook_of_a_closed_batch_is_named_and_not_to_be_corrected(home: Path, tmp_path: Path) -> None:
+    with open_ledger(Settings(home=home).ledger_address) as ledger:
+        path, *_ = export_batch(ledger, "b1", tmp_path / "workbooks")
+        close_batch(ledger, "b1", now_text(), early=True)
+    check(
+        invoke(home, "review", "import", str(path)),
+        1,
+        f"{path}: Review batch b1 was closed",
+        "Next: proctor review status",
+    )
+
+
+def test_an_endpoint_at_a_closed_port_is_named_with_what_to_do(home: Path) -> None:
+    url = "http://127.0.0.1:9/v1"
+    check(invoke(home, "models", "add", "mine", "--url", url, "--organisation", "Me"), 0)
+    done = invoke(home, "models", "check", "mine")
+    check(
+        done,
+        1,
+        f"Nothing answers at {url}: start what serves it, or correct its address",
+        "0 of 1 models answer",
+    )
+
+
+def test_the_example_of_a_role_goes_when_an_own_model_comes_and_a_changed_one_stays(home: Path) -> None:
+    registry = Settings(home=home).registry_path
+    own = ("--url", "http://127.0.0.1:9/v1", "--organisation", "Me", "--simulated")
+    assert "examples removed: sim-example" in invoke(home, "models", "add", "mine", *own).output
+    assert "sim-judge-north:" in registry.read_text()
+    changed = registry.read_text().replace("organisation: Example", "organisation: Mine by now")
+    registry.write_text(changed)
+    assert "examples removed: none" in invoke(home, "models", "add", "judge", *own, "--roles", "judge").output
+    assert "sim-judge-north:" in registry.read_text() and "sim-example:" not in registry.read_text()
+
+
+def test_init_says_what_it_makes_and_nothing_where_all_is_there(tmp_path: Path) -> None:
+    first, second = (invoke(tmp_path / "home", "init").output for _ in range(2))
+    assert "Making the ledger" in first and "tables of the lake" in first
+    assert "Making" not in second
