@@ -98,7 +98,7 @@ CALIBRATION_SAMPLES = Table(
             high=3,
         ),
         Column("pool_count", "int", "Responses of the candidate that could be drawn.", required=True, low=1),
-        Column("raters", "texts", "Users who are to rate it."),
+        Column("raters", "texts", "Users who rate it."),
         Column("drawn_at", "timestamp", "When it was drawn.", required=True),
         IS_SIMULATED,
     ),

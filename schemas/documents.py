@@ -31,7 +31,7 @@ DOCUMENTS = Table(
     own_columns=(
         Column("document_id", "text", "UUIDv5 of the file's bytes.", required=True, pattern=UUID_PATTERN),
         Column("sha256", "text", "SHA-256 of the file's bytes; names the archived original.", required=True),
-        Column("document_name", "text", "File name as it came in.", required=True),
+        Column("document_name", "text", "Name of the file as it was given.", required=True),
         Column("source_path", "text", "Path relative to the folder that was ingested."),
         Column("size_bytes", "int", "Size of the file.", required=True, low=0),
         Column("media_type", "text", "Media type found in the content, whatever the suffix says."),
@@ -114,7 +114,7 @@ DOCUMENT_RELEASES = Table(
 
 LAYOUTS = Table(
     name="layouts",
-    grain="One row per time that somebody corrected how a paper is divided: what later papers of its source try as well.",
+    grain="One row per time that somebody corrected how a paper is divided: later papers of its source try this as well.",
     key=("document_id", "corrected_at"),
     unit="a document, and after its first time a slash and the number of the time",
     stage="ingest",

@@ -180,7 +180,7 @@ EDITIONS = Table(
 
 EDITION_SESSIONS = Table(
     name="edition_sessions",
-    grain="One row per edition and session that speaks in it.",
+    grain="One row per edition and session that it counts.",
     key=("edition_id", "session_id"),
     unit="an edition",
     stage="publish",
@@ -411,9 +411,9 @@ EDITION_PAIRS = Table(
 
 IMPROVEMENTS = Table(
     name="improvements",
-    grain="One row per month since which it is told, prompt style and candidate with two editions: how its S has moved.",
+    grain="One row per starting month, prompt style and candidate with two editions: how its S has moved since.",
     key=("since_month", "prompt_style", "model", "is_simulated"),
-    unit="a month since which it is told",
+    unit="a starting month",
     stage="publish",
     own_columns=(
         Column("since_month", "text", "Editions from this month on are looked at.", required=True),

@@ -232,7 +232,7 @@ ERROR_SAMPLES = Table(
         MODEL,
         PROMPT_STYLE,
         Column("discipline", "text", "Discipline of the question.", required=True, allowed=DISCIPLINES),
-        replace(JUDGE, about="The judge by whose stars it failed."),
+        replace(JUDGE, about="The judge whose stars made it a failure."),
         Column("stars", "int", "The judge's stars.", required=True, low=0, high=1),
         Column("failed_count", "int", "Failed responses of the candidate in the run.", required=True, low=1),
         Column("sample_size", "int", "Of these drawn.", required=True, low=1),

@@ -155,16 +155,16 @@ class Settings(BaseSettings):
         description="How people sign in at the web desk: kinds of sign-in, in the order in which the page offers them.",
     )
     sign_in_options: dict[str, dict[str, SecretStr]] = Field(
-        {}, description="What a kind of sign-in of another package is told, by its name and the option's."
+        {}, description="Options of each kind of sign-in that another package brings, by its name."
     )
     sign_in_admits: bool = Field(
         False,
-        description="Whether whoever is recognised and has no account gets one: an annotator of no discipline, who is given nothing.",
+        description="Whether somebody who is recognised and has no account gets one, as an annotator of no discipline who is given nothing.",
     )
     sign_in_roles: dict[str, Literal["admin", "examiner", "annotator", "analyst"]] = Field(
         {},
-        description="Roles by what a kind of sign-in claims of somebody, the first that fits at each sign-in; who has no such claim is an "
-        "annotator of no discipline. Without it roles are given here alone.",
+        description="Roles by the claims of a kind of sign-in, the first that fits at each sign-in; somebody without such a claim is an "
+        "annotator of no discipline. Without it, roles are given here alone.",
     )
     web_url: str | None = Field(
         None, description="Address at which browsers reach the web desk; for sign-in by way of another site."

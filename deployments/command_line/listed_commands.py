@@ -84,7 +84,7 @@ COMMANDS: Final = (
     Listed(
         "recalibrate",
         "judge.recalibration",
-        "Say what a fit of all editions from nothing would move; writes nothing.",
+        "Show what a new fit of all editions would move; write nothing.",
     ),
     Listed("stability", "judge.stability", "Draw other samples from the questions of a published edition."),
     Listed(
@@ -97,9 +97,11 @@ COMMANDS: Final = (
         "verdict", "analyse.verdict", "Say whether A is better than B, by how much, since when and how sure."
     ),
     Listed("gscore", "gscore.score", "Score generated text against references."),
-    Listed("settings", "operate.settings", "What can be set, and what is. Without a command: `list`."),
+    Listed(
+        "settings", "operate.settings", "Settings: what can be set, and to what. Without a command: `list`."
+    ),
     Listed("start", "operate.start", "Your own first month, step by step: from papers to a leaderboard."),
-    Listed("clock", "operate.clock", "Compare the clock with what else is known of the time."),
+    Listed("clock", "operate.clock", "Compare the clock with other evidence of the time."),
     Listed(
         "sql",
         "analyse.query",
@@ -140,7 +142,7 @@ COMMANDS: Final = (
     Listed(
         "hosts",
         "operate.hosts",
-        "What the hosts of an installation share, and whether this one has it so. Without a command: `list`.",
+        "What the hosts of an installation share, and whether this one has the same. Without a command: `list`.",
     ),
     Listed(
         "dedupe", "papers.bank", "Find duplicates. Without a command: `run`, over the bank and what arrived."
@@ -156,17 +158,17 @@ COMMANDS: Final = (
         "The models of the registry, and whether they answer. Without a command: `list`.",
     ),
     Listed("exam", "exam.sessions", "Plan and serve the exam; users, tokens and sessions."),
-    Listed("approvals", "exam.approvals", "What needs a second person (PROCTOR_TWO_PERSONS)."),
+    Listed("approvals", "exam.approvals", "Requests that need a second person (PROCTOR_TWO_PERSONS)."),
     Listed(
         "unparsed",
         "judge.unparsed",
-        "Responses that no judge could be read of: a person gives them their stars.",
+        "Responses for which no judge's reply could be read: a person gives the stars.",
     ),
     Listed(
         "calibrate", "judge.calibrate", "Judges compared with people, who rate a sample of responses blind."
     ),
     Listed("drift", "judge.drift", "The same responses judged again every month: has a judge changed?"),
-    Listed("export", "analyse.edition_exports", "What was published, in the forms of others."),
+    Listed("export", "analyse.edition_exports", "Published editions in the formats of other tools."),
     Listed(
         "errors",
         "judge.errors",
@@ -218,7 +220,7 @@ SECTIONS: Final = {
         "approvals",
     ),
     "How far the judges can be believed": ("calibrate", "drift", "errors", "recalibrate", "stability"),
-    "Read what came of it": (
+    "Read the results": (
         "verdict",
         "figure",
         "improvement",

@@ -95,7 +95,7 @@ def examine_sides(ledger: Ledger, note: NoteFinding) -> None:
         "ledger against the exam's database",
         f"not of one moment: {name_some(strays)}" if strays else "of one moment",
         not strays,
-        "one of the two files was put back without the other: put back the one that belongs to it, with its -wal; else restore both "
+        "one of the two files was put back without the other: put back the other one too, with its -wal; else restore both "
         "from one backup",
     )
 
@@ -110,7 +110,7 @@ def examine_months(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
         "; ".join(one.describe() for one in months[:_SHOWN_MONTHS])
         or "none in the lake that the ledger has not closed",
         not months,
-        "an older ledger was put in place, or the lake's is another's: put back the newer ledger with its -wal; else restore ledger and "
+        "an older ledger was put in place, or the lake belongs to another one: put back the newer ledger with its -wal; else restore ledger and "
         "lake from one backup",
     )
 

@@ -31,7 +31,7 @@ _FORGOTTEN: Final = timedelta(days=7)
 
 
 def examine_prefect(settings: Settings, ledger: Ledger, note: Findings) -> None:
-    """Whether server and workers are well, and what is scheduled can run within a budget."""
+    """Whether server and workers run, and what is scheduled can run within a budget."""
     from deployments.flow_runs.server import read_started, read_state
     from warehouse.ledger.engine.runs.flow_runs import list_flow_schedules
 
@@ -83,7 +83,7 @@ def _examine_recipients(settings: Settings, note: Findings) -> None:
             "told of failed runs",
             error,
             False,
-            "correct PROCTOR_NOTIFY for the worker; until then nobody is told",
+            "correct PROCTOR_NOTIFY for the worker; until then nobody hears of failures",
         )
     else:
         note("told of failed runs", f"{told} (PROCTOR_NOTIFY)" if told else "nobody (PROCTOR_NOTIFY)", True)

@@ -48,7 +48,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         (400, "The request is not HTTP or JSON as the server reads it."),
         (401, "The token is missing, wrongly signed, or expired."),
         (403, "The user, its role, the session or the lease does not allow it."),
-        (404, "There is no such thing."),
+        (404, "There is nothing at this address."),
         (409, "The state does not allow it: answered already, not handed out, taken."),
         (413, "The request is too large."),
         (422, "A field is missing or malformed; the message names it."),
@@ -105,7 +105,7 @@ def create_app(settings: Settings, *, ledger: Ledger | None = None, has_docs: bo
     app.add_exception_handler(RequestValidationError, refuse_form)
     app.add_exception_handler(HTTPException, refuse_http)
     add_practice_routes(app, settings)
-    add_session_routes(app)
+    add_session_routes(app, settings)
     add_administration_routes(app, settings)
     add_approval_routes(app)
     if has_docs:

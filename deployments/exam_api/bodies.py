@@ -13,6 +13,7 @@ _LARGEST_INT = 2**31 - 1
 Name = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[^\x00-\x1f\x7f]+$")]
 SessionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,80}$")]
 Count = Annotated[int, Field(ge=0, le=_LARGEST_INT)]
+PlaceNumber = Annotated[int, Field(ge=1, le=_LARGEST_INT)]
 Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 LeaseSecret = Annotated[str, StringConstraints(min_length=32, max_length=200, pattern=r"^[A-Za-z0-9_.~-]+$")]
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import FastAPI, Query
+from fastapi import FastAPI, Query, Response
+from fastapi.concurrency import run_in_threadpool
 
 from deployments.exam_api import bodies
 from deployments.exam_api.caller import Exam, Held, Token
 from deployments.exam_api.pages import MOST_PER_PAGE, Limit, cut_page
+from schemas.errors import ExamError, StoreError
+from schemas.settings import Settings
 from tasks.exam import describe_session, describe_task
 from tasks.exam.protocol import Answer, Lease, Put
+from tasks.questions.pictures import name_media_type
+from tasks.questions.pictures import read_picture as load_bytes
 
 
-def add_session_routes(app: FastAPI) -> None:
-    """Add what candidates and those who watch them may ask."""
+def add_session_routes(app: FastAPI, settings: Settings) -> None:
+    """Add what candidates and those who watch them may ask; `settings` say where pictures lie."""
 
     @app.get("/health")
     async def check_health() -> bodies.Health:
@@ -64,6 +69,29 @@ def add_session_routes(app: FastAPI) -> None:
     async def next_question(lease: Held, token: Token, protocol: Exam) -> bodies.NextBody:
         """The next question, or the pending one again; null when the session is finished."""
         return bodies.NextBody(question=describe_question(await protocol.next_question(token, lease)))
+
+    @app.get(
+        "/sessions/{session_id}/questions/{seq}/pictures/{number}",
+        response_class=Response,
+        responses={200: {"content": {"image/png": {}, "image/jpeg": {}}}},
+    )
+    async def read_picture(
+        lease: Held, token: Token, protocol: Exam, seq: bodies.PlaceNumber, number: bodies.PlaceNumber
+    ) -> Response:
+        """A picture of the question that is to be answered now; its SHA-256 stands in the question.
+
+        Only who holds the lease gets it, and only until the question is answered.
+        """
+        sha256 = await protocol.find_picture(token, lease, seq, number)
+        try:
+            data = await run_in_threadpool(load_bytes, settings.archive_dir, sha256)
+        except StoreError:
+            raise ExamError(
+                409,
+                "picture_lost",
+                "The picture is not there, or is not what the question's hash says. Tell the examiner, who restores it.",
+            ) from None
+        return Response(data, media_type=name_media_type(data), headers={"Cache-Control": "no-store"})
 
     @app.post("/sessions/{session_id}/answers")
     async def submit_answer(

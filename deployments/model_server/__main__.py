@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
         description="An OpenAI-compatible server of simulated models.",
     )
     parser.add_argument(
-        "--profile", type=Path, default=DEFAULT_PROFILE, help="who answers, and how well (YAML)"
+        "--profile", type=Path, default=DEFAULT_PROFILE, help="the models, and how well they answer (YAML)"
     )
     parser.add_argument(
         "--key", type=Path, help="answer key (JSON lines); without one every question is unknown"

@@ -36,6 +36,7 @@ class KnownQuestion:
     answer: tuple[str, ...]
     labels: tuple[str, ...] = ()
     explanation: str | None = None
+    pictures: tuple[str, ...] = ()
 
 
 class AnswerKey:
@@ -76,6 +77,8 @@ def build_answer_key(bank: pl.DataFrame) -> bytes:
             "labels": [option.label for option in question.options],
             "explanation": question.explanation,
         }
+        if question.bare.pictures:
+            entry["pictures"] = [picture.sha256 for picture in question.bare.pictures]
         lines.append(json.dumps(entry, ensure_ascii=False))
     return ("\n".join(lines) + "\n").encode() if lines else b""
 
@@ -97,6 +100,7 @@ def parse_answer_key(content: bytes) -> AnswerKey:
                     answer=tuple(fields["answer"]),
                     labels=tuple(fields.get("labels") or ()),
                     explanation=fields.get("explanation"),
+                    pictures=tuple(fields.get("pictures") or ()),
                 )
             )
         except (ValueError, KeyError, TypeError):

@@ -123,6 +123,7 @@ class SimulatedModel:
         manner: how it answers whatever it is asked, without knowing anything: `blind`, `echo` or `inject` (gaming.py); empty for one
             that answers as well as it can.
         is_thinking: whether it returns its reasoning apart from the answer.
+        sees_pictures: whether it sees the pictures of a request; it knows a question with pictures only with all of them before it.
         agreement: share of a judge's stars that equal the true ones.
         leniency: -1 to 1; a judge that errs gives more stars (1), fewer (-1), or either (0).
         noise: share of a judge's stars that it gives by lot, whatever the answer; one with 1 judges at random.
@@ -153,6 +154,7 @@ class SimulatedModel:
     )
     manner: str = ""
     is_thinking: bool = False
+    sees_pictures: bool = False
     agreement: float = 0.95
     leniency: float = 0.0
     noise: float = 0.0

@@ -35,6 +35,7 @@ from deployments.model_server.wire import (
     build_reply,
     count_usage,
     read_limit,
+    read_messages,
     refuse,
     send_stream,
     send_whole,
@@ -102,10 +103,7 @@ class SimulatedServer:
         try:
             body = json.loads(raw)
             model = self.profile.models.get(body["model"])
-            messages = [
-                {"role": str(message["role"]), "content": str(message["content"])}
-                for message in body["messages"]
-            ]
+            messages, seen = read_messages(body)
         except (ValueError, KeyError, TypeError):
             return refuse(400, "invalid_request")
         if model is None:
@@ -120,7 +118,7 @@ class SimulatedServer:
             return refuse(429, "rate_limit_exceeded", {"Retry-After": f"{model.faults.retry_after_s:g}"})
         if fault == "server_error":
             return refuse(500, "server_error")
-        completion = self._write(model, messages, body, fault)
+        completion = self._write(model, messages, body, fault, seen)
         usage = count_usage(messages, completion, read_limit(body))
         for kind in ("prompt_tokens", "completion_tokens"):
             self.billed[model.name, kind] += usage[kind]
@@ -147,10 +145,7 @@ class SimulatedServer:
         raw = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         try:
             model = self.profile.models.get(body["model"])
-            messages = [
-                {"role": str(message["role"]), "content": str(message["content"])}
-                for message in body["messages"]
-            ]
+            messages, seen = read_messages(body)
         except (KeyError, TypeError):
             return 400, build_error("invalid_request")
         if model is None:
@@ -163,7 +158,7 @@ class SimulatedServer:
             return 429, build_error("rate_limit_exceeded")
         if fault == "server_error":
             return 500, build_error("server_error")
-        completion = self._write(model, messages, body, fault)
+        completion = self._write(model, messages, body, fault, seen)
         usage = count_usage(messages, completion, read_limit(body))
         for kind in ("prompt_tokens", "completion_tokens"):
             self.batch_billed[model.name, kind] += usage[kind]
@@ -174,7 +169,12 @@ class SimulatedServer:
         return 200, build_reply(model, completion, None if fault == "no_usage" else usage)
 
     def _write(
-        self, model: SimulatedModel, messages: list[dict[str, str]], body: dict[str, Any], fault: str | None
+        self,
+        model: SimulatedModel,
+        messages: list[dict[str, str]],
+        body: dict[str, Any],
+        fault: str | None,
+        seen: frozenset[str],
     ) -> Completion:
         """What the model says, after faults of the answer and the limit on tokens."""
         if fault == "empty":
@@ -182,7 +182,7 @@ class SimulatedServer:
         if fault == "refusal":
             is_english = not any("\u4e00" <= char <= "\u9fff" for char in messages[-1]["content"])
             return Completion("", refusal=_REFUSALS[is_english], finish_reason="content_filter")
-        text = self._write_text(model, messages, str(body.get("seed", "")))
+        text = self._write_text(model, messages, str(body.get("seed", "")), seen)
         reasoning = _THINKING if model.is_thinking else None
         limit = read_limit(body)
         most = None if limit is None else limit * 3
@@ -192,7 +192,9 @@ class SimulatedServer:
             return Completion(text.encode()[:most].decode(errors="ignore"), reasoning, finish_reason="length")
         return Completion(text, reasoning)
 
-    def _write_text(self, model: SimulatedModel, messages: list[dict[str, str]], draw: str) -> str:
+    def _write_text(
+        self, model: SimulatedModel, messages: list[dict[str, str]], draw: str, seen: frozenset[str]
+    ) -> str:
         seed = self.profile.seed
         league_task = find_league_task(messages)
         if league_task is not None:
@@ -210,6 +212,10 @@ class SimulatedServer:
             return write_task_reply(task, model.writing, seed, model.name, draw)
         question = extract_question(messages)
         entry = self.key.find(question) if question is not None else None
+        if entry is not None and not (
+            set(entry.pictures) <= seen and (model.sees_pictures or not entry.pictures)
+        ):
+            entry = None  # what is asked about is not before its eyes
         if entry is None:
             text = (
                 None

@@ -5,15 +5,18 @@ A completion is sent whole, as a stream, or as the body of a line in a batch's o
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 
 from deployments.model_server.profile import SimulatedModel
-from tasks.models import SIMULATED_FINGERPRINT
+from tasks.models import SIMULATED_FINGERPRINT, part_pictures, read_data_address
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,20 @@ def read_limit(body: dict[str, Any]) -> int | None:
     """The limit on tokens that a request states; null for none."""
     limit = body.get("max_completion_tokens") or body.get("max_tokens")
     return limit if isinstance(limit, int) and limit > 0 else None
+
+
+def read_messages(body: Mapping[str, Any]) -> tuple[list[dict[str, str]], frozenset[str]]:
+    """The messages of a request as texts, and the SHA-256 of the pictures that came with them."""
+    plain, _ = part_pictures(body["messages"])
+    seen = {
+        hashlib.sha256(base64.b64decode(read_data_address(part)[1])).hexdigest()
+        for message in body["messages"]
+        if isinstance(message["content"], list)
+        for part in message["content"]
+        if part["type"] == "image_url"
+    }
+    texts = [{"role": str(message["role"]), "content": str(message["content"])} for message in plain]
+    return texts, frozenset(seen)
 
 
 def count_usage(messages: list[dict[str, str]], completion: Completion, limit: int | None) -> dict[str, int]:

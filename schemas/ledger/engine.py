@@ -185,7 +185,7 @@ class NotedFile(LedgerRow, table="shared_files"):
     """A file that all hosts share, as it was noted: its fingerprint, never its content."""
 
     name: str = column(40, "`exam-keys.json`, `models.yaml`, `archive` …", key=True)
-    fingerprint: str = column(64, "Digest keyed with the content itself: nobody comes from it to a key.")
+    fingerprint: str = column(64, "Digest keyed with the content itself; no key can be computed from it.")
     host: str = column(255, "Where it was noted or accepted last.")
     noted_at: str = moment()
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # The chance that a piece found so is not what its source was put: matched wrongly, or added from somewhere else.
 NOISE: Final = {EXACT: 0.02, NEAR: 0.05, REWORDED: 0.3}
 ASSUMPTIONS: Final = (
-    f"Before the text was read: nobody of them {PRIOR_NOBODY:.1%}; one organisation {PRIOR_SIZES[0]:.1%}, two {PRIOR_SIZES[1]:.1%}, "
+    f"Before the text was read: none of them {PRIOR_NOBODY:.1%}; one organisation {PRIOR_SIZES[0]:.1%}, two {PRIOR_SIZES[1]:.1%}, "
     f"three {PRIOR_SIZES[2]:.1%}, shared equally over all coalitions of the size.",
     "A source gives out questions at random from what it met, the members of a coalition equally often; larger coalitions are not looked at.",
     "A question that is not from the source: "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 GATES: Final = {
     "incomplete": "sessions are open or not wholly judged",
     "answered": "too few of a candidate's questions were answered",
-    "unparsed": "too many of a candidate's answers have a judgement that nobody could read",
+    "unparsed": "too many of a candidate's answers have no judgement that could be read",
     "reference": "answers of the reference were not judged by the judge that counts",
     "discipline": "a candidate has no question of a discipline, so that it has no S",
     "agreement": "the judge agrees too little with people",
@@ -130,8 +130,8 @@ def _check_answered(basis: Basis, least: float) -> ShutGate | None:
     ]
     return ShutGate(
         "answered",
-        f"below {least:.1%} of the questions were answered by {_name(named)}; what was not counts 0. A closed session is never sat again: "
-        "`proctor runs` and `proctor exam audit` tell why; `proctor evaluate --repetition NAME` examines them again.",
+        f"below {least:.1%} of the questions were answered by {_name(named)}; unanswered ones count 0. A closed session is never sat again: "
+        "`proctor runs` and `proctor exam audit` say why; `proctor evaluate --repetition NAME` examines them again.",
     )
 
 
@@ -155,7 +155,7 @@ def _check_unparsed(basis: Basis, most: float) -> ShutGate | None:
     return ShutGate(
         "unparsed",
         f"above {most:.1%} of the answers of {_name(named)}. `proctor judge --run {basis.run['run_id']} --unparsed` judges "
-        "them again; what is then left is for a person.",
+        "them again; a person gives the stars of the rest.",
     )
 
 

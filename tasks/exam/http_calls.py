@@ -84,8 +84,10 @@ class HttpCaller:
         token: str | None,
         lease: Lease | None = None,
         json: Mapping[str, Any] | None = None,
+        *,
+        as_bytes: bool = False,
     ) -> Any:
-        """The JSON that the API replies.
+        """The JSON that the API replies; its bytes where they are asked for.
 
         429, 5xx and lost connections are tried again with growing, jittered pauses, or after the pause that the server asks for.
         Raises ExamError for a refusal, DoorError when patience is at its end.
@@ -111,6 +113,8 @@ class HttpCaller:
                     if reply.status < 500 and reply.status not in _BUSY:
                         if self._noted_as is not None:
                             note_back(self._noted_as)
+                        if as_bytes and reply.status < 400:
+                            return await reply.read()
                         return _parse_reply(reply.status, await reply.json())
                     wished_s = _read_wish(reply.headers.get("Retry-After"))
             except (aiohttp.ClientError, TimeoutError, ValueError) as error:

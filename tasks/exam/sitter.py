@@ -13,6 +13,7 @@ from schemas.errors import BudgetError, ExamError, ProctorError
 from schemas.ledger.exam import Session
 from schemas.settings import Settings
 from tasks.exam.doors import Door
+from tasks.exam.pictures import load_pictures
 from tasks.exam.protocol import Answer, Lease, Put
 from tasks.exam.protocol.tokens import KeyFile, derive_lease_secret, issue_token
 
@@ -150,7 +151,8 @@ class SessionSitter:
         from tasks.models import CallPending, CallRequest
         from tasks.questions.forms import render_prompt
 
-        messages, prompt_version = render_prompt(put.content, put.prompt_style)
+        sees = self._model.sees_pictures
+        messages, prompt_version = render_prompt(put.content, put.prompt_style, sees_pictures=sees)
         request = CallRequest(
             purpose="exam",
             messages=messages,
@@ -159,6 +161,7 @@ class SessionSitter:
             repeat=self._session.repeat,
             # Two sessions never share a reply, even where they put the same question in the same words.
             salt=f"{self._session_id}:{put.seq}",
+            pictures=load_pictures(self._settings.archive_dir, put.content) if sees else (),
         )
         call = asyncio.ensure_future(self._client.complete(self._model, request))
         try:

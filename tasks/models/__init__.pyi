@@ -34,6 +34,18 @@ from .replies import Failure as Failure
 # How a reply of a simulated model is marked.
 from .replies import SIMULATED_FINGERPRINT as SIMULATED_FINGERPRINT
 
+# A picture that goes with a request: the mark that names it there, and its bytes.
+from .picture_parts import SentPicture as SentPicture
+
+# The messages with each picture after the mark that names it in the last one, in OpenAI's form.
+from .picture_parts import attach_pictures as attach_pictures
+
+# The messages with their texts alone, and how many pictures they have.
+from .picture_parts import part_pictures as part_pictures
+
+# Media type and base64 of a picture's part.
+from .picture_parts import read_data_address as read_data_address
+
 __all__ = [
     "SIMULATED_FINGERPRINT",
     "CallFailed",
@@ -42,9 +54,13 @@ __all__ = [
     "CallRequest",
     "Failure",
     "ModelClient",
+    "SentPicture",
+    "attach_pictures",
     "check_models",
     "compute_call_key",
     "compute_status",
     "land_paid_calls",
+    "part_pictures",
     "read_call_frames",
+    "read_data_address",
 ]

@@ -23,6 +23,7 @@ from typing import Any, Literal, Self
 from schemas.errors import BudgetError, ProctorError, RegistryError
 from schemas.settings import Settings
 from tasks.models.budget import Budget
+from tasks.models.picture_parts import SentPicture, attach_pictures
 from tasks.models.presence import Presence
 from tasks.models.providers import Endpoint
 from tasks.models.registry import RegisteredModel
@@ -106,6 +107,7 @@ class CallRequest:
         repeat: independent repeat, from 1: the same question may be paid for once per repeat.
         salt: makes a further call of the same request (a judge asked again after an unparseable reply).
         parameters: over the registered parameters of the model.
+        pictures: what goes with the last message, which names each by its mark.
     """
 
     purpose: str
@@ -115,6 +117,7 @@ class CallRequest:
     repeat: int = 1
     salt: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
+    pictures: tuple[SentPicture, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -372,13 +375,16 @@ def compute_call_key(model: RegisteredModel, request: CallRequest, parameters: M
         "repeat": request.repeat,
         "salt": request.salt,
     }
+    if request.pictures:
+        identity["pictures"] = [[picture.mark, picture.sha256] for picture in request.pictures]
     text = json.dumps(identity, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def build_body(model: RegisteredModel, request: CallRequest, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The body of the request, as it is sent."""
-    body = {"model": model.endpoint_model, "messages": request.messages, **parameters}
+    messages = attach_pictures(request.messages, request.pictures) if request.pictures else request.messages
+    body = {"model": model.endpoint_model, "messages": messages, **parameters}
     if model.is_simulated and "seed" not in body:
         body["seed"] = _compute_seed(request)
     return body

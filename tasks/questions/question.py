@@ -30,11 +30,13 @@ class QuestionPicture:
         number: by which `[picture:1]` names it.
         sha256: of its bytes.
         place: one of `schemas.vocabulary.PICTURE_PLACES`.
+        alt_text: what it shows, in words, for who does not see it; null where nobody said it, or it was not asked for.
     """
 
     number: int
     sha256: str
     place: str
+    alt_text: str | None = field(default=None, repr=False)
 
 
 # Where a candidate sees a picture.
@@ -242,7 +244,7 @@ def write_options(options: Iterable[Option]) -> list[dict[str, str]]:
 def _read_pictures(row: Mapping[str, Any], *, is_shown: bool) -> tuple[QuestionPicture, ...]:
     """The pictures of a row that a candidate sees, or those that it does not."""
     return tuple(
-        QuestionPicture(int(one["number"]), one["sha256"], one["place"])
+        QuestionPicture(int(one["number"]), one["sha256"], one["place"], one.get("alt_text"))
         for one in row.get("pictures") or ()
         if (one["place"] in SHOWN_PLACES) is is_shown
     )
@@ -250,4 +252,8 @@ def _read_pictures(row: Mapping[str, Any], *, is_shown: bool) -> tuple[QuestionP
 
 def write_pictures(pictures: Iterable[QuestionPicture]) -> list[dict[str, Any]]:
     """Pictures in their stored form."""
-    return [{"number": one.number, "sha256": one.sha256, "place": one.place} for one in pictures]
+    return [
+        {"number": one.number, "sha256": one.sha256, "place": one.place}
+        | ({"alt_text": one.alt_text} if one.alt_text else {})
+        for one in pictures
+    ]

@@ -21,6 +21,6 @@ LABELS: Final[dict[str, Words]] = {**_TEXTS["league"], **SITE_LABELS, **_TEXTS["
 def label(key: str, language: Language) -> str:
     """The word for `key`; raises UsageError for a language that the report does not speak."""
     if language not in LANGUAGES:
-        raise UsageError(f"The report speaks zh and en, not {language!r}.")
+        raise UsageError(f"The report is in zh or en, not {language!r}.")
     zh, en = LABELS[key]
     return zh if language == "zh" else en

@@ -23,6 +23,6 @@ def refuse_erased(lake: Lake, session_ids: Sequence[str] | None = None, *, run_i
     last: Any = found["erased_at"].max()
     raise UsageError(
         f"The texts of {found.height} of the sessions that are asked for (the first: {found['session_id'][0]}) were erased on "
-        f"{last:%Y-%m-%d}: they can not be read, judged, rated or labelled any more. Their stars and scores stand. Draw again from what "
-        "is left, or name another run."
+        f"{last:%Y-%m-%d}: they can no longer be read, judged, rated or labelled. Their stars and scores stay. Draw again from the "
+        "others, or name another run."
     )

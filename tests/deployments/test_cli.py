@@ -257,7 +257,7 @@ def test_keys_are_changed_and_listed_without_their_secrets(home: Path) -> None:
     after = json.loads(invoke(home, "exam", "keys", "list", "--json").stdout)
     assert after[1]["key_id"] == before[0]["key_id"]
     assert [key["is_signing"] for key in after] == [True] + [False] * len(before)
-    assert "Every token of before has ended." in invoke(home, "exam", "keys", "rotate", "--now").stdout
+    assert "Every earlier token has ended." in invoke(home, "exam", "keys", "rotate", "--now").stdout
     done = invoke(home, "exam", "keys", "list")
     assert len(json.loads(invoke(home, "exam", "keys", "list", "--json").stdout)) == 1
     for key in json.loads((home / "secrets" / "exam-keys.json").read_text())["keys"]:

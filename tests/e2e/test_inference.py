@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -36,7 +37,17 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     subprocess.run([PYTHON, HERE / "random_weights.py", weights, "7"], check=True)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [PYTHON, "-m", "llama_cpp.server", "--model", weights, "--n_ctx", "8192", "--n_threads", "1"]
+    command = [
+        str(PYTHON),
+        "-m",
+        "llama_cpp.server",
+        "--model",
+        str(weights),
+        "--n_ctx",
+        "8192",
+        "--n_threads",
+        "1",
+    ]
     command += ["--chat_format", "chatml", "--host", "127.0.0.1", "--port", str(port)]
     with (folder / "log").open("wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log)
@@ -61,7 +72,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_a_random_judge_of_random_models_publishes_nothing(
     url: str, tmp_path: Path, *, holds_to_schema: bool
 ) -> None:
-    newcomer = Newcomer(tmp_path)
+    newcomer = Newcomer(tmp_path, Path(sys.executable).with_name("proctor"))
     newcomer.type("start", "--yes", "--papers", "papers")
     newcomer.let_review()
     at = ("--url", url, "--input-price", "0", "--output-price", "0", "--open")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -115,11 +116,12 @@ def test_the_prefect_api_refuses_who_does_not_show_the_password(demo: Demo) -> N
 
     state = json.loads((demo.home.path / "prefect" / "server.json").read_text())
     assert (demo.home.path / "prefect" / "server.json").stat().st_mode & 0o777 == 0o600
-    connection = http.client.HTTPConnection("127.0.0.1", state["port"], timeout=10)
-    connection.request(
-        "POST", "/api/flow_runs/filter", body="{}", headers={"Content-Type": "application/json"}
-    )
-    assert connection.getresponse().status == 401
+    with closing(http.client.HTTPConnection("127.0.0.1", state["port"], timeout=10)) as connection:
+        connection.request(
+            "POST", "/api/flow_runs/filter", body="{}", headers={"Content-Type": "application/json"}
+        )
+        with connection.getresponse() as response:
+            assert response.status == 401
 
 
 def test_secret_files_belong_to_their_owner_alone(demo: Demo) -> None:

@@ -27,16 +27,16 @@ WAY_BACK: Final = (
     "(PROCTOR_HOME=NEW proctor restore BACKUP) and use that one. `proctor doctor` lists all that is wrong."
 )
 ROOM_FIRST: Final = (
-    "make room on the disk that is full (see `free disk`), then run proctor doctor again: what is read before that is not to be "
-    "relied on, and nothing was lost by it"
+    "make room on the disk that is full (see `free disk`), then run proctor doctor again: do not rely on what is read before "
+    "that; nothing was lost"
 )
 _RESTORE: Final = (
     "Only if that is not to be had, restore the newest backup into a new folder (PROCTOR_HOME=NEW proctor restore BACKUP), use that "
     "one, and keep this one: what was acknowledged after the backup is in it alone."
 )
 _MISSING: Final = (
-    "Nothing was made in its place. Find out what took it away (is its disk mounted, was a folder moved?), and put it back with the "
-    f"-wal that lay beside it. {_RESTORE}"
+    "Nothing was made in its place. Find out what removed it (is its disk mounted, was a folder moved?), and put it back with the "
+    f"-wal beside it. {_RESTORE}"
 )
 _DAMAGED: Final = (
     "Stop what runs (proctor down), copy the home aside as it is, and look at the disk (dmesg, smartctl) before anything else is "

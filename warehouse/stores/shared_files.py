@@ -1,9 +1,9 @@
-"""What the hosts of an installation must have alike, and whether this host has it so.
+"""What the hosts of an installation must have alike, and whether this host has the same.
 
 These are its keys, the registry, and the archive.
 
-The ledger keeps a fingerprint of each. Of a key it is a digest keyed with the key itself, 256 random bits, from which nobody comes
-to it. Only a ledger on a server has several hosts; with an embedded one nothing is noted or compared.
+The ledger keeps a fingerprint of each. Of a key it is a digest keyed with the key itself, 256 random bits, from which
+the key cannot be computed. Only a ledger on a server has several hosts; with an embedded one nothing is noted or compared.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ KEYS: Final[Mapping[str, str]] = MappingProxyType(
         "blinding-key": "what one host seals could not be proved by the other",
         "league": "each host would draw a league in another way",
         "review_gold": "each host would draw known questions in another way",
-        "web-cookie.key": "who is signed in at one host would be signed out at the other",
+        "web-cookie.key": "a person signed in at one host would be signed out at the other",
     }
 )
 _HARM: Final[Mapping[str, str]] = MappingProxyType(
@@ -91,7 +91,10 @@ def has_hosts(settings: Settings) -> bool:
 
 
 def read_shared_files(settings: Settings, names: Collection[str] = tuple(_HARM)) -> list[SharedFile]:
-    """The files of these names as this host has them. Raises UsageError for one that cannot be read."""
+    """The files of these names as this host has them.
+
+    Raises UsageError for one that cannot be read.
+    """
     return list(_iter_files(settings, names))
 
 
@@ -147,7 +150,7 @@ def accept_shared_file(settings: Settings, connection: Connection, name: str) ->
     from warehouse.ledger.engine.shared_files import replace_noted_file
 
     if name not in _HARM:
-        raise UsageError(f"{name!r} is none of what hosts share: {', '.join(_HARM)}.")
+        raise UsageError(f"{name!r} is not among what hosts share: {', '.join(_HARM)}.")
     (file,) = _iter_files(settings, (name,))
     if file.fingerprint is None:
         raise UsageError(

@@ -27,9 +27,9 @@ def agreement(
         list[str],
         typer.Option("--rating", help="Column of the rating; without --rater one column for each rater."),
     ],
-    rater: Annotated[str, typer.Option("--rater", help="Column of who rated.")] = "",
+    rater: Annotated[str, typer.Option("--rater", help="Column with the rater.")] = "",
     order: Annotated[
-        str, typer.Option("--order", help="Ratings that are words, in order, lowest first, comma separated.")
+        str, typer.Option("--order", help="Order of ratings that are words, lowest first, comma separated.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:

@@ -30,7 +30,7 @@ from warehouse.ledger.engine.opening import open_ledger
 Edition = Annotated[str, typer.Argument(help="An edition or a run. Empty: the last edition.")]
 Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the files.")]
 AsUser = Annotated[
-    str, typer.Option("--as", help="Who asks: questions and answers leave for an admin or examiner only.")
+    str, typer.Option("--as", help="Your user: questions and answers leave for an admin or examiner only.")
 ]
 WithAnswers = Annotated[
     bool, typer.Option("--with-answers", help="With reference answers, and with reasons, which quote them.")
@@ -39,7 +39,7 @@ WithAnswers = Annotated[
 
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
-    group = typer.Typer(help="What was published, in the forms of others.", no_args_is_help=True)
+    group = typer.Typer(help="Published editions in the formats of other tools.", no_args_is_help=True)
     group.command(name="inspect")(export_inspect)
     group.command(name="lm-eval")(export_harness)
     group.command(name="leaderboard")(export_leaderboard)
@@ -108,11 +108,11 @@ def export_leaderboard(
 def export_citation(
     edition: Edition = "",
     form: Annotated[str, typer.Option("--format", help="text, bibtex or cff.")] = "text",
-    title: Annotated[str, typer.Option("--title", help="What the exam is called.")] = "Proctor exam",
+    title: Annotated[str, typer.Option("--title", help="Name of the exam.")] = "Proctor exam",
     publisher: Annotated[str, typer.Option("--publisher", help="Who publishes it.")] = "Proctor",
     as_json: AsJson = False,
 ) -> None:
-    """Print an edition as it is cited: what it rests on, and the hash by which it is known.
+    """Print the citation of an edition: what it rests on, and its hash.
 
     Example: proctor export citation 2026-11/1 --format bibtex --publisher "Exam Board"
     """

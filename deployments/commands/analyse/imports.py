@@ -192,7 +192,7 @@ def remove(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Take an import back, such as a file that was corrected since: its rows count no longer.
+    """Take an import back, such as a file that was corrected since; its rows no longer count.
 
     `landings` keeps that it was there. The same file may be imported again.
 

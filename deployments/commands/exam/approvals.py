@@ -21,7 +21,9 @@ from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import approvals, users
 from warehouse.ledger.trust.approvals import list_approvals, read_approval
 
-approvals_app = typer.Typer(no_args_is_help=True, help="What needs a second person (PROCTOR_TWO_PERSONS).")
+approvals_app = typer.Typer(
+    no_args_is_help=True, help="Requests that need a second person (PROCTOR_TWO_PERSONS)."
+)
 Number = Annotated[int, typer.Argument(help="Number of the request.", metavar="REQUEST")]
 User = Annotated[
     str,

@@ -144,11 +144,11 @@ def _run_exam(
     elif result["open_sessions"]:
         then = f"proctor exam sit {result['run_id']}"
     elif result["pending_sessions"]:
-        then = "the same command again when the batches have ended (proctor models batches)"
+        then = "the same command, when the batches have ended (proctor models batches)"
     elif result.get("outside"):
         first = result["outside"][0]
         then = (
-            f"proctor exam sessions {result['run_id']} lists what is to be sat; "
+            f"proctor exam sessions {result['run_id']} lists the sessions to sit; "
             f"proctor exam token candidate:{first} --session SESSION lets {first} sit it (proctor exam serve)"
         )
     else:

@@ -71,14 +71,14 @@ def rotate(
     lines = [
         f"Key {keys.present.key_id} signs from now on.",
         *(f"Key {key['key_id']} is believed until {key['ends_at']}." for key in former),
-        *(["Every token of before has ended."] if now else []),
+        *(["Every earlier token has ended."] if now else []),
     ]
     print_result({"key_id": keys.present.key_id, "former": former}, as_json=as_json, lines=lines)
 
 
 @keys_app.command()
 def confirm(as_json: AsJson = False) -> None:
-    """Note that the key files of this home are as they should be.
+    """Confirm that the key files of this home are as they should be.
 
     This is needed after somebody replaced or deleted one by hand.
 

@@ -142,9 +142,7 @@ def add(
     name: Annotated[str, typer.Argument(help="Its name here, on boards and in queries.")],
     *,
     entry: ModelOptions,
-    again: Annotated[
-        bool, typer.Option("--again", help="It is registered: put this in the place of its entry.")
-    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="It is registered: replace its entry.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Add a model to the registry; comments and other entries stay as they are.
@@ -360,7 +358,10 @@ def batches(
 
 def organisations(
     register: Annotated[
-        bool, typer.Option("--register", help="Register those of the model registry that are not yet.")
+        bool,
+        typer.Option(
+            "--register", help="Register organisations of the model registry that are not registered yet."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -59,7 +59,7 @@ def _render_target(summary: dict[str, Any]) -> Iterator[str]:
     )
     yield f"  by discipline: {shares}"
     if target["equal_count"] is None:
-        yield "  equal shares cannot come to this error: a discipline has too few questions left"
+        yield "  equal shares cannot reach this error: a discipline has too few questions left"
     elif target["equal_count"] > proposed["question_count"]:
         yield f"  equal shares would take {target['equal_count']} questions"
     if target["edition_id"] is None:
@@ -155,9 +155,9 @@ def _render_keys(summary: dict[str, Any]) -> Iterator[str]:
 
 _WHY_UNLINKED = {
     "first": "nothing has been answered before",
-    "parted": "those who would share a set have met all that was answered, and share in two groups from now on",
-    "alone": "the one organisation that sits has met all that was answered",
-    "one_group": "those who sit have met all that was answered",
+    "parted": "those who would share a set have met every answered question, and share in two groups from now on",
+    "alone": "the one organisation that sits has met every answered question",
+    "one_group": "those who sit have met every answered question",
     "unwanted": "no anchors are asked for",
 }
 _OFFERS = {

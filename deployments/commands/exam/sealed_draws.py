@@ -30,9 +30,7 @@ def commit(
         typer.Option("--beacon", help="The public value that is still to come: its source, round and date."),
     ],
     wished: RunOptions,
-    again: Annotated[
-        str, typer.Option("--again", help="Why a run that is committed to is committed to anew; published.")
-    ] = "",
+    again: Annotated[str, typer.Option("--again", help="Why a run is committed to again; published.")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Commit to a run in the public log before the number behind its draw is known.

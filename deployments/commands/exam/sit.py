@@ -77,6 +77,10 @@ class AnswererOptions:
     command: Annotated[
         str, typer.Option("--command", help="Program that answers: question as JSON in, answer as text out.")
     ] = ""
+    sees_pictures: Annotated[
+        bool,
+        typer.Option("--sees-pictures", help="Send the model at the endpoint the pictures of questions."),
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,14 @@ def _make_answerer(who: AnswererOptions, timeout_s: float) -> EndpointAnswerer |
         raise UsageError("--endpoint needs --model: the name that is sent to it.")
     if who.endpoint:
         return EndpointAnswerer(
-            make_own_model(who.model, who.endpoint, who.key_variable or None, chosen), timeout_s=timeout_s
+            make_own_model(
+                who.model,
+                who.endpoint,
+                who.key_variable or None,
+                chosen,
+                sees_pictures=who.sees_pictures,
+            ),
+            timeout_s=timeout_s,
         )
     found = read_registry(load_settings().registry_path).get(who.model)
     return EndpointAnswerer(replace(found, parameters={**found.parameters, **chosen}), timeout_s=timeout_s)

@@ -111,7 +111,7 @@ def import_(
 
 @cgeval_app.command()
 def answer(model: Model, run_id: CgevalRun = "cgeval", as_json: AsJson = False) -> None:
-    """Put every imported question to a model, zero-shot, each with its own prompt as it is.
+    """Put every imported question to a model, zero-shot, with its own prompt.
 
     Interrupted or killed, the same command continues: what was answered is not sent, and not paid for, again.
     PROCTOR_BUDGET_USD stops it before it costs more. Exit code 1 when questions stayed open, 3 when the budget stopped it.

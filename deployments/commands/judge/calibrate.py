@@ -183,7 +183,7 @@ def import_(
 
 @calibrate_app.command()
 def status(occasion: Occasion = "", number: Round = 0, as_json: AsJson = False) -> None:
-    """How far a round has come.
+    """How far a round is.
 
     It shows what is rated, in dispute and settled, and what each rater still has to do.
 
@@ -201,7 +201,7 @@ def status(occasion: Occasion = "", number: Round = 0, as_json: AsJson = False) 
 
 @calibrate_app.command()
 def report(occasion: Occasion = "", no_server: NoServer = False, as_json: AsJson = False) -> None:
-    """Compare every judge with the people, keep what comes of it, and show it.
+    """Compare every judge with the people; keep and show the result.
 
     From now on the judge that agrees most, on enough responses, is the first one of runs that are not published yet. Exit code
     3 while no judge was compared on enough.

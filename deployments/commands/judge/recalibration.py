@@ -25,7 +25,7 @@ def recalibrate(
     run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run that was published.")],
     as_json: AsJson = False,
 ) -> None:
-    """Say what a fit of all editions from nothing would move; writes nothing.
+    """Show what a new fit of all editions would move; write nothing.
 
     An edition takes earlier questions as they were published, so that it costs the same however many came before. This fits all
     of them again, up to the run's last edition, which takes the longer the more there are, and sets every equated score and every

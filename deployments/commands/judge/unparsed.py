@@ -18,7 +18,7 @@ from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 unparsed_app = typer.Typer(
-    no_args_is_help=True, help="Responses that no judge could be read of: a person gives them their stars."
+    no_args_is_help=True, help="Responses for which no judge's reply could be read: a person gives the stars."
 )
 
 
@@ -33,7 +33,7 @@ def export(
     run_id: AnyRun = "",
     as_json: AsJson = False,
 ) -> None:
-    """Write the workbook in which a person gives stars where no judge's could be read.
+    """Write the workbook in which a person gives stars where no judge's reply could be read.
 
     The person gives 0 to 3 stars, and the reason.
 

@@ -193,7 +193,7 @@ def season(
 def enter(
     league_id: LeagueId,
     candidate: Annotated[
-        str, typer.Option("--candidate", help="The model that enters; it is none of the league's.")
+        str, typer.Option("--candidate", help="The model that enters; the league does not have it yet.")
     ],
     matches: Annotated[int, typer.Option("--matches", min=1, help="Matches in each domain.")] = 60,
     budget: Budget = None,

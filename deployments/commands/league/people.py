@@ -30,7 +30,7 @@ def export(
     league_id: LeagueId,
     out: Annotated[Path, typer.Argument(help="Workbook (.xlsx) to write.")],
     user_id: Annotated[
-        str, typer.Option("--user", help="Who is to judge; what this person judged is left out.")
+        str, typer.Option("--user", help="Person who judges; what they judged before is left out.")
     ],
     as_json: AsJson = False,
 ) -> None:

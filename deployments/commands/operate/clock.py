@@ -26,7 +26,7 @@ def show_clock(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the clock with what else is known of the time.
+    """Compare the clock with other evidence of the time.
 
     That is the database's clock, this host's uptime, and the last entry of the logs.
 

@@ -18,7 +18,7 @@ _COLUMNS = ("name", "state", "path", "noted_by", "noted_at")
 
 hosts_app = typer.Typer(
     cls=group_with_default("list"),
-    help="What the hosts of an installation share, and whether this one has it so. Without a command: `list`.",
+    help="What the hosts of an installation share, and whether this one has the same. Without a command: `list`.",
 )
 
 

@@ -121,7 +121,7 @@ def start(
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a deployment now, in this process, with the parameters that it has.
+    """Run a deployment now, in this process, with its own parameters.
 
     This makes up for a scheduled run that did not happen.
 

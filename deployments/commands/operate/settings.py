@@ -20,7 +20,7 @@ _HIDDEN: Final = "set (not shown)"
 
 settings_app = typer.Typer(
     cls=group_with_default("list"),
-    help="What can be set, and what is. Without a command: `list`.",
+    help="Settings: what can be set, and to what. Without a command: `list`.",
 )
 
 
@@ -31,7 +31,9 @@ def add_commands(app: typer.Typer) -> None:
 
 @settings_app.command("list")
 def list_settings(
-    changed: Annotated[bool, typer.Option("--changed", help="Only what is not left at its default.")] = False,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only settings that differ from their default.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """List every setting: its value, where that is from, and what it means.

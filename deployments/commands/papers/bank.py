@@ -45,7 +45,7 @@ def run_dedupe(
     rebuild: Annotated[
         bool,
         typer.Option(
-            "--rebuild", help="Compute the index anew and compare everything, not only what changed."
+            "--rebuild", help="Compute the index again and compare everything, not only what changed."
         ),
     ] = False,
     no_server: NoServer = False,
@@ -66,7 +66,7 @@ def check_duplicates(
     file: Annotated[
         Path, typer.Argument(help="CSV, TSV, JSONL or Parquet file with a question in each row.")
     ],
-    text: Annotated[str, typer.Option("--text", help="The column that holds what is asked.")],
+    text: Annotated[str, typer.Option("--text", help="The column that holds the question.")],
     options: Annotated[
         str,
         typer.Option(

@@ -48,7 +48,7 @@ def export_bank(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Write questions of the latest bank version, without answers unless who asks may see them.
+    """Write questions of the latest bank version, without answers unless you may see them.
 
     `inspect` writes a dataset and a task for Inspect, `lm-eval` a task for lm-evaluation-harness, `record` the records of figure 8
     (LLMEval-Fair), which never hold the reference answer.

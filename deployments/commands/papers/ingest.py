@@ -243,7 +243,7 @@ def _describe_assistance(counts: dict[str, Any]) -> list[str]:
     """What the model was asked and what came of it."""
     calls = counts["assist_calls"]
     lines = [
-        f"Put to the model: documents {counts['assisted_documents']}, new calls {calls.get('sent', 0)}, calls paid for "
+        f"Sent to the model: documents {counts['assisted_documents']}, new calls {calls.get('sent', 0)}, calls paid for "
         f"before {calls.get('replayed', 0)}. Questions made of its replies: {counts['assisted_questions']}; refused "
         f"because the paper does not say them: {counts['refused_questions']}."
     ]

@@ -219,7 +219,7 @@ def agreement(
 def _describe_assignment(summary: AssignmentSummary, gold_share: float) -> list[str]:
     if not summary.is_new:
         return [
-            "Nothing new to assign: every question that waits lies in a batch already.",
+            "Nothing new to assign: every waiting question is in a batch already.",
             "Next: proctor review status",
         ]
     return [
@@ -238,7 +238,7 @@ def _describe_assignment(summary: AssignmentSummary, gold_share: float) -> list[
 def _describe_gold(count: int) -> str:
     if count:
         return f"{count} questions with a known decision are among them"
-    return "No question with a known decision is among them: none is settled yet that somebody has not read"
+    return "No question with a known decision is among them: annotators have read all that are settled"
 
 
 def _describe_progress(batches: Sequence[BatchProgress], loads: Sequence[Workload]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A slice of the bank, as it may leave: without answers unless who asks may see them."""
+"""A slice of the bank, as it may leave: without answers unless you may see them."""
 
 from __future__ import annotations
 

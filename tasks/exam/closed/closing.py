@@ -96,9 +96,7 @@ def force_close(ledger: Ledger, target: str, reason: str) -> ClosingReport:
         run_id = deadlines.read_run_of(connection, target)
         names = deadlines.list_unfinished(connection, target=target)
     if run_id is None:
-        raise UsageError(
-            f"There is no run and no session {target!r}. `proctor exam sessions` lists those that there are."
-        )
+        raise UsageError(f"There is no run and no session {target!r}. `proctor exam sessions` lists all.")
     return _close_all(ledger, names, reason, BY_FORCE, [run_id])
 
 

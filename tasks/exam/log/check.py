@@ -200,7 +200,10 @@ def _check_kept(
 
 
 def _check_keys(connection: Connection, settings: Settings) -> Iterator[LogFinding]:
-    """Whether the keys of this home are those that the log names, wherever it lies and whatever its host is called."""
+    """Whether the keys of this home are those that the log names.
+
+    It may lie anywhere, and its host be called anything.
+    """
     known = access.list_log_keys(connection)
     for key in access.list_log_keys(connection):
         entries = [

@@ -9,6 +9,7 @@ same demand for steps.
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import shlex
 from collections import Counter
@@ -19,8 +20,10 @@ from schemas.errors import ProctorError, UsageError
 from schemas.settings import LONGEST_RESPONSE
 from tasks.questions import BareQuestion
 from tasks.questions.forms import render_prompt
+from tasks.questions.pictures import name_media_type, write_mark
 
 if TYPE_CHECKING:
+    from tasks.models import SentPicture
     from tasks.models.registry import RegisteredModel
 
 # A question as the API sends it → the fields of an answer (`response` and, where known, the account of the call).
@@ -35,7 +38,12 @@ class NoAnswer(ProctorError):
 
 
 def make_own_model(
-    name: str, base_url: str, key_variable: str | None, parameters: dict[str, Any]
+    name: str,
+    base_url: str,
+    key_variable: str | None,
+    parameters: dict[str, Any],
+    *,
+    sees_pictures: bool = False,
 ) -> RegisteredModel:
     """A model that stands in no registry, by its endpoint's address and its name there."""
     from tasks.models.registry import RegisteredModel
@@ -61,6 +69,7 @@ def make_own_model(
         is_simulated=False,
         provider=base_url,
         roles=("candidate",),
+        sees_pictures=sees_pictures,
     )
 
 
@@ -91,13 +100,16 @@ class EndpointAnswerer:
 
         Raises NoAnswer when the endpoint gave none after all tries, RegistryError for a missing key.
         """
-        from tasks.models import Failure, compute_status
+        from tasks.models import Failure, attach_pictures, compute_status
         from tasks.models.budget import compute_cost
         from tasks.models.sending import Flight
 
+        sees = self._model.sees_pictures
         messages, version = render_prompt(
-            BareQuestion.from_row(question["content"]), question["prompt_style"]
+            BareQuestion.from_row(question["content"]), question["prompt_style"], sees_pictures=sees
         )
+        if sees:
+            messages = attach_pictures(messages, _read_pictures(question))
         body = {"model": self._model.endpoint_model, "messages": messages, **self._model.parameters}
         endpoint = self._endpoints.open(self._model)
         # The server says what it keeps when the session is opened; the sitting cuts to that.
@@ -127,12 +139,24 @@ class EndpointAnswerer:
         await self._endpoints.close()
 
 
+def _read_pictures(question: dict[str, Any]) -> list[SentPicture]:
+    from tasks.models import SentPicture
+
+    named = {one["number"]: one["sha256"] for one in question["content"].get("pictures") or ()}
+    return [
+        SentPicture(write_mark(one["number"]), named[one["number"]], name_media_type(data), data)
+        for one in question.get("pictures") or ()
+        for data in (base64.b64decode(one["data"]),)
+    ]
+
+
 class CommandAnswerer:
     """Runs a program for each question.
 
     The question is JSON on its standard input; the answer's text is on its standard output.
 
-    The JSON is the question as the API sends it, with `prompt`: the words in which in-house candidates are asked.
+    The JSON is the question as the API sends it, with `prompt`: the words in which in-house candidates are asked, and `pictures`
+    where it has any: number and base64 of each.
     """
 
     def __init__(self, command: str) -> None:
@@ -146,7 +170,9 @@ class CommandAnswerer:
     async def __call__(self, question: dict[str, Any]) -> dict[str, Any]:
         """The answer; raises NoAnswer when the program failed three times."""
         messages, version = render_prompt(
-            BareQuestion.from_row(question["content"]), question["prompt_style"]
+            BareQuestion.from_row(question["content"]),
+            question["prompt_style"],
+            sees_pictures="pictures" in question,
         )
         told = json.dumps({**question, "prompt": messages[-1]["content"]}, ensure_ascii=False).encode()
         pause_s, code = _FIRST_PAUSE_S, 0

@@ -7,7 +7,9 @@ sent, not asked of the model again; after a kill of the server the same call is 
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
+import hashlib
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -17,7 +19,7 @@ from urllib.parse import quote
 
 from schemas.errors import ExamError, ProctorError
 from schemas.settings import LONGEST_RESPONSE
-from tasks.exam.http_calls import HttpCaller
+from tasks.exam.http_calls import DoorError, HttpCaller
 from tasks.exam.outside.answering import Answerer
 from tasks.exam.outside.credentials import Credentials
 from tasks.exam.outside.signing import sign_answer
@@ -148,6 +150,7 @@ class OutsideSitter:
         seq = int(question["seq"])
         kept = self._state.find_answer(seq)
         if kept is None:
+            question = await self._fetch_pictures(question)
             found = {
                 name: value for name, value in (await self._answer(question)).items() if value is not None
             }
@@ -179,6 +182,26 @@ class OutsideSitter:
         following: dict[str, Any] | None = reply["question"]
         return following
 
+    async def _fetch_pictures(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The question with its pictures as base64, where it has any.
+
+        Raises DoorError for one that is not what the question's hash says.
+        """
+        named = question["content"].get("pictures")
+        if not named:
+            return question
+        pictures = []
+        for picture in named:
+            path = f"/questions/{question['seq']}/pictures/{picture['number']}"
+            data: bytes = await self._call("GET", path, as_bytes=True)
+            if hashlib.sha256(data).hexdigest() != picture["sha256"]:
+                raise DoorError(
+                    f"Picture {picture['number']} of question {question['seq']} is not the one that the question names: it was "
+                    "changed on its way. Run this command again; if it stays so, tell the examiner."
+                )
+            pictures.append({"number": picture["number"], "data": base64.b64encode(data).decode()})
+        return {**question, "pictures": pictures}
+
     async def _ask_next(self) -> dict[str, Any] | None:
         question: dict[str, Any] | None = (await self._call("GET", "/next"))["question"]
         return question
@@ -202,7 +225,9 @@ class OutsideSitter:
             )
         )
 
-    async def _call(self, method: str, path: str, json: dict[str, Any] | None = None) -> Any:
+    async def _call(
+        self, method: str, path: str, json: dict[str, Any] | None = None, *, as_bytes: bool = False
+    ) -> Any:
         """Call as the holder of the lease.
 
         A token that has ended is renewed; a lease that has ended is opened again.
@@ -211,14 +236,18 @@ class OutsideSitter:
         for _ in range(3):
             lease, token = self._lease, self._credentials.token
             try:
-                return await self._caller.call(method, self._path + path, token, lease, json)
+                return await self._caller.call(
+                    method, self._path + path, token, lease, json, as_bytes=as_bytes
+                )
             except ExamError as error:
                 if error.code in _NEW_TOKEN and await self._renew_token(token):
                     continue
                 if error.code != "lease_expired":
                     raise
             await self._open(lease)
-        return await self._caller.call(method, self._path + path, self._credentials.token, self._lease, json)
+        return await self._caller.call(
+            method, self._path + path, self._credentials.token, self._lease, json, as_bytes=as_bytes
+        )
 
     async def _renew_token(self, ended: str) -> bool:
         async with self._opening:

@@ -20,6 +20,8 @@ class TokenEstimate:
         input_tokens: tokens sent.
         output_tokens: tokens returned by a standard model.
         thinking_factor: how many times as many a thinking model returns.
+        picture_tokens: tokens of a picture.
+        picture_share: share of the questions that may have pictures, each of them one.
     """
 
     input_tokens: Mapping[str, int] = field(
@@ -29,12 +31,16 @@ class TokenEstimate:
         default_factory=lambda: {"zero_shot": 350, "few_shot": 350, "chain_of_thought": 800}
     )
     thinking_factor: float = 6.0
+    picture_tokens: int = 1_500
+    picture_share: float = 0.0
 
     def compute_cost(self, model: RegisteredModel, style: str) -> float | None:
         """Expected cost in USD of one question; null when the registry has no price."""
         if model.input_price_usd is None or model.output_price_usd is None:
             return None
         factor = self.thinking_factor if model.mode == "thinking" else 1.0
-        sent = self.input_tokens.get(style, max(self.input_tokens.values()))
+        sent: float = self.input_tokens.get(style, max(self.input_tokens.values()))
+        if model.sees_pictures:
+            sent += self.picture_share * self.picture_tokens
         returned = self.output_tokens.get(style, max(self.output_tokens.values())) * factor
         return (sent * model.input_price_usd + returned * model.output_price_usd) / 1e6

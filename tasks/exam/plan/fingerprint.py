@@ -29,7 +29,8 @@ def describe_sitting(model: RegisteredModel, judge_prompt: str | None = None) ->
             "parameters": _hash(model.parameters),
             "exam_prompt": EXAM_PROMPT,
             "judge_prompt": judge_prompt,
-        },
+        }
+        | ({"sees_pictures": True} if model.sees_pictures else {}),
         sort_keys=True,
     )
 

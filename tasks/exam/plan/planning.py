@@ -173,7 +173,9 @@ def plan_run(
         approval_days=settings.approval_days if "plan" in settings.two_persons else None,
         chance=chance,
         public=settings.public_dir,
-        estimate=TokenEstimate(),
+        archive=settings.archive_dir,
+        picture_share=settings.picture_share,
+        estimate=TokenEstimate(picture_share=settings.picture_share),
         planned_on=chance.committed_at or datetime.now(UTC),
     )
     with ledger.read() as connection:

@@ -19,7 +19,9 @@ from tasks.exam.plan.run_plan import RunPlan, describe_model, parse_published
 from tasks.exam.plan.shares import BankTooSmall
 from tasks.exam.public.bank import SealedBank, seal_bank
 from tasks.exam.public.draws import write_draw
+from tasks.questions import BareQuestion
 from tasks.questions.forms import strip_questions
+from tasks.questions.pictures import read_picture
 from tasks.running.approvals import Request, Unapproved, ask_and_refuse, use_approval
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
@@ -151,6 +153,26 @@ def _list_organisations(request: PlanRequest) -> tuple[dict[str, str], dict[str,
     return {**{key: names[meant] for key, meant in aliases.items()}, **names}, aliases
 
 
+def _describe_pictures(request: PlanRequest, contents: dict[str, BareQuestion]) -> dict[str, BareQuestion]:
+    """The contents with what their pictures show in words, where somebody said it.
+
+    Raises StoreError for a picture that is lost or changed: its question cannot be put.
+    """
+    shown = {picture.sha256 for bare in contents.values() for picture in bare.pictures}
+    if not shown:
+        return contents
+    for sha256 in sorted(shown):
+        read_picture(request.archive, sha256)
+    told = request.rows.read_alt_texts(shown)
+    return {
+        question: replace(
+            bare,
+            pictures=tuple(replace(picture, alt_text=told.get(picture.sha256)) for picture in bare.pictures),
+        )
+        for question, bare in contents.items()
+    }
+
+
 def _describe_run(request: PlanRequest, at: str) -> Run:
     references = [sitter.model for sitter in request.references]
     return Run(
@@ -177,7 +199,7 @@ def _write_plan(
     at, seed = now_text(), request.chance.seed
     drawn = [item for new in allotment.new_sets for item in new.items]
     rows = request.rows.read_lineages({item.lineage_uuid for item in drawn})
-    contents = strip_questions(rows, [item.question_uuid for item in drawn])
+    contents = _describe_pictures(request, strip_questions(rows, [item.question_uuid for item in drawn]))
     index = request.index
     names = {set_id: index.name_lineages(lineages) for set_id, lineages in allotment.lineages.items()}
     orders = [

@@ -101,6 +101,8 @@ class PlanRequest:
         approval_days: days that a request for a second person waits; null where planning needs none.
         chance: what the seed is mixed from.
         public: folder of what is published.
+        archive: where the bytes of pictures are.
+        picture_share: share of the questions of a discipline that may have pictures.
     """
 
     run_id: str
@@ -131,6 +133,8 @@ class PlanRequest:
     approval_days: int | None
     chance: Chance
     public: Path
+    archive: Path
+    picture_share: float = 0.0
     estimate: TokenEstimate = field(default_factory=TokenEstimate)
     planned_on: datetime = field(default_factory=lambda: datetime.now(UTC))
 
@@ -138,6 +142,8 @@ class PlanRequest:
     def season(self) -> str:
         """Sets may be shared only where bank version, policy, size and shares are the same."""
         shares = "|".join(f"{discipline}={share}" for discipline, share in self.rule.planned.items())
+        if self.picture_share:
+            shares += f"|pictures={self.picture_share:g}"
         shape = hashlib.sha256(shares.encode()).hexdigest()[:6]
         prefix = SIMULATED_PREFIX if self.is_simulated else ""
         return f"{prefix}bank-{self.index.bank_version}/{self.policy}-{self.set_size}-{shape}"

@@ -222,4 +222,4 @@ def describe_model(model: RegisteredModel) -> dict[str, Any]:
         "output_price_usd": model.output_price_usd,
         "is_simulated": model.is_simulated,
         "provider": model.provider,
-    }
+    } | ({"sees_pictures": True} if model.sees_pictures else {})

@@ -55,6 +55,6 @@ def check_deadline(seat: Seat, clock: Clock) -> None:
         raise ExamError(
             403,
             "deadline_passed",
-            f"The deadline of this session was {seat.deadline_at}. Nothing more is taken; what was answered stays, and what is "
-            "unanswered counts 0.",
+            f"The deadline of this session was {seat.deadline_at}. Nothing more is taken; given answers stay, and "
+            "unanswered questions count 0.",
         )

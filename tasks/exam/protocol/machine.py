@@ -123,6 +123,23 @@ class ExamProtocol:
         """All questions handed out and not answered, in order: what an in-house holder resumes with."""
         return await self._perform_async(self._moves.list_pending(token, lease))
 
+    async def find_picture(self, token: str, lease: Lease, seq: int, number: int) -> str:
+        """The SHA-256 of a picture of a question that is handed out to this lease and not answered.
+
+        Raises ExamError 409 for any other question, 404 for a number that its texts do not name.
+        """
+        for put in await self.read_pending(token, lease):
+            if put.seq == seq:
+                for picture in put.content.pictures:
+                    if picture.number == number:
+                        return picture.sha256
+                raise ExamError(404, "no_such_picture", "The question has no picture of this number.")
+        raise ExamError(
+            409,
+            "not_pending",
+            "Pictures are handed out with their question, until it is answered. Ask for the next question.",
+        )
+
     # --- states and lists ------------------------------------------------------------------------------------
 
     async def read_status(self, token: str, session_id: str) -> SessionStatus:

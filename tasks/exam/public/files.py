@@ -28,16 +28,24 @@ def write_whole(path: Path, lines: Iterable[str]) -> str:
 
     Each line is ended by a newline. They are written under another name, and the file is then moved to its place.
     """
+    return _write_pieces(path, (line.encode() + b"\n" for line in lines))
+
+
+def write_bytes(path: Path, data: bytes) -> str:
+    """Write a file that appears whole; returns its SHA-256 as text."""
+    return _write_pieces(path, (data,))
+
+
+def _write_pieces(path: Path, pieces: Iterable[bytes]) -> str:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     _sweep(path.parent)
     draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     whole = hashlib.sha256()
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            for line in lines:
-                raw = line.encode() + b"\n"
-                whole.update(raw)
-                file.write(raw)
+            for piece in pieces:
+                whole.update(piece)
+                file.write(piece)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

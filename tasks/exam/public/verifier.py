@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import contextlib
 import hashlib
 import json
 import math
@@ -629,6 +630,8 @@ SPEAKER = {
     "stars": is_text,
     "answers": [maybe(is_hash)],
 }
+# The end of the names of files that are pictures of disclosed questions.
+PICTURE = ".picture"
 QUESTION = {
     "commitment": is_hash,
     "salt": is_hash,
@@ -2241,6 +2244,8 @@ def check_question(log: Log, entry: Entry, banks: Banks, folder: Folder, finding
         raise Malformed(f"its commitment is not that of entry {entry.number}")
     if digest("proctor question", bytes.fromhex(said["salt"]), said["content"]) != commitment:
         raise Malformed("its content and salt are not what was committed to")
+    pictures = {name: name[: -len(PICTURE)] for name in list_pictures(said["content"])}
+    check_files(folder, findings, "questions", pictures, ())
     roots = {commit.body["bank"]["root"] for run in log.runs.values() for commit in run.commits}
     if said["bank_root"] not in roots:
         raise Malformed("its bank is none that a run was committed to")
@@ -2272,6 +2277,17 @@ def check_question(log: Log, entry: Entry, banks: Banks, folder: Folder, finding
     left_out = sorted({name for name, number in holding if number < entry.number} - set(said["sets"]))
     if left_out:
         raise Malformed(f"set {left_out[0]} has it, and is not named")
+
+
+def list_pictures(content: str) -> list[str]:
+    """The files of the pictures that a disclosed question names, each by its hash."""
+    value = parse_json(content.encode("utf-8"))
+    named = value.get("pictures", []) if isinstance(value, dict) else []
+    if not isinstance(named, list) or not all(
+        isinstance(one, dict) and is_hash(one.get("sha256")) for one in named
+    ):
+        raise Malformed("what it says of pictures has not the form of one")
+    return sorted({one["sha256"] + PICTURE for one in named})
 
 
 def read_receipts(path: str, findings: Findings) -> list[tuple[str, dict[str, Any]]]:
@@ -2420,6 +2436,9 @@ def check_sessions(run: Run, findings: Findings) -> None:
 def note_strangers(log: Log, folder: Folder, findings: Findings) -> None:
     """Files in the folders of runs, editions and questions that no entry names are a note."""
     named = {"questions/{}".format(entry.body["file"]) for entry in log.entries if entry.kind == "question"}
+    for path in sorted(named):
+        with contextlib.suppress(Malformed, KeyError, TypeError):
+            named |= {f"questions/{name}" for name in list_pictures(parse_json(folder.read(path))["content"])}
     for run in log.runs.values():
         if run.disclosure is not None:
             named |= {f"runs/{run.name}/{name}" for name in run.disclosure.body["files"]}

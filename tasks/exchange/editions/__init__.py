@@ -1,4 +1,4 @@
-"""What was published, in the forms of others.
+"""Published editions in the formats of other tools.
 
 They are logs of Inspect, samples of lm-evaluation-harness, a leaderboard as JSON, and a citation.
 """

@@ -77,7 +77,7 @@ DOCUMENT_MEANINGS = (
         "Read, but too much of it is expected to be wrong, or it breaks what the paper says of itself; `error` says what. Nothing of "
         "it is reviewed until somebody has looked.",
         "已读取，但预计错误较多，或与试卷自身的说明不符；`error` 说明原因。人工查看之前，其题目不进入审核。",
-        "Correct on the web desk how it is divided, or let it go on as it is: `proctor documents release`.",
+        "Correct on the web desk how it is divided, or release it as it is: `proctor documents release`.",
         "在网页工作台更正其结构，或用 `proctor documents release` 按原样放行。",
     ),
     (

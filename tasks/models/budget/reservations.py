@@ -17,6 +17,7 @@ from typing import Any
 from uuid import uuid4
 
 from schemas.errors import BudgetError, ConflictError
+from tasks.models.picture_parts import MOST_PICTURE_TOKENS, part_pictures
 from tasks.models.registry import RegisteredModel
 from tasks.running.claiming import is_dead, name_host
 from warehouse.ledger.engine.ledger import Ledger
@@ -217,7 +218,7 @@ def compute_cost(model: RegisteredModel, input_tokens: int | None, output_tokens
 
 
 def compute_worst_cost(
-    model: RegisteredModel, messages: Sequence[Mapping[str, str]], parameters: Mapping[str, Any]
+    model: RegisteredModel, messages: Sequence[Mapping[str, Any]], parameters: Mapping[str, Any]
 ) -> float:
     """The most that one attempt can cost, in USD; raises BudgetError where that cannot be known."""
     most = parameters.get("max_completion_tokens") or parameters.get("max_tokens")
@@ -226,7 +227,8 @@ def compute_worst_cost(
     elif most is None:
         missing = "parameters.max_tokens"
     else:
-        size = len(json.dumps(list(messages), ensure_ascii=False).encode())
+        plain, pictures = part_pictures(messages)
+        size = len(json.dumps(plain, ensure_ascii=False).encode()) + pictures * MOST_PICTURE_TOKENS
         return (size * model.input_price_usd + int(most) * model.output_price_usd) / 1e6
     raise BudgetError(
         f"Model {model.name!r} has no {missing} in the registry, so the most that a call can cost is unknown. "

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import UsageError
+from tasks.models.picture_parts import read_data_address
 from tasks.models.providers.failures import MOST_REPLY_BYTES, TooLarge, ask_sdk, limit_lines, read_whole
 from tasks.models.replies import Failure, ParsedReply, build_reply
 
@@ -125,7 +126,7 @@ def write_request(request: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
     System messages become `system`, `stop` becomes `stop_sequences`, and a `response_format` with a JSON schema becomes
     `output_config.format`. The API has no seed.
     """
-    messages = [message for message in request["messages"] if message["role"] != "system"]
+    messages = [_write_message(message) for message in request["messages"] if message["role"] != "system"]
     system = [message["content"] for message in request["messages"] if message["role"] == "system"]
     named = {
         "model": request["model"],
@@ -143,6 +144,21 @@ def write_request(request: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
             "output_config", {}
         )
     return named, rest
+
+
+def _write_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message in this API's words: pictures become blocks of base64."""
+    if not isinstance(message["content"], list):
+        return message
+    blocks: list[dict[str, Any]] = []
+    for part in message["content"]:
+        if part["type"] == "text":
+            blocks.append({"type": "text", "text": part["text"]})
+        else:
+            media_type, data = read_data_address(part)
+            source = {"type": "base64", "media_type": media_type, "data": data}
+            blocks.append({"type": "image", "source": source})
+    return {**message, "content": blocks}
 
 
 def parse_message(data: object) -> ParsedReply | None:

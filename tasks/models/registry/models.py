@@ -60,6 +60,7 @@ MODEL_FIELDS = (
     "max_concurrency",
     "reexamine_every",
     "offers_schema",
+    "sees_pictures",
     "judge_kind",
     "batch",
     "roles",
@@ -93,6 +94,7 @@ class RegisteredModel:
         has_own_limits: whether the limits are its own, not shared with the provider's other models.
         reexamine_every: months after which it is examined again; null for the settings' default.
         offers_schema: whether its endpoint holds replies to a JSON schema (`response_format`); judges are then asked so.
+        sees_pictures: whether it is sent the pictures of a question; who is not gets what they show in words.
         batch: how it takes batches; null where it takes none.
         api: the words that its endpoint speaks: the name of one of `proctor.providers`.
         judge_kind: how it is asked for verdicts: the name of one of `proctor.judges`, looked for when it is to judge.
@@ -122,6 +124,7 @@ class RegisteredModel:
     batch: BatchTerms | None = None
     api: str = DEFAULT_API
     judge_kind: str = DEFAULT_JUDGE_KIND
+    sees_pictures: bool = False
 
 
 @dataclass(frozen=True)
@@ -326,6 +329,7 @@ def _parse_model(
         batch=parse_batch_terms(place, entry),
         api=_read_api(provider, url),
         judge_kind=read_text(place, entry, "judge_kind") or DEFAULT_JUDGE_KIND,
+        sees_pictures=read_flag(place, entry, "sees_pictures", default=False),
     )
 
 

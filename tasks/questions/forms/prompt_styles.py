@@ -10,9 +10,11 @@ that a simulated model can find it again.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from schemas.errors import ContractError
-from tasks.questions.question import BareQuestion
+from tasks.questions.pictures import PICTURE
+from tasks.questions.question import BareQuestion, Option
 
 # Part of every call key and of every response: a changed word below needs a new version (a test compares).
 VERSION = "1"
@@ -101,6 +103,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 _WORDS = {
     "zh": {
+        "picture": "〔图{number}：{alt_text}〕",
+        "undescribed": "〔图{number}，没有文字说明〕",
         "begin": "〔题目开始〕",
         "end": "〔题目结束〕",
         "material": "材料：",
@@ -112,6 +116,8 @@ _WORDS = {
         "think": "请一步一步地思考，写出思考过程，最后另起一行，以“最终答案：”开头写出答案和理由。",
     },
     "en": {
+        "picture": "[Picture {number}: {alt_text}]",
+        "undescribed": "[Picture {number}, which nobody has described]",
         "begin": "[Question begins]",
         "end": "[Question ends]",
         "material": "Material:",
@@ -126,10 +132,10 @@ _WORDS = {
 }
 
 
-def render_prompt(bare: BareQuestion, style: str) -> tuple[Messages, str]:
+def render_prompt(bare: BareQuestion, style: str, *, sees_pictures: bool = False) -> tuple[Messages, str]:
     """The messages that put a question, and the version of their wording.
 
-    Raises ContractError for an unknown type, language or style.
+    Who does not see pictures is told in words what they show; the version says which of the two it was. Raises ContractError for an unknown type, language or style.
     """
     language, question_type = bare.language, bare.question_type
     try:
@@ -139,7 +145,8 @@ def render_prompt(bare: BareQuestion, style: str) -> tuple[Messages, str]:
             f"There is no instruction for question type {question_type!r} in language {language!r}; "
             "tasks/questions/forms/prompt_styles.py holds them."
         ) from None
-    question = f"{words['begin']}\n{render_question(bare)}\n{words['end']}"
+    shown = bare if sees_pictures or not bare.pictures else describe_pictures(bare)
+    question = f"{words['begin']}\n{render_question(shown)}\n{words['end']}"
     if style == "zero_shot":
         parts = [instruction, question]
     elif style == "few_shot":
@@ -151,7 +158,31 @@ def render_prompt(bare: BareQuestion, style: str) -> tuple[Messages, str]:
             f"There is no prompt style {style!r}; tasks/questions/forms/prompt_styles.py holds them."
         )
     version = f"{VERSION}/{style}/{question_type}/{language}"
+    if bare.pictures:
+        version += "/pictures" if sees_pictures else "/alt_text"
     return [{"role": "user", "content": "\n\n".join(parts)}], version
+
+
+def describe_pictures(bare: BareQuestion) -> BareQuestion:
+    """The question with words in the place of its pictures."""
+    words = _WORDS[bare.language]
+    told = {
+        picture.number: (words["picture"] if picture.alt_text else words["undescribed"]).format(
+            number=picture.number, alt_text=picture.alt_text
+        )
+        for picture in bare.pictures
+    }
+
+    def tell(text: str) -> str:
+        return PICTURE.sub(lambda mark: told.get(int(mark[1]), mark[0]), text)
+
+    return replace(
+        bare,
+        stem=tell(bare.stem),
+        material=None if bare.material is None else tell(bare.material),
+        options=tuple(Option(option.label, tell(option.text)) for option in bare.options),
+        pictures=(),
+    )
 
 
 def render_question(bare: BareQuestion) -> str:

@@ -13,6 +13,12 @@ from .marks import place_pictures as place_pictures
 # The text that stands for a picture in the text of its question.
 from .marks import write_mark as write_mark
 
+# The bytes of a picture in an archive; raises StoreError for one that is lost or is not what its hash says.
+from .store import read_picture as read_picture
+
+# PNG or JPEG, as the first bytes of a kept picture say.
+from .store import name_media_type as name_media_type
+
 # Where the bytes of a picture lie in an archive.
 from .store import name_picture as name_picture
 
@@ -20,7 +26,9 @@ __all__ = [
     "PICTURE",
     "leave_out_pictures",
     "list_marked",
+    "name_media_type",
     "name_picture",
     "place_pictures",
+    "read_picture",
     "write_mark",
 ]

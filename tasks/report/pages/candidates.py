@@ -46,7 +46,7 @@ def read_candidate(source: Source) -> dict[str, Panel]:
 
 
 def say_changes(source: Source, improved: pl.DataFrame) -> list[dict[str, Any]]:
-    """Whether each candidate of two months or more has changed, as sentences in both languages."""
+    """Whether each candidate of two months or more has changed, in both languages."""
 
     def read(name: str, parameters: Mapping[str, object]) -> list[dict[str, Any]]:
         # The rows of one candidate are chosen from those of all, which are read once.

@@ -156,7 +156,7 @@ def record(ledger: Ledger, handed_in: Iterable[Submission | RefusedSubmission], 
         try:
             receipts.append(record_submission(ledger, one, now))
         except (UsageError, GateError) as error:
-            refusals.append(RefusedSubmission(one.source, f"{one.source}: {error}"))
+            refusals.append(RefusedSubmission(one.source, str(error)))
             continue
         decided.setdefault(one.batch_id, set()).update(given.question_uuid for given in one.decisions)
     return _follow(ledger, receipts, refusals, decided, now)

@@ -22,7 +22,7 @@ def require_run(run_id: str) -> None:
     """Raise UsageError where a helper is told of no run."""
     if not run_id:
         raise UsageError(
-            "A helper takes a part of one run, and is told of none. The flow `monthly` starts it with its run; "
+            "A helper takes a part of one run, and no run was named. The flow `monthly` starts it with its run; "
             "by hand, give the deployment `helper` a run_id."
         )
 

@@ -1,4 +1,4 @@
-"""Mistakes that a newcomer makes: each ends in one sentence that says what, where, and what to do."""
+"""Mistakes of a newcomer: each ends in one sentence that says what, where, and what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from typer.testing import Result
 
 from schemas.settings import Settings
 from tasks.review import close_batch

@@ -55,27 +55,24 @@ def test_nothing_is_found_where_nothing_was_changed(published: Lake, ledger: Led
     assert find_changed_editions(published, roots(ledger)) == []
 
 
-@pytest.mark.parametrize(
-    ("sql", "unit"),
-    [
-        (
-            f"UPDATE judgements SET stars = 3 - stars WHERE session_id = '{SESSION}' AND seq = 1 AND judge = 'judge-a'",
-            f"judgements/{SESSION}/judge-a/v1",
-        ),
-        (
-            f"UPDATE responses SET response = 'A better answer.' WHERE session_id = '{SESSION}' AND seq = 1",
-            f"responses/{SESSION}",
-        ),
-        (f"DELETE FROM responses WHERE session_id = '{SESSION}'", f"responses/{SESSION}"),
-        (
-            f"INSERT INTO sessions SELECT * FROM sessions WHERE session_id = '{SESSION}'",
-            f"sessions/{SESSION}",
-        ),
-    ],
-)
-def test_changed_stars_and_answers_are_found_with_their_unit(published: Lake, sql: str, unit: str) -> None:
-    change(published, sql)
-    assert check_landings(published).changed == [unit]
+# Each with the unit by which it is found.
+CHANGES = {
+    f"UPDATE judgements SET stars = 3 - stars WHERE session_id = '{SESSION}' AND seq = 1 AND judge = 'judge-a'": (
+        f"judgements/{SESSION}/judge-a/v1"
+    ),
+    f"INSERT INTO sessions SELECT * FROM sessions WHERE session_id = '{SESSION}'": f"sessions/{SESSION}",
+    f"UPDATE responses SET response = 'A better answer.' WHERE session_id = '{SESSION}' AND seq = 1": (
+        f"responses/{SESSION}"
+    ),
+    f"DELETE FROM responses WHERE session_id = '{SESSION}'": f"responses/{SESSION}",
+}
+
+
+@pytest.mark.parametrize("changes", [list(CHANGES)[:3], list(CHANGES)[3:]])
+def test_changed_stars_and_answers_are_found_with_their_unit(published: Lake, changes: list[str]) -> None:
+    for sql in changes:
+        change(published, sql)
+    assert sorted(check_landings(published).changed) == sorted(CHANGES[sql] for sql in changes)
 
 
 @pytest.mark.parametrize(

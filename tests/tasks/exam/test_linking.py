@@ -120,7 +120,7 @@ def test_who_sat_one_set_every_month_is_parted_and_linked_from_the_next_run_on(
         ("groups", "rest"),
     )
     assert list_links(never) == [
-        "  other months: not linked, since those who sit have met all that was answered; no later month will be linked as things "
+        "  other months: not linked, since those who sit have met every answered question; no later month will be linked as things "
         "stand",
         "    what would link: share sets in two groups (PROCTOR_SET_GROUPS=2), which answer for each other from the next run on; "
         "or let questions return after a rest (PROCTOR_REST_MONTHS)",

@@ -347,10 +347,12 @@ def test_a_key_that_is_lost_or_exchanged_is_found_wherever_the_home_lies(
     content = path.read_bytes()
     path.unlink()
     if not is_lost:
-        {
-            "log-key.json": lambda: open_signer(settings),
-            "exam-keys.json": lambda: open_keys(settings).read(),
-        }.get(name, lambda: read_home_key(settings, name, "Restore it."))()
+        if name == "log-key.json":
+            open_signer(settings)
+        elif name == "exam-keys.json":
+            open_keys(settings).read()
+        else:
+            read_home_key(settings, name, "Restore it.")
     missing, replaced = KEY_FINDINGS[name]
     found = {finding.name for finding in check_log(seat.world.ledger, settings).findings}
     assert found == {missing if is_lost else replaced}

@@ -138,7 +138,7 @@ def test_sixteen_plannings_from_two_homes_on_one_server_make_one_run(tmp_path: P
     homes = [tmp_path / "one", tmp_path / "two"]
     with start_postgresql() as server:
         url = server.new_ledger_url()
-        assert Counter(run_planners([url], homes, 4, 4)) == {MONTH: 16}
+        assert Counter(run_planners([url], homes, 2, 8)) == {MONTH: 16}
         with open_ledger(url) as ledger:
             assert count_rows(ledger) == ONE_RUN
             other = server.new_ledger_url()

@@ -156,12 +156,12 @@ def test_a_killed_release_is_whole_or_not_there(tmp_path: Path, settings: Settin
             [sys.executable, "-c", RELEASE, str(settings.home), *names],
             stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(delay)
-        process.send_signal(signal.SIGKILL)
-        acknowledged |= set(process.stdout.read().split())
-        process.wait()
+        with process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+            acknowledged |= set(process.stdout.read().split())
         with open_lake(settings, read_only=True) as lake:
             released = lake.query(
                 "select document_name from documents join document_releases using (document_id)"

@@ -275,16 +275,15 @@ def fill(path: Path, given: Mapping[int, tuple[bool | float | str | None, str]])
     workbook.save(path)
 
 
-@pytest.mark.parametrize(
-    ("cells", "told"),
-    [
-        ((4, "why"), "row 2, column E: the stars are not 0, 1, 2 or 3"),
-        ((2.5, "why"), "row 2, column E: the stars are not 0, 1, 2 or 3"),
-        ((2, None), "row 2, column F: stars without a reason"),
-    ],
+WRONG_CELLS: tuple[tuple[tuple[Any, Any], str], ...] = (
+    ((4, "why"), "row 2, column E: the stars are not 0, 1, 2 or 3"),
+    ((2.5, "why"), "row 2, column E: the stars are not 0, 1, 2 or 3"),
+    ((2, None), "row 2, column F: stars without a reason"),
 )
+
+
 def test_a_workbook_that_is_filled_in_wrongly_is_refused_by_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cells: tuple[Any, Any], told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_room(tmp_path, monkeypatch, first_judge=MUTE, next_judge=MUTE) as room:
         room.judge()
@@ -292,10 +291,11 @@ def test_a_workbook_that_is_filled_in_wrongly_is_refused_by_its_place(
             add_user(connection, user_id="eve", role="annotator")
         path = tmp_path / "unparsed.xlsx"
         export_unparsed(room.lake, path)
-        fill(path, {2: cells})
-        with pytest.raises(WorkbookError, match=told):
-            import_unparsed(room.ledger, room.lake, path, "eve")
-        assert room.read("select count(*) from judgements where judge like 'person:%'") == [(0,)]
+        for cells, told in WRONG_CELLS:
+            fill(path, {2: cells})
+            with pytest.raises(WorkbookError, match=told):
+                import_unparsed(room.ledger, room.lake, path, "eve")
+            assert room.read("select count(*) from judgements where judge like 'person:%'") == [(0,)]
 
 
 def test_who_is_no_active_user_of_the_right_role_gives_no_stars(

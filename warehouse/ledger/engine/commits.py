@@ -47,7 +47,7 @@ _ASK_FIRST: Final = """
 _ASK: Final = "SELECT commit_count FROM commit_counts WHERE connection = %s FOR UPDATE"
 _UNKNOWN: Final = (
     "The ledger's server (PostgreSQL) went away before it answered the last COMMIT: it is not known whether that was kept. Look, or ask "
-    "again, once the server is there."
+    "again, when the server is back."
 )
 # What is kept with a connection to SQLite.
 _WATCHED: Final = "files"

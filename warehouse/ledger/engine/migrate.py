@@ -121,6 +121,6 @@ def _upgrade(engine: Engine, side: Literal["ledger", "exam", "both"]) -> None:
     except CommandError:
         raise StoreError(
             f"The ledger was written by another version of Proctor (it is at {read_ledger_version(engine)!r}, this one knows up to "
-            f"{HEAD!r}): a newer one, or one of before the first release. Use that one, restore a backup, or begin in a new "
+            f"{HEAD!r}): a newer one, or one from before the first release. Use that version, restore a backup, or begin in a new "
             "PROCTOR_HOME."
         ) from None

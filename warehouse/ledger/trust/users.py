@@ -182,7 +182,9 @@ def write_role(
         raise UsageError(f"Role {role!r} is unknown.{suggest(role, ROLES)} Roles are {', '.join(ROLES)}.")
     user = read_user(connection, user_id)
     if "candidate" in (role, None if user is None else user.role):
-        raise UsageError("A candidate stays one, and nobody becomes one: add a user of another name.")
+        raise UsageError(
+            "A candidate stays a candidate, and nobody else becomes one: add a user with another name."
+        )
     reviewed = None if user is None else user.disciplines or None
     reviewed = reviewed if disciplines is None else list(disciplines)
     _change(connection, "change_role", user_id, role=role, disciplines=reviewed)

@@ -3,7 +3,7 @@
 -- Parameters: $month (default null)
 -- A null month gives all months.
 -- Shown: month, model, session_id, seq, judge, counted_judge, stars
--- No rows: the first judge could be read everywhere, or nobody stood in: `proctor judge --unparsed` asks again, `proctor unparsed export FILE.xlsx` asks a person.
+-- No rows: every reply of the first judge could be read, or nobody else gave stars: `proctor judge --unparsed` asks again, `proctor unparsed export FILE.xlsx` asks a person.
 SELECT
     s.month,
     s.run_id,

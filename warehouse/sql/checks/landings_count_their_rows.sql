@@ -125,6 +125,10 @@ WITH held AS (
     FROM judge_controls
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'pictures' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM pictures
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'human_ratings' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM human_ratings
     GROUP BY landing_unit

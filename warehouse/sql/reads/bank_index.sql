@@ -10,5 +10,5 @@ SELECT
     method,
     if(question_type = 'true_false', answer, NULL) AS answer,
     if(regexp_matches(material, '\S'), md5(regexp_replace(material, '\s+', '', 'g')), NULL) AS passage,
-    len(coalesce(pictures, [])) > 0 AS has_pictures
+    coalesce(len(pictures), 0) > 0 AS has_pictures
 FROM current_bank

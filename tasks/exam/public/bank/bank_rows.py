@@ -43,6 +43,9 @@ class BankRows(Protocol):
     def read_lineages(self, lineage_uuids: Collection[str]) -> pl.DataFrame:
         """The questions of some lineages: columns of `warehouse/sql/reads/bank_lineages.sql`."""
 
+    def read_alt_texts(self, sha256s: Collection[str]) -> dict[str, str]:
+        """What pictures show, by hash: of those of which somebody said it."""
+
 
 class FrameRows:
     """A bank version that is in memory."""
@@ -69,6 +72,10 @@ class FrameRows:
     def read_lineages(self, lineage_uuids: Collection[str]) -> pl.DataFrame:
         """The questions of some lineages."""
         return self._bank.filter(pl.col("lineage_uuid").is_in(sorted(set(lineage_uuids))))
+
+    def read_alt_texts(self, sha256s: Collection[str]) -> dict[str, str]:
+        """Nothing: a bank in memory knows of no papers."""
+        return {}
 
     def _feed(self, names: Sequence[str], take: Take) -> None:
         for part in self._bank.select(names).iter_slices(_AT_ONCE):
@@ -107,3 +114,9 @@ class LakeRows:
         """The questions of some lineages."""
         with self._lake.one_thread():
             return self._lake.read("bank_lineages", {"lineage_uuids": sorted(set(lineage_uuids))})
+
+    def read_alt_texts(self, sha256s: Collection[str]) -> dict[str, str]:
+        """What pictures show, by hash."""
+        with self._lake.one_thread():
+            rows = self._lake.read_rows("picture_alt_texts", {"sha256s": sorted(sha256s)})
+        return {str(sha256): str(alt_text) for sha256, alt_text in rows}

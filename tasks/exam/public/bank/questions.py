@@ -17,9 +17,10 @@ from tasks.exam.plan.bank import index_bank
 from tasks.exam.public.bank.bank_file import SealedLineage, commit_rows, make_lineage_leaf, make_slot_leaves
 from tasks.exam.public.bank.blinding import question_salt, read_blinding_secret, slot_salt
 from tasks.exam.public.bank.content import write_content
-from tasks.exam.public.files import encode_line, iter_lines, write_whole
+from tasks.exam.public.files import encode_line, iter_lines, write_bytes, write_whole
 from tasks.exam.public.hashing import compute_root, follow_path, make_path
 from tasks.exam.public.log import keep_public_log, name_public_folder
+from tasks.questions.pictures import read_picture
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.logs.public_log import add_public_entry, list_public_entries
 from warehouse.ledger.exam import exposure
@@ -79,6 +80,8 @@ def disclose_question(
         known = {step.body["commitment"] for step in list_public_entries(connection, (KIND,))}
     is_new = body["commitment"] not in known
     if is_new:
+        for picture in entry.get("pictures") or ():
+            keep_picture(settings.archive_dir, public / "questions", picture["sha256"])
         # What an entry names stays as it is; until there is one, a killed process may have left anything.
         sha256 = write_whole(public / "questions" / file, [encode_line(body)])
         with ledger.write() as connection:
@@ -89,6 +92,14 @@ def disclose_question(
                 add_entry(connection, Entry(DISCLOSE, target=f"{body['commitment']} {reason.strip()}"[:240]))
     refusal = keep_public_log(ledger, settings)
     return DisclosedQuestion(body["commitment"], file, tuple(body["sets"]), is_new, refusal)
+
+
+def keep_picture(archive: Path, folder: Path, sha256: str) -> None:
+    """Put a picture beside the disclosed questions.
+
+    Raises StoreError for one that is lost or changed.
+    """
+    write_bytes(folder / f"{sha256}.picture", read_picture(archive, sha256))
 
 
 def _check_allowed(ledger: Ledger, lake: Lake, question: str, lineage: str, *, is_leaked: bool) -> None:
@@ -104,7 +115,7 @@ def _check_allowed(ledger: Ledger, lake: Lake, question: str, lineage: str, *, i
     if session is not None:
         raise GateError(
             f"A question of the lineage of {question} stands in session {session}, which is not closed: whoever sits it would know "
-            "the answer. Wait for its end, or close it as it is (`proctor exam close`)."
+            "the answer. Wait until it ends, or close it now (`proctor exam close`)."
         )
 
 

@@ -73,7 +73,7 @@ def commit_run(
         if before is not None and reason is None:
             raise GateError(
                 f"Run {plan.run_id} is committed to (entry {before.number} of the public log). Draw it with `proctor exam draw "
-                f"{plan.run_id} --beacon-value TEXT`; to commit anew, say why: --again REASON. The log shows both."
+                f"{plan.run_id} --beacon-value TEXT`; to commit again, say why: --again REASON. The log shows both."
             )
         if before is not None:
             request = request.with_chance(replace(request.chance, replaces=before.number, reason=reason))
@@ -155,7 +155,7 @@ def draw_run(ledger: Ledger, lake: Lake, settings: Settings, run_id: str, value:
         seal = draws.read_run_seal(connection, run_id)
     if seal is None or seal.parameters is None:
         raise GateError(
-            f"The ledger has not the share that run {run_id} was committed with. Restore it from a backup, or commit anew: "
+            f"The ledger lacks the share that run {run_id} was committed with. Restore it from a backup, or commit again: "
             "proctor exam commit … --again REASON."
         )
     parameters: dict[str, Any] = dict(seal.parameters)

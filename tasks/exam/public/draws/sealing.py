@@ -182,11 +182,11 @@ def check_committed(
     entries = read_public_entries(connection, run_id, ("commit", "share", "draw"))
     seal = draws.read_run_seal(connection, run_id)
     commit = next((entry for entry in reversed(entries) if entry.kind == "commit"), None)
-    again = f"Commit anew, which the public log shows with the reason: proctor exam commit … --again REASON (run {run_id})."
+    again = f"Commit again; the public log shows this with the reason: proctor exam commit … --again REASON (run {run_id})."
     if any(entry.kind == "draw" for entry in entries):
         raise GateError(f"Run {run_id} is drawn; a run is drawn once.")
     if commit is None or seal is None or commit.number != chance.commit:
-        raise GateError(f"Run {run_id} was committed to anew meanwhile. Run the command again.")
+        raise GateError(f"Run {run_id} was committed to again meanwhile. Run the command again.")
     if commit.body["share_commitment"] != digest("proctor share", bytes.fromhex(seal.share)).hex():
         raise GateError(
             f"Run {run_id}: the share that the ledger keeps is not the one that was committed to. {again}"

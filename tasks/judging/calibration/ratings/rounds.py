@@ -168,7 +168,7 @@ def import_ratings(
             continue
         if place not in own:
             raise WorkbookError(
-                f"{row.place}: this response is not {rater}'s to rate, nor to settle. Import the workbook in the name of who "
+                f"{row.place}: this response is not {rater}'s to rate, nor to settle. Import the workbook as the user who "
                 "rated it."
             )
         given[place] = float(row.mark)
@@ -245,7 +245,7 @@ def list_own_places(found: Round, rater: str) -> set[tuple[str, int]]:
 
 
 def count_ratings(found: Round) -> dict[str, object]:
-    """How far a round has come.
+    """How far a round is.
 
     It counts the responses drawn, rated by two, settled, and in dispute, and for each rater what is given and what
     is open.

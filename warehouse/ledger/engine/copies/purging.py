@@ -54,6 +54,6 @@ def _purge_server(url: str) -> None:
 
 def _held(where: str, why: str) -> StoreError:
     return StoreError(
-        f"{where} could not be written anew ({why}): it may still hold erased texts in pages that are free. Wait until nobody "
+        f"{where} could not be written again ({why}): it may still hold erased texts in pages that are free. Wait until nobody "
         "reads it, and run `proctor erase --again`."
     )

@@ -185,7 +185,7 @@ CREATE TABLE shared_files (
 	CONSTRAINT pk_shared_files PRIMARY KEY (name)
 );
 COMMENT ON COLUMN shared_files.name IS '`exam-keys.json`, `models.yaml`, `archive` …';
-COMMENT ON COLUMN shared_files.fingerprint IS 'Digest keyed with the content itself: nobody comes from it to a key.';
+COMMENT ON COLUMN shared_files.fingerprint IS 'Digest keyed with the content itself; no key can be computed from it.';
 COMMENT ON COLUMN shared_files.host IS 'Where it was noted or accepted last.';
 CREATE TABLE clock_marks (
 	boot_id VARCHAR(80) NOT NULL, 

@@ -1,0 +1,348 @@
+"""A month with questions that ask about pictures, through both doors.
+
+The code that is asked for stands in the picture alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import io
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from PIL import Image, ImageDraw
+
+from deployments.exam_api import create_app
+from deployments.model_server import parse_profile, start_model_server
+from deployments.model_server.key import build_answer_key
+from schemas.errors import ExamError, StoreError
+from tasks.bank import find_question
+from tasks.exam.http_calls import DoorError, HttpCaller
+from tasks.exam.outside.answering import EndpointAnswerer, make_own_model
+from tasks.exam.outside.credentials import Credentials
+from tasks.exam.outside.sitting import OutsideReport, OutsideSitter
+from tasks.exam.outside.state import SittingState
+from tasks.exam.plan.bank import index_bank
+from tasks.exam.public import verifier
+from tasks.exam.public.bank.bank_rows import LakeRows
+from tasks.exam.public.bank.content import commit_question
+from tasks.exam.public.bank.questions import disclose_question
+from tasks.exam.public.draws.disclosing import disclose_closed_runs
+from tasks.exam.sitting import SittingReport, sit_sessions
+from tasks.models import CallRequest, ModelClient, SentPicture, attach_pictures, compute_call_key
+from tasks.models.budget.reservations import compute_worst_cost
+from tasks.models.client import build_body
+from tasks.models.providers.anthropic_calls import write_request
+from tasks.questions import BareQuestion
+from tasks.questions.forms import render_prompt
+from tasks.questions.pictures import name_picture
+from tests.tasks.exam.doors import serve_app
+from tests.tasks.exam.world import (
+    DISCIPLINES,
+    SECRET,
+    World,
+    answer_run,
+    make_bank,
+    make_model,
+    make_registry,
+    make_settings,
+    publish,
+)
+from tests.warehouse.bank_rows import BANK, land_bank_rows
+from warehouse.lake import open_lake
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.exam import closed, sittings
+
+CODES = "QKZXVJWPHN"
+
+
+def draw_code(code: str) -> bytes:
+    image = Image.new("RGB", (160, 80), "white")
+    ImageDraw.Draw(image).text((30, 20), code, fill="black", font_size=36)
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
+def keep_picture(archive: Path, data: bytes) -> str:
+    sha256 = hashlib.sha256(data).hexdigest()
+    path = name_picture(archive, sha256)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return sha256
+
+
+def make_picture_bank(archive: Path) -> pl.DataFrame:
+    """The usual bank without variants: every lineage of Law asks for the code of a picture."""
+    rows = []
+    for number, row in enumerate(make_bank(12, variants=0).iter_rows(named=True)):
+        row = dict(row)
+        if row["discipline"] == "Law":
+            code = f"{CODES[number % 10]}{number}"
+            sha256 = keep_picture(archive, draw_code(code))
+            row |= {
+                "question_type": "short_answer",
+                "stem": f"Which code does [picture:1] show in case {number}?",
+                "options": [],
+                "answer": [code],
+                "pictures": [{"number": 1, "sha256": sha256, "place": "stem"}],
+            }
+        else:
+            row["answer"] = ["B"]
+        rows.append(row)
+    return BANK.frame(rows)
+
+
+PROFILE = {
+    "seed": "test",
+    "models": {
+        "alpha": {"sees_pictures": True, "accuracy": 1.0},
+        "rho": {"accuracy": 1.0},
+    },
+}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Any:
+    return make_settings(tmp_path / "home", picture_share=1.0)
+
+
+def read_responses(ledger: Ledger, run_id: str) -> list[dict[str, Any]]:
+    with ledger.read() as connection:
+        names = {row.session_id: row.model for row in sittings.list_sessions(connection, run_id=run_id)}
+        rows = closed.read_response_rows(connection, list(names))
+    return [{**row, "model": names[row["session_id"]]} for row in rows]
+
+
+def has_code(row: dict[str, Any], bank: pl.DataFrame) -> bool:
+    """Whether the response has what the picture shows."""
+    (answer,) = bank.filter(pl.col("stem") == row["content"]["stem"])["answer"][0]
+    return answer in (row["response"] or "")
+
+
+def test_in_house_who_sees_reads_the_code_and_who_does_not_cannot(
+    ledger: Ledger, tmp_path: Path, settings: Any
+) -> None:
+    bank = make_picture_bank(settings.archive_dir)
+    with start_model_server(parse_profile(PROFILE), build_answer_key(bank)) as server:
+        alpha = replace(make_model("alpha", is_simulated=True, base_url=server.url), sees_pictures=True)
+        rho = make_model("rho", is_simulated=True, base_url=server.url, roles=("reference",))
+        registry = make_registry(alpha, rho)
+        plan = publish(ledger, settings, registry, bank, is_simulated=True)
+
+        async def sit() -> SittingReport:
+            async with ModelClient(ledger, settings) as client:
+                return await sit_sessions(ledger, settings, registry, client, plan.run_id)
+
+        report = asyncio.run(sit())
+    assert (report.is_complete, report.is_run_closed, report.failures) == (True, True, [])
+    asked = [row for row in read_responses(ledger, plan.run_id) if "pictures" in row["content"]]
+    assert sorted((row["model"], has_code(row, bank)) for row in asked) == [
+        ("alpha", True),
+        ("alpha", True),
+        ("rho", False),
+        ("rho", False),
+    ]
+    assert {(row["model"], row["prompt_version"]) for row in asked} == {
+        ("alpha", "1/zero_shot/short_answer/en/pictures"),
+        ("rho", "1/zero_shot/short_answer/en/alt_text"),
+    }
+    others = [row for row in read_responses(ledger, plan.run_id) if "pictures" not in row["content"]]
+    assert {row["prompt_version"] for row in others} == {"1/zero_shot/multiple_choice/en"}
+
+
+def sit_outside(url: str, world: World, folder: Path, answer: Any) -> OutsideReport:
+    session_id = world.sessions()[0]["session_id"]
+
+    async def run() -> OutsideReport:
+        async with HttpCaller(url, patience_s=5) as caller:
+            with SittingState(folder, url, session_id) as state:
+                shown = Credentials(token=world.token(session_id))
+                return await OutsideSitter(caller, shown, session_id, state, answer).sit()
+
+    return asyncio.run(run())
+
+
+@pytest.fixture
+def outside(ledger: Ledger, tmp_path: Path, settings: Any) -> Iterator[World]:
+    bank = make_picture_bank(settings.archive_dir)
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    plan = publish(ledger, settings, registry, bank, candidates=[], outside=["alpha"])
+    yield World(ledger, settings, registry, bank, plan, now=time.time())
+
+
+def test_from_outside_pictures_come_with_their_question_and_its_lease(outside: World, tmp_path: Path) -> None:
+    with (
+        start_model_server(parse_profile(PROFILE), build_answer_key(outside.bank)) as server,
+        serve_app(create_app(outside.settings, ledger=outside.ledger)) as url,
+    ):
+        own = make_own_model("alpha", server.url, None, {"max_tokens": 300}, sees_pictures=True)
+        report = sit_outside(url, outside, tmp_path / "state", EndpointAnswerer(own, timeout_s=30))
+    assert report.is_finished
+    asked = [
+        row for row in read_responses(outside.ledger, outside.plan.run_id) if "pictures" in row["content"]
+    ]
+    mine = [row for row in asked if row["model"] == "alpha"]
+    assert [has_code(row, outside.bank) for row in mine] == [True, True]
+    assert {row["prompt_version"] for row in mine} == {"1/zero_shot/short_answer/en/pictures"}
+
+
+def test_a_picture_is_handed_out_with_its_question_alone(outside: World, tmp_path: Path) -> None:
+    session_id = outside.sessions()[0]["session_id"]
+    refusals: list[str] = []
+    seen: list[int] = []
+
+    async def look(question: dict[str, Any]) -> dict[str, Any]:
+        seen.append(len(question.get("pictures", ())))
+        for place in (question["seq"], question["seq"] - 1, question["seq"] + 1):
+            number = 9 if place == question["seq"] else 1
+            try:
+                await sitter._call("GET", f"/questions/{place}/pictures/{number}", as_bytes=True)
+            except ExamError as error:
+                refusals.append(error.code)
+        return {"response": "seen"}
+
+    async def run() -> None:
+        nonlocal sitter
+        async with HttpCaller(url, patience_s=5) as caller:
+            with SittingState(tmp_path / "state", url, session_id) as state:
+                shown = Credentials(token=outside.token(session_id))
+                sitter = OutsideSitter(caller, shown, session_id, state, look)
+                await sitter.sit()
+
+    sitter: Any = None
+    with serve_app(create_app(outside.settings, ledger=outside.ledger)) as url:
+        asyncio.run(run())
+    assert sorted(seen) == [0, 0, 0, 0, 1, 1]
+    # Of a question that is answered, or not handed out yet, there is no picture.
+    assert refusals.count("no_such_picture") == 6
+    assert set(refusals) == {"no_such_picture", "not_pending", "request_invalid"}
+
+
+def test_a_changed_picture_is_refused_at_every_door(
+    outside: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (row, *_) = outside.bank.filter(pl.col("discipline") == "Law").iter_rows(named=True)
+    for held in outside.bank.filter(pl.col("discipline") == "Law")["pictures"]:
+        name_picture(outside.settings.archive_dir, held[0]["sha256"]).write_bytes(draw_code("OTHER"))
+
+    async def answer(question: dict[str, Any]) -> dict[str, Any]:
+        return {"response": "anything"}
+
+    with serve_app(create_app(outside.settings, ledger=outside.ledger)) as url:
+        with pytest.raises(ExamError) as caught:
+            sit_outside(url, outside, tmp_path / "state", answer)
+        assert caught.value.code == "picture_lost"
+        # Changed on its way: the client holds it to the hash in the question.
+        monkeypatch.setattr(
+            "deployments.exam_api.session_routes.load_bytes", lambda folder, sha256: draw_code("OTHER")
+        )
+        with pytest.raises(DoorError, match="is not the one that the question names"):
+            sit_outside(url, outside, tmp_path / "state", answer)
+    registry = make_registry(make_model("beta"), make_model("rho", roles=("reference",)))
+    with pytest.raises(StoreError, match="is not the picture that its name says"):
+        publish(outside.ledger, outside.settings, registry, outside.bank, repetition="again")
+    assert row["pictures"] is not None
+
+
+def test_no_question_with_a_picture_is_drawn_unless_a_share_is_given(tmp_path: Path) -> None:
+    bank = make_picture_bank(tmp_path)
+    plain = bank.filter(pl.col("discipline") != "Law")
+    first = index_bank(bank, DISCIPLINES, SECRET, picture_share=0.0)
+    assert [first.count(name) for name in DISCIPLINES] == [12, 0, 12]
+    without = index_bank(plain, DISCIPLINES, SECRET)
+    assert list(first.names) == list(without.names)
+    mixed = bank.with_columns(pl.lit("History").alias("discipline"))
+    counts = {
+        share: index_bank(mixed, DISCIPLINES, SECRET, picture_share=share).count("History")
+        for share in (0.0, 0.1, 0.2, 0.5, 1.0)
+    }
+    assert counts == {0.0: 24, 0.1: 26, 0.2: 30, 0.5: 36, 1.0: 36}
+
+
+def test_a_swapped_picture_is_another_commitment_and_a_question_without_has_its_old_one(
+    tmp_path: Path,
+) -> None:
+    bank = make_picture_bank(tmp_path)
+    (with_picture, *_) = bank.filter(pl.col("discipline") == "Law").iter_rows(named=True)
+    (without, *_) = bank.filter(pl.col("discipline") == "History").iter_rows(named=True)
+    swapped = {**with_picture, "pictures": [{**with_picture["pictures"][0], "sha256": "0" * 64}]}
+    assert commit_question(SECRET, with_picture) != commit_question(SECRET, swapped)
+    before = {name: value for name, value in without.items() if name != "pictures"}
+    assert commit_question(SECRET, without) == commit_question(SECRET, before)
+
+
+PICTURE = SentPicture("[picture:1]", "ab" * 32, "image/png", draw_code("X"))
+
+
+def test_a_picture_goes_after_its_mark_in_both_forms_and_counts_in_key_and_price() -> None:
+    bare = BareQuestion.from_row(
+        {
+            "question_type": "short_answer",
+            "language": "en",
+            "stem": "Read [picture:1] aloud.",
+            "pictures": [{"number": 1, "sha256": "ab" * 32, "place": "stem", "alt_text": "a code"}],
+        }
+    )
+    messages, _ = render_prompt(bare, "zero_shot", sees_pictures=True)
+    (message,) = attach_pictures(messages, [PICTURE])
+    first, image, last = message["content"]
+    assert first["text"].endswith("Read [picture:1]") and last["text"].startswith(" aloud.")
+    url = image["image_url"]["url"]
+    assert url == f"data:image/png;base64,{base64.b64encode(PICTURE.data).decode()}"
+    named, _ = write_request({"model": "m", "max_tokens": 9, "messages": [message]})
+    assert named["messages"][0]["content"][1] == {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": url.partition(",")[2]},
+    }
+    told, version = render_prompt(bare, "zero_shot")
+    assert "Read [Picture 1: a code] aloud." in told[0]["content"] and version.endswith("/alt_text")
+    model = make_model("alpha", parameters={"max_tokens": 10})
+    with_picture = CallRequest("exam", messages, pictures=(PICTURE,))
+    other = CallRequest("exam", messages, pictures=(replace(PICTURE, sha256="cd" * 32),))
+    plain = CallRequest("exam", messages)
+    keys = {compute_call_key(model, request, {}) for request in (with_picture, other, plain)}
+    assert len(keys) == 3
+    body = build_body(model, with_picture, {"max_tokens": 10})
+    grown = compute_worst_cost(model, body["messages"], body) - compute_worst_cost(model, messages, body)
+    assert grown == pytest.approx(6_000 / 1e6)
+
+
+def test_a_disclosed_picture_is_published_and_the_verifier_finds_a_swapped_one(
+    ledger: Ledger, settings: Any
+) -> None:
+    bank = make_picture_bank(settings.archive_dir)
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    public = settings.home / "public"
+    with open_lake(settings) as lake:
+        land_bank_rows(lake, bank)
+        plan = publish(ledger, settings, registry, LakeRows(lake), seed=None)
+        answer_run(ledger, plan.run_id)
+        disclose_closed_runs(ledger, settings)
+        drawn = {row["content"]["stem"] for row in read_responses(ledger, plan.run_id)}
+        asked = bank.filter(pl.col("stem").is_in(sorted(drawn)), pl.col("discipline") == "Law")
+        entry = find_question(lake, asked["question_uuid"][0])
+        disclose_question(ledger, lake, settings, entry, "asked for", is_leaked=True)
+    sha256 = asked["pictures"][0][0]["sha256"]
+    file = public / "questions" / f"{sha256}.picture"
+    kept = file.read_bytes()
+
+    def find_faults() -> set[tuple[str, str]]:
+        faults = verifier.verify(str(public)).faults
+        # No head is signed here.
+        return {(fault[0], fault[1].rpartition(", ")[2]) for fault in faults if "heads" not in str(fault)}
+
+    assert hashlib.sha256(kept).hexdigest() == sha256
+    assert find_faults() == set()
+    assert not any("named by no entry" in note for note in verifier.verify(str(public)).notes)
+    file.write_bytes(draw_code("OTHER"))
+    assert find_faults() == {("file_changed", f"questions/{sha256}.picture")}
+    file.unlink()
+    assert find_faults() == {("file_missing", f"questions/{sha256}.picture")}
