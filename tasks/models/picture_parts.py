@@ -26,7 +26,7 @@ class SentPicture:
 def attach_pictures(
     messages: Sequence[Mapping[str, Any]], pictures: Sequence[SentPicture]
 ) -> list[dict[str, Any]]:
-    """The messages with each picture after the first mark that names it in the last one, in OpenAI's form.
+    """The messages with each picture after the first mark that names it, in OpenAI's form.
 
     One that is not named there comes at the end.
     """

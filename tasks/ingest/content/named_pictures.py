@@ -62,3 +62,22 @@ def name_pictures(
         for place, text in texts
     ]
     return written, pictures
+
+
+_TAIL = re.compile(rf"(?<=\S)(?:\s*{PICTURE_MARK.pattern})+\s*$")
+
+
+def settle_pictures(stem: str, options: Sequence[tuple[str, str]]) -> tuple[str, list[tuple[str, str]]]:
+    """Stem and options with the picture below the last option in the stem.
+
+    It is the question's where no other option has one, and this option says something besides.
+    """
+    options = list(options)
+    if len(options) < 2 or IMAGE not in options[-1][1] or any(IMAGE in text for _, text in options[:-1]):
+        return stem, options
+    label, text = options[-1]
+    tail = _TAIL.search(text)
+    if tail is None:
+        return stem, options
+    options[-1] = label, text[: tail.start()]
+    return f"{stem}\n{tail[0].strip()}", options

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.named_pictures import KeptPictures, name_pictures
+from tasks.ingest.content.named_pictures import KeptPictures, name_pictures, settle_pictures
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, PICTURE_MARK, read_picture_number
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import name_discipline
@@ -78,9 +78,13 @@ def _make_row(
     page_notes: Sequence[str],
     kept: KeptPictures,
 ) -> dict[str, Any]:
+    draft = draft.copy()
+    draft.stem, draft.options = settle_pictures(draft.stem, draft.options)
     question = _make_question(draft, document, language, kept)
-    is_complete = bool(question.content.bare.pictures) and not _has_lost_picture(draft, kept)
-    notes = list(dict.fromkeys([*draft.notes, *_find_doubts(draft, is_complete=is_complete), *page_notes]))
+    needs_figure = _has_lost_picture(draft, kept) or (
+        not question.content.bare.pictures and _FIGURE.search(draft.stem) is not None
+    )
+    notes = list(dict.fromkeys([*draft.notes, *_find_doubts(draft, needs_figure=needs_figure), *page_notes]))
     return {
         **question.as_row(),
         "document_id": document["document_id"],
@@ -222,8 +226,11 @@ def _find_residue(draft: Draft) -> list[str]:
     return notes
 
 
-def _find_doubts(draft: Draft, *, is_complete: bool = False) -> list[str]:
-    """Why a draft may be read wrongly; `is_complete`: it has its pictures, and none is missing."""
+def _find_doubts(draft: Draft, *, needs_figure: bool) -> list[str]:
+    """Why a draft may be read wrongly.
+
+    `needs_figure`: it has lost a picture, or has not the one that it speaks of.
+    """
     notes: list[str] = []
     stem = draft.stem
     visible = len(re.sub(r"\s|[（()）_]", "", stem))
@@ -242,7 +249,7 @@ def _find_doubts(draft: Draft, *, is_complete: bool = False) -> list[str]:
     shown = "\n".join([stem, draft.material or "", *(text for _, text in draft.options)])
     if FORMULA in shown:
         notes.append("embedded_formula_lost")
-    if not is_complete and (IMAGE in shown or _FIGURE.search(stem)):
+    if needs_figure:
         notes.append("needs_figure")
     notes.extend(_find_residue(draft))
     if draft.fine is None:

@@ -80,7 +80,7 @@ def keep_picture(archive: Path, data: bytes) -> str:
 
 
 def make_picture_bank(archive: Path) -> pl.DataFrame:
-    """The usual bank without variants, in which every lineage of Law asks for the code of a picture."""
+    """The usual bank without variants: every lineage of Law asks for the code of a picture."""
     rows = []
     for number, row in enumerate(make_bank(12, variants=0).iter_rows(named=True)):
         row = dict(row)
