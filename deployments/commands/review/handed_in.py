@@ -73,7 +73,7 @@ def _describe_continuation(one: dict[str, Any]) -> str:
 
 def _name_step_after_import(done: Continuation) -> str:
     report = done.report
-    if any(refusal.faults for refusal in report.refusals):
+    if any(not refusal.is_final for refusal in report.refusals):
         return "correct what is listed above and import those files again"
     if report.refusals:
         return "proctor review status"
