@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def load_pictures(archive: Path, bare: BareQuestion) -> tuple[SentPicture, ...]:
-    """The pictures of a question as they are sent to a model; raises StoreError for one lost or changed."""
+    """The pictures of a question as they are sent to a model.
+
+    Raises StoreError for one that is lost or changed.
+    """
     if not bare.pictures:
         return ()
     from tasks.models import SentPicture

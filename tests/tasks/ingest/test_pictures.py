@@ -117,11 +117,17 @@ def test_a_question_is_another_with_another_picture_and_not_with_another_of_its_
 
 
 def test_a_picture_below_the_last_option_belongs_to_the_question(tmp_path: Path) -> None:
-    blocks = [say("一、选择题"), say("1. 某项目的挣值分析结果以累计曲线的形式给出，请根据进度图判断完成全部任务还需要几个月？")]
+    blocks = [
+        say("一、选择题"),
+        say("1. 某项目的挣值分析结果以累计曲线的形式给出，请根据进度图判断完成全部任务还需要几个月？"),
+    ]
     blocks += [say("A. 4个月"), say("B. 5个月"), say("C. 8个月"), say("D. 10个月", show("curve"))]
     (question,) = parse_word(tmp_path, blocks, {"curve": save(draw("curve"))}).questions
     assert [option["text"] for option in question["options"]] == ["4个月", "5个月", "8个月", "10个月"]
-    assert question["stem"] == "某项目的挣值分析结果以累计曲线的形式给出，请根据进度图判断完成全部任务还需要几个月？\n[picture:1]"
+    assert (
+        question["stem"]
+        == "某项目的挣值分析结果以累计曲线的形式给出，请根据进度图判断完成全部任务还需要几个月？\n[picture:1]"
+    )
     assert [one["place"] for one in question["pictures"]] == ["stem"]
 
 

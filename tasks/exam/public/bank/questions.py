@@ -95,7 +95,10 @@ def disclose_question(
 
 
 def keep_picture(archive: Path, folder: Path, sha256: str) -> None:
-    """Put a picture beside the disclosed questions; raises StoreError for one that is lost or changed."""
+    """Put a picture beside the disclosed questions.
+
+    Raises StoreError for one that is lost or changed.
+    """
     write_bytes(folder / f"{sha256}.picture", read_picture(archive, sha256))
 
 
