@@ -26,9 +26,9 @@ class SentPicture:
 def attach_pictures(
     messages: Sequence[Mapping[str, Any]], pictures: Sequence[SentPicture]
 ) -> list[dict[str, Any]]:
-    """The messages with each picture after the first mark that names it, in OpenAI's form.
+    """The messages with pictures as parts of the last one, in OpenAI's form.
 
-    One that is not named there comes at the end.
+    Each comes after the first mark that names it. One that is not named there comes at the end.
     """
     whole = [dict(message) for message in messages]
     if not pictures:

@@ -2280,7 +2280,7 @@ def check_question(log: Log, entry: Entry, banks: Banks, folder: Folder, finding
 
 
 def list_pictures(content: str) -> list[str]:
-    """The files of the pictures that a disclosed question names, each by its hash."""
+    """The files of the pictures that a disclosed question's content names, by hash."""
     value = parse_json(content.encode("utf-8"))
     named = value.get("pictures", []) if isinstance(value, dict) else []
     if not isinstance(named, list) or not all(

@@ -6,7 +6,6 @@ The code that is asked for stands in the picture alone.
 from __future__ import annotations
 
 import asyncio
-import base64
 import hashlib
 import io
 import time
@@ -20,8 +19,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from deployments.exam_api import create_app
-from deployments.model_server import parse_profile, start_model_server
-from deployments.model_server.key import build_answer_key
+from deployments.model_server import build_answer_key, parse_profile, start_model_server
 from schemas.errors import ExamError, StoreError
 from tasks.bank import find_question
 from tasks.exam.http_calls import DoorError, HttpCaller
@@ -36,12 +34,7 @@ from tasks.exam.public.bank.content import commit_question
 from tasks.exam.public.bank.questions import disclose_question
 from tasks.exam.public.draws.disclosing import disclose_closed_runs
 from tasks.exam.sitting import SittingReport, sit_sessions
-from tasks.models import CallRequest, ModelClient, SentPicture, attach_pictures, compute_call_key
-from tasks.models.budget.reservations import compute_worst_cost
-from tasks.models.client import build_body
-from tasks.models.providers.anthropic_calls import write_request
-from tasks.questions import BareQuestion
-from tasks.questions.forms import render_prompt
+from tasks.models import ModelClient
 from tasks.questions.pictures import name_picture
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import (
@@ -80,7 +73,7 @@ def keep_picture(archive: Path, data: bytes) -> str:
 
 
 def make_picture_bank(archive: Path) -> pl.DataFrame:
-    """The usual bank without variants: every lineage of Law asks for the code of a picture."""
+    """A bank in which every lineage of Law asks for the code of a picture."""
     rows = []
     for number, row in enumerate(make_bank(12, variants=0).iter_rows(named=True)):
         row = dict(row)
@@ -198,6 +191,7 @@ def test_a_picture_is_handed_out_with_its_question_alone(outside: World, tmp_pat
     session_id = outside.sessions()[0]["session_id"]
     refusals: list[str] = []
     seen: list[int] = []
+    sitter: Any = None
 
     async def look(question: dict[str, Any]) -> dict[str, Any]:
         seen.append(len(question.get("pictures", ())))
@@ -217,7 +211,6 @@ def test_a_picture_is_handed_out_with_its_question_alone(outside: World, tmp_pat
                 sitter = OutsideSitter(caller, shown, session_id, state, look)
                 await sitter.sit()
 
-    sitter: Any = None
     with serve_app(create_app(outside.settings, ledger=outside.ledger)) as url:
         asyncio.run(run())
     assert sorted(seen) == [0, 0, 0, 0, 1, 1]
@@ -277,42 +270,6 @@ def test_a_swapped_picture_is_another_commitment_and_a_question_without_has_its_
     assert commit_question(SECRET, with_picture) != commit_question(SECRET, swapped)
     before = {name: value for name, value in without.items() if name != "pictures"}
     assert commit_question(SECRET, without) == commit_question(SECRET, before)
-
-
-PICTURE = SentPicture("[picture:1]", "ab" * 32, "image/png", draw_code("X"))
-
-
-def test_a_picture_goes_after_its_mark_in_both_forms_and_counts_in_key_and_price() -> None:
-    bare = BareQuestion.from_row(
-        {
-            "question_type": "short_answer",
-            "language": "en",
-            "stem": "Read [picture:1] aloud.",
-            "pictures": [{"number": 1, "sha256": "ab" * 32, "place": "stem", "alt_text": "a code"}],
-        }
-    )
-    messages, _ = render_prompt(bare, "zero_shot", sees_pictures=True)
-    (message,) = attach_pictures(messages, [PICTURE])
-    first, image, last = message["content"]
-    assert first["text"].endswith("Read [picture:1]") and last["text"].startswith(" aloud.")
-    url = image["image_url"]["url"]
-    assert url == f"data:image/png;base64,{base64.b64encode(PICTURE.data).decode()}"
-    named, _ = write_request({"model": "m", "max_tokens": 9, "messages": [message]})
-    assert named["messages"][0]["content"][1] == {
-        "type": "image",
-        "source": {"type": "base64", "media_type": "image/png", "data": url.partition(",")[2]},
-    }
-    told, version = render_prompt(bare, "zero_shot")
-    assert "Read [Picture 1: a code] aloud." in told[0]["content"] and version.endswith("/alt_text")
-    model = make_model("alpha", parameters={"max_tokens": 10})
-    with_picture = CallRequest("exam", messages, pictures=(PICTURE,))
-    other = CallRequest("exam", messages, pictures=(replace(PICTURE, sha256="cd" * 32),))
-    plain = CallRequest("exam", messages)
-    keys = {compute_call_key(model, request, {}) for request in (with_picture, other, plain)}
-    assert len(keys) == 3
-    body = build_body(model, with_picture, {"max_tokens": 10})
-    grown = compute_worst_cost(model, body["messages"], body) - compute_worst_cost(model, messages, body)
-    assert grown == pytest.approx(6_000 / 1e6)
 
 
 def test_a_disclosed_picture_is_published_and_the_verifier_finds_a_swapped_one(

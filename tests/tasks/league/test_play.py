@@ -89,7 +89,9 @@ def test_judges_see_letters_drawn_for_each_and_no_names(make_world: MakeWorld) -
     world.server.state._write_text = listen  # type: ignore[method-assign]
     play_small(world)
     judged = [
-        text for text in texts if any(name == "answer" for name, _, _ in extract_sections([{"content": text}]))
+        text
+        for text in texts
+        if any(name == "answer" for name, _, _ in extract_sections([{"content": text}]))
     ]
     assert len(judged) == 16
     for text in judged:

@@ -1,4 +1,4 @@
-"""What must be said of two candidates, computed from the rows that were published and the stars behind them.
+"""What must be said of two candidates, computed from published rows and the stars.
 
 Nothing here uses the queries or the code of verdicts: the sentences of a page are held to it.
 """
@@ -54,7 +54,7 @@ def expect_sentences(run_sql: RunSql, pairs: list[dict[str, Any]], names: tuple[
 
 
 def compute_scores(run_sql: RunSql, edition_id: str) -> dict[str, float]:
-    """S of every candidate, from the stars of its answers themselves: what is without stars earns nothing."""
+    """S of every candidate from the stars of its answers; what is without stars earns nothing."""
     stars = _read_stars(run_sql, edition_id)
     questions = stars.group_by("model", "discipline", "question_uuid").agg(
         pl.col("stars").fill_null(0).mean()
@@ -124,7 +124,7 @@ def _history(turned: list[dict[str, Any]], ahead: str, behind: str) -> list[str]
 
 
 def _pooled(turned: list[dict[str, Any]], ahead: str, behind: str) -> list[str]:
-    """Months weighed by their errors; who is better at all of them is said where the page's interval says so."""
+    """Months weighed by their errors, in either wording: the interval is not computed here."""
     used = [one for one in turned[-_LAST_MONTHS:] if one["difference_se"] and one["together_low"] is not None]
     if len(used) < 2:
         return []

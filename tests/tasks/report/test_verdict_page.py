@@ -1,4 +1,4 @@
-"""The page of comparisons says of twelve pairs what the published rows and the stars behind them say."""
+"""The page of comparisons says of twelve pairs what published rows and stars say."""
 
 from __future__ import annotations
 

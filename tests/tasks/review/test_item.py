@@ -13,7 +13,7 @@ def test_an_item_is_stored_in_the_order_of_the_contract_and_comes_back() -> None
         '{"question_type": "multiple_choice", "discipline": "Engineering", "sub_discipline": null, '
         '"source_kind": "undergraduate_final", "language": "en", "stem": "A shelf of 1 rows holds ( ) books.", '
         '"material": null, "options": [{"label": "A", "text": "10"}, {"label": "B", "text": "11"}, '
-        '{"label": "C", "text": "12"}], "answer": ["B"], "explanation": null, "document_name": "paper.docx", '
+        '{"label": "C", "text": "12"}], "answer": ["B"], "explanation": null, "pictures": null, "document_name": "paper.docx", '
         '"position": 1, "number_label": "1.", "parse_notes": ["low"], "status": "parsed"}'
     )
     assert Item.from_row(row) == item
