@@ -191,6 +191,7 @@ def test_a_picture_is_handed_out_with_its_question_alone(outside: World, tmp_pat
     session_id = outside.sessions()[0]["session_id"]
     refusals: list[str] = []
     seen: list[int] = []
+    sitter: Any = None
 
     async def look(question: dict[str, Any]) -> dict[str, Any]:
         seen.append(len(question.get("pictures", ())))
@@ -210,7 +211,6 @@ def test_a_picture_is_handed_out_with_its_question_alone(outside: World, tmp_pat
                 sitter = OutsideSitter(caller, shown, session_id, state, look)
                 await sitter.sit()
 
-    sitter: Any = None
     with serve_app(create_app(outside.settings, ledger=outside.ledger)) as url:
         asyncio.run(run())
     assert sorted(seen) == [0, 0, 0, 0, 1, 1]
@@ -280,7 +280,8 @@ def test_a_disclosed_picture_is_published_and_the_verifier_finds_a_swapped_one(
     public = settings.home / "public"
     with open_lake(settings) as lake:
         land_bank_rows(lake, bank)
-        plan = publish(ledger, settings, registry, LakeRows(lake), seed=None)
+        rows: Any = LakeRows(lake)
+        plan = publish(ledger, settings, registry, rows, seed=None)
         answer_run(ledger, plan.run_id)
         disclose_closed_runs(ledger, settings)
         drawn = {row["content"]["stem"] for row in read_responses(ledger, plan.run_id)}
