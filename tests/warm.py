@@ -84,8 +84,10 @@ def main(address: str) -> None:
     for name in LIBRARIES:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    # What all share is not looked through, and so not copied, in every process; what a command makes is small.
     gc.collect()
-    gc.freeze()  # What all share is not looked through, and so not copied, in every process.
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
     draft = f"{address}.draft"
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(draft)

@@ -180,24 +180,18 @@ def add_review_routes(app: FastAPI) -> None:
             problem=sight and sight.view.problem,
         )
 
-    @app.get("/review/{batch_id}/question/{reference}/beside")
-    def show_beside(
+    @app.get("/review/{batch_id}/question/{reference}/similar")
+    def show_similar(
         request: Request, batch_id: str, reference: str, visitor: Visitor, ledger: Store
     ) -> Response:
-        """Similar questions already decided, and what was written on this one."""
+        """Similar questions already decided, asked for apart: the index may have to be made."""
         one = _open(request, ledger, visitor, batch_id, reference)
         try:
             similar = _list_similar(request, ledger, visitor, one)
         except BusyError:
             # The page asks again.
             return Response(status_code=202)
-        return render_page(
-            request,
-            "beside.html",
-            visitor,
-            similar=similar,
-            **_describe_talk(visitor, one),
-        )
+        return render_page(request, "similar.html", visitor, similar=similar)
 
     @app.post("/review/{batch_id}/question/{reference}/message")
     async def send_message(
@@ -333,10 +327,11 @@ def _send(
     except UsageError:
         raise HTTPException(400) from None
     again = open_question(ledger, one.batch.batch_id, item.question_uuid, visitor.user_id)
-    return render_page(request, "talk.html", visitor, **_describe_talk(visitor, again or one))
+    address = request.url.path.removesuffix("/message")
+    return render_page(request, "talk.html", visitor, address=address, **_describe_talk(again or one))
 
 
-def _describe_talk(visitor: SignedIn, one: OpenQuestion) -> dict[str, Any]:
+def _describe_talk(one: OpenQuestion) -> dict[str, Any]:
     return {
         "messages": one.work.messages,
         "is_open": not one.batch.is_closed,
@@ -384,6 +379,7 @@ def _describe(request: Request, visitor: SignedIn, one: OpenQuestion, reference:
         "question_types": QUESTION_TYPES,
         "discipline_codes": DISCIPLINES,
         "days_left": count_days(one.assignment.due_at, now_text()),
+        **_describe_talk(one),
     }
 
 

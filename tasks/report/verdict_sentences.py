@@ -214,7 +214,10 @@ def _say_pooled(row: Row) -> list[Sentence]:
 
 
 def _say_basis(row: Row) -> Sentence:
-    return Sentence("paired" if row["is_paired"] else "unpaired", {"count": f"{row['item_count']:,}"})
+    count = {"count": f"{row['item_count']:,}"}
+    if row["is_paired"] and row["single_count"]:
+        return Sentence("paired_more", count | {"more": f"{row['single_count']:,}"})
+    return Sentence("paired" if row["is_paired"] else "unpaired", count)
 
 
 def _say_beside(row: Row) -> list[Sentence]:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.e2e.test_start import Newcomer
 
@@ -90,7 +91,16 @@ def test_a_random_judge_of_random_models_publishes_nothing(
             "60",
         )
     judge = ("--roles", "judge", "--organisation", "Judges", "--max-tokens", "200")
-    newcomer.type("models", "add", "random-judge", *at, *judge, *(["--schema"] if holds_to_schema else []))
+    newcomer.type("models", "add", "random-judge", *at, *judge)
+    if holds_to_schema:
+        # As this server takes it, which is not the usual form of `--schema`.
+        registry = newcomer.folder / ".proctor" / "models.yaml"
+        known = yaml.safe_load(registry.read_text())
+        properties = {"stars": {"type": "integer", "enum": [0, 1, 2, 3]}, "reason": {"type": "string"}}
+        schema = {"type": "object", "properties": properties, "required": ["stars", "reason"]}
+        form = {"type": "json_object", "schema": schema}
+        known["models"]["random-judge"]["parameters"]["response_format"] = form
+        registry.write_text(yaml.safe_dump(known))
     # It is told before any money is spent.
     told = newcomer.type("models", "check", "--judge", "random-judge", code=3)
     print(told)

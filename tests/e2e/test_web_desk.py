@@ -24,8 +24,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from deployments.auth import hash_password
 from schemas.settings import Settings
+from tasks.review import close_batch
 from tasks.review.assigning import assign_batch
-from tasks.review.decisions import Decision
+from tasks.review.decisions import Decision, GivenDecision
+from tasks.review.desk import publish_guidelines
+from tasks.review.recording import Submission, record
 from tests.browser import CHROMIUM, needs_browser
 from tests.fresh import open_new_lake
 from tests.tasks.review.conftest import make_frame, make_question
@@ -357,3 +360,74 @@ def test_two_annotators_and_an_adjudicator_finish_a_batch(
     complaints = [text for one in (chen, dai, eva, cora) for text in one.complaints]
     assert [text for text in complaints if not any(word in text for word in allowed)] == []
     assert "shelf" not in server.read_log()
+
+
+def test_guidelines_similar_questions_and_a_conversation_need_no_mouse(
+    settings: Settings, server: Server, browser: Browser
+) -> None:
+    """What changed is read once; a question is asked, kept through a dead server, and answered."""
+    alike = make_question(90, stem=QUESTIONS[0]["stem"].replace("1 rows", "4 rows"))
+    with open_ledger(settings.ledger_address) as ledger:
+        reviewers = [Annotator("dai"), Annotator("eva")]
+        assign_batch(ledger, "2026-10-early", make_frame([alike]), reviewers, settings, now_text())
+        given = [GivenDecision(alike["question_uuid"], "reject", "factual_error", "No such shelf.")]
+        handed_in = [
+            Submission("file", "2026-10-early", name, "reviewer", "workbook", given)
+            for name in ("dai", "eva")
+        ]
+        assert not record(ledger, handed_in, now_text()).refusals
+        close_batch(ledger, "2026-10-early", now_text())
+        publish_guidelines(ledger, "A missing figure is unclear.", now_text(), changes_zh="缺图即表述不清。")
+    chen = Reader(browser, server, "chen", "zh-CN", PHONE)
+    expect(chen.page.locator("main")).to_contain_text("缺图即表述不清。")
+    faults = find_faults_of_access(chen.page)
+    chen.page.keyboard.press("Enter")
+    chen.page.wait_for_url(lambda address: "guidelines" not in address)
+    chen.begin("questions")
+    expect(chen.page.locator(".similar summary")).to_contain_text("退回 事实错误", timeout=30_000)
+    chen.tab_to(".similar summary")
+    chen.page.keyboard.press("Enter")
+    expect(chen.page.locator(".similar details")).to_contain_text("No such shelf.")
+    faults += find_faults_of_access(chen.page)
+    assert chen.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+    # What could not be sent is kept, through a reload as well.
+    chen.page.keyboard.press("q")
+    chen.page.keyboard.type("Is the shelf drawn?")
+    server.kill()
+    chen.page.keyboard.press("Control+Enter")
+    expect(chen.page.locator(".ask [role=status]")).to_contain_text("尚未发送")
+    server.start()
+    chen.page.reload()
+    expect(chen.page.locator(".ask textarea")).to_have_value("Is the shelf drawn?")
+    chen.page.locator(".ask textarea").focus()
+    chen.page.keyboard.press("Control+Enter")
+    expect(chen.page.locator(".messages li")).to_have_count(1)
+    expect(chen.page.locator(".ask textarea")).to_be_focused()
+    chen.page.keyboard.press("Escape")
+    expect(chen.page.locator(".card")).to_be_focused()
+
+    cora = Reader(browser, server, "cora", "en-US", DESKTOP)
+    cora.page.goto(f"{server.address}/coordination")
+    faults += find_faults_of_access(cora.page)
+    cora.tab_to("a[href='/messages']")
+    cora.page.keyboard.press("Enter")
+    expect(cora.page.locator("main")).to_contain_text("Waiting for an answer: 1")
+    faults += find_faults_of_access(cora.page)
+    cora.tab_to("td a")
+    cora.page.keyboard.press("Enter")
+    expect(cora.page.locator("textarea[name=text]")).to_be_visible()
+    cora.tab_to("textarea[name=text]")
+    cora.page.keyboard.type("It is: see page 2.")
+    faults += find_faults_of_access(cora.page)
+    cora.tab_to("form.panel button")
+    cora.page.keyboard.press("Enter")
+    expect(cora.page.locator(".messages li")).to_have_count(2)
+    cora.page.goto(f"{server.address}/guidelines")
+    faults += find_faults_of_access(cora.page)
+
+    chen.page.goto(f"{server.address}/")
+    expect(chen.page.locator("main")).to_contain_text("It is: see page 2.")
+    assert faults == []
+    # Where the server was dead the browser says so itself.
+    assert [one for one in chen.complaints + cora.complaints if "ERR_CONNECTION_REFUSED" not in one] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -17,7 +18,8 @@ def print_import(done: Continuation, *, as_json: bool) -> None:
     It ends with exit code 1 where something was refused.
     """
     for refusal in done.report.refusals:
-        print_note(f"Error: {refusal.message}")
+        is_named = Path(refusal.source).name in refusal.message
+        print_note(f"Error: {refusal.message if is_named else f'{refusal.source}: {refusal.message}'}")
     print_result(_collect_import(done), as_json=as_json, lines=_describe_import(done))
     if done.report.refusals:
         raise typer.Exit(1)
@@ -71,7 +73,7 @@ def _describe_continuation(one: dict[str, Any]) -> str:
 
 def _name_step_after_import(done: Continuation) -> str:
     report = done.report
-    if any(refusal.faults for refusal in report.refusals):
+    if any(not refusal.is_final for refusal in report.refusals):
         return "correct what is listed above and import those files again"
     if report.refusals:
         return "proctor review status"

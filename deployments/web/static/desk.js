@@ -1,5 +1,5 @@
 // The page of one question: keys and buttons, the next card at once, and what has not reached the server yet.
-import { showBeside } from './beside.js';
+import { hearAsking, showSimilar } from './beside.js';
 import { Drafts } from './drafts.js';
 import { Editor, build, fillIn } from './editor.js';
 import { fetchAhead, showOriginal } from './original.js';
@@ -235,7 +235,8 @@ function enter(found) {
   const here = card;
   look(card.dataset.next, AHEAD);
   const shown = originalPath(card);
-  showBeside(card, { user, policy, say, readToken: () => outbox.formToken });
+  showSimilar(card, policy);
+  hearAsking(card, { user, policy, say, readToken: () => outbox.formToken, hear: () => fetched.delete(here.dataset.reference) });
   if (shown) showOriginal(card, shown, policy).then(() => card === here && lookAtNext());
 }
 

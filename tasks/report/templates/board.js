@@ -114,7 +114,10 @@
       if (month > 12) { month = 1; year += 1; }
     }
   }
-  var timeAxis = { format: "%Y-%m", labelOverlap: true, labelAngle: 0 };
+  // A tick a month, or the name of one month would stand at several; too many for that thin themselves out.
+  function timeAxis(months) {
+    return { format: "%Y-%m", labelOverlap: true, labelAngle: 0, tickCount: months <= 28 ? "month" : undefined };
+  }
   // Where a server serves the page every number opens its answers; in a folder it is text.
   var opens = document.documentElement.dataset.answers;
   function answers(edition, row, text, discipline) {

@@ -130,7 +130,7 @@
         drawn.push({ month: month + "-01T00:00", kind: b.say(names[0]), value: read(names[0]), low: names[0] === "score" ? read(names[1]) : null, high: names[0] === "score" ? read(names[2]) : null });
       });
     });
-    var x = { field: "month", type: "temporal", title: null, axis: { format: "%Y-%m", labelOverlap: true, labelAngle: 0, tickCount: drawn.length <= 28 ? "month" : undefined }, scale: { padding: 20 } };
+    var x = { field: "month", type: "temporal", title: null, axis: b.timeAxis(drawn.length), scale: { padding: 20 } };
     var y = { field: "value", type: "quantitative", title: b.say("score"), scale: { zero: false } };
     var colour = { field: "kind", type: "nominal", title: null, legend: { orient: "top", symbolOpacity: 1 }, scale: { domain: [b.say("score"), b.say("equated_score")], range: [b.PALETTE[0], b.PALETTE[1]] } };
     b.plot(drawing, {

@@ -76,7 +76,7 @@
       var one = known[month] || { value: null, low: null, high: null };
       return { month: month + "-01T00:00", value: hundredth(one.value), low: hundredth(one.low), high: hundredth(one.high) };
     });
-    var x = { field: "month", type: "temporal", title: null, axis: b.timeAxis, scale: { padding: 20 } };
+    var x = { field: "month", type: "temporal", title: null, axis: b.timeAxis(rows.length), scale: { padding: 20 } };
     b.plot(drawing, {
       data: { values: rows }, height: 220,
       layer: [

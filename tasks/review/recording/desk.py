@@ -93,12 +93,14 @@ class RefusedSubmission:
         message: why, faults of one kind together.
         faults: every fault with its place.
         unit: batch, annotator and role that it says it is of (`name_unit`); empty where that is not known.
+        is_final: whether no correction helps: its batch takes no decisions.
     """
 
     source: str
     message: str
     faults: Sequence[RowFault] = field(default=(), repr=False)
     unit: str = ""
+    is_final: bool = False
 
 
 def name_unit(batch_id: str, annotator: str, role: str) -> str:
@@ -156,7 +158,8 @@ def record(ledger: Ledger, handed_in: Iterable[Submission | RefusedSubmission], 
         try:
             receipts.append(record_submission(ledger, one, now))
         except (UsageError, GateError) as error:
-            refusals.append(RefusedSubmission(one.source, f"{one.source}: {error}"))
+            is_final = isinstance(error, GateError)
+            refusals.append(RefusedSubmission(one.source, str(error), is_final=is_final))
             continue
         decided.setdefault(one.batch_id, set()).update(given.question_uuid for given in one.decisions)
     return _follow(ledger, receipts, refusals, decided, now)

@@ -28,11 +28,16 @@ EARLIER = "2026-10-earlier"
 def look_beside(one: Reviewer, number: int) -> str:
     """What stands beside a question, once the index is there."""
     for _ in range(100):
-        reply = one.get(one.path(number, "/beside"))
+        reply = one.get(one.path(number, "/similar"))
         if reply.status_code != 202:
             return unescape(reply.text)
         time.sleep(0.1)
     raise AssertionError("the index is not made")
+
+
+def look_at_talk(one: Reviewer, number: int) -> str:
+    """What stands of the conversation on a question's card."""
+    return unescape(one.get(one.path(number, "/card")).text.partition('class="talk"')[2])
 
 
 def ask(one: Reviewer, number: int, text: str) -> Response:
@@ -105,7 +110,7 @@ def test_what_a_planted_question_was_made_from_is_not_shown_beside_it(make_desk:
     chen = desk.sign_in("chen")
     listed = chen.get(f"/review/{BATCH}/list/questions").text
     for reference in re.findall(rf"/review/{BATCH}/question/([0-9a-f]+)\"", listed):
-        path = f"/review/{BATCH}/question/{reference}/beside"
+        path = f"/review/{BATCH}/question/{reference}/similar"
         while (reply := chen.get(path)).status_code == 202:
             time.sleep(0.1)
         assert "None that you may see." in reply.text
@@ -119,13 +124,13 @@ def test_a_reviewer_and_a_coordinator_write_to_each_other_and_no_other_reviewer_
     assert "Waiting for an answer: 1" in cora.get("/coordination").text
     assert answer(cora, 0, "Yes, see page 3.", "chen").status_code == 303
     assert "Waiting for an answer: 0" in cora.get("/messages").text
-    beside = look_beside(chen, 0)
+    beside = look_at_talk(chen, 0)
     assert beside.index("Is the map part of it?") < beside.index("Yes, see page 3.")
     assert "cora" not in beside
     assert "Yes, see page 3." in chen.get("/").text
-    assert "map" not in look_beside(dai, 0) and "page 3" not in dai.get("/").text
+    assert "map" not in look_at_talk(dai, 0) and "page 3" not in dai.get("/").text
     assert answer(cora, 0, "The map was left out of the scan.", "").status_code == 303
-    assert "left out of the scan" in look_beside(dai, 0)
+    assert "left out of the scan" in look_at_talk(dai, 0)
 
 
 def test_messages_are_there_after_a_restart_and_the_same_one_is_written_once(desk: Desk) -> None:
@@ -149,13 +154,13 @@ def test_what_is_no_message_is_refused(desk: Desk) -> None:
     close_batch(desk.ledger, BATCH, now_text(), early=True)
     assert ask(chen, 0, "Too late?").status_code == 410
     assert answer(cora, 0, "Too late.", "chen").status_code == 409
-    assert "The batch is closed" in look_beside(chen, 0)
+    assert "The batch is closed" in look_at_talk(chen, 0)
 
 
 def test_messages_of_a_closed_batch_land_and_candidates_have_no_way_to_them(desk: Desk) -> None:
     chen, candidate = desk.sign_in("chen"), desk.sign_in("candidate:alpha")
     ask(chen, 1, "Is this still taught?")
-    for path in ("/messages", "/guidelines", chen.path(1, "/beside")):
+    for path in ("/messages", "/guidelines", chen.path(1, "/similar")):
         assert candidate.get(path).status_code in (303, 403, 404)
     close_batch(desk.ledger, BATCH, now_text(), early=True)
     with open_new_lake(desk.settings) as lake:

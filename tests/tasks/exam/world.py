@@ -27,6 +27,7 @@ from tasks.exam.plan.run_plan import RunPlan
 from tasks.exam.plan.wishes import RunWishes
 from tasks.exam.protocol.tokens.keys import KeyFile, open_keys
 from tasks.exam.protocol.tokens.tokens import issue_token
+from tasks.exam.public.bank import BankRows
 from tasks.models import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
 from tests.warehouse.bank_rows import BANK
@@ -254,7 +255,7 @@ def plan_wished(
     ledger: Ledger,
     settings: Settings,
     registry: Registry,
-    bank: pl.DataFrame,
+    bank: pl.DataFrame | BankRows,
     *,
     seed: str = "",
     judge_prompt: str | None = None,
@@ -270,7 +271,7 @@ def publish(
     ledger: Ledger,
     settings: Settings,
     registry: Registry,
-    bank: pl.DataFrame,
+    bank: pl.DataFrame | BankRows,
     **wishes: Any,
 ) -> RunPlan:
     plan = plan_wished(ledger, settings, registry, bank, **{"seed": SEED, **wishes})

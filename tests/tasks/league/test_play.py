@@ -79,17 +79,19 @@ def test_every_candidate_asks_once_a_run_and_nobody_judges_itself(make_world: Ma
 
 def test_judges_see_letters_drawn_for_each_and_no_names(make_world: MakeWorld) -> None:
     world = make_world()
-    seen: list[str] = []
+    texts: list[str] = []
     write = world.server.state._write_text
 
-    def listen(model: Any, messages: list[dict[str, str]], draw: str, shown: frozenset[str]) -> str:
-        seen.append(messages[-1]["content"])
-        return write(model, messages, draw, shown)
+    def listen(model: Any, messages: list[dict[str, str]], draw: str, seen: frozenset[str]) -> str:
+        texts.append(messages[-1]["content"])
+        return write(model, messages, draw, seen)
 
     world.server.state._write_text = listen  # type: ignore[method-assign, assignment]
     play_small(world)
     judged = [
-        text for text in seen if any(name == "answer" for name, _, _ in extract_sections([{"content": text}]))
+        text
+        for text in texts
+        if any(name == "answer" for name, _, _ in extract_sections([{"content": text}]))
     ]
     assert len(judged) == 16
     for text in judged:

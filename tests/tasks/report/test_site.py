@@ -110,9 +110,11 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-def open_page(browser: Browser, path: Path, address: str = "", width: int = 1400) -> tuple[Page, list[str]]:
+def open_page(
+    browser: Browser, path: Path, address: str = "", width: int = 1400, locale: str = "zh-CN"
+) -> tuple[Page, list[str]]:
     """The page, drawn, and what its console said and what it asked for beyond the folder."""
-    page = browser.new_page(viewport={"width": width, "height": 900})
+    page = browser.new_page(viewport={"width": width, "height": 900}, locale=locale)
     noticed: list[str] = []
     page.on("console", lambda message: noticed.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: noticed.append(f"error: {error}"))
@@ -179,7 +181,24 @@ def test_language_and_theme_stand_in_the_address_and_go_along(site: Path, browse
     page.get_by_role("link", name="Cost", exact=True).click()
     assert page.url.endswith("cost.html#lang=en&theme=dark")
     page.wait_for_function("document.querySelector('h1').innerText === 'Cost'")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 25, 31)"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 20, 25)"
+    # What was chosen is remembered: an address without a choice opens as the last one did.
+    page.goto((site / "bank.html").as_uri())
+    page.reload()
+    assert page.locator("h1").inner_text() == "Bank and exposure"
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.close()
+
+
+@pytest.mark.long
+@needs_browser[0]
+@needs_browser[1]
+@pytest.mark.parametrize(("locale", "title"), [("zh-CN", "裁判"), ("en-GB", "Judges"), ("fr-FR", "裁判")])
+def test_a_page_opens_in_the_language_of_the_browser(
+    site: Path, browser: Browser, locale: str, title: str
+) -> None:
+    page, noticed = open_page(browser, site / "judges.html", locale=locale)
+    assert (page.locator("h1").inner_text(), noticed) == (title, [])
     page.close()
 
 
@@ -216,7 +235,8 @@ def test_a_candidate_and_a_comparison_are_what_their_address_names(
     )
     assert rows.count() == 1 + known.height
     verdict = season("verdicts", {"model_a": second, "model_b": first}).row(0, named=True)
-    said = [render_sentence(one)[1] for one in say_pair(verdict)]
+    told_apart = known.filter(pl.col("is_distinguishable").is_not_null()).to_dicts()
+    said = [render_sentence(one)[1] for one in say_pair(verdict, told_apart)]
     assert page.locator("#pairs .finding").inner_text() == said[0]
     assert page.locator("#pairs ul.verdict li").all_inner_texts() == said[1:]
     assert page.locator("#chosen li").count() == 2

@@ -21,7 +21,7 @@ PAIR: dict[str, Any] = {
     "model_a": "ash", "model_b": "elm", "month": "2026-11", "score_a": 70.0, "score_b": 60.0, "difference": 10.0,
     "together_low": 2.0, "together_high": 18.0, "p_together": 0.01, "verdict": "ash is better", "since_month": "2026-09",
     "since_count": 3, "month_count": 5, "better_count": 4, "worse_count": 0, "alike_count": 1, "pooled_count": 5,
-    "pooled_from": "2026-07", "pooled_difference": 8.0, "pooled_low": 4.5, "pooled_high": 11.5, "is_paired": True, "item_count": 1000,
+    "pooled_from": "2026-07", "pooled_difference": 8.0, "pooled_low": 4.5, "pooled_high": 11.5, "is_paired": True, "item_count": 1000, "single_count": 0,
     "equated_difference": 9.0, "equated_low": 1.0, "equated_high": 17.0, "corrected_difference": None, "corrected_low": None,
     "corrected_high": None, "needed_count": None, "needed_usd": None, "is_provisional": False, "overridden_gates": None,
     "edition_id": "2026-11/1", "is_simulated": False,
@@ -127,6 +127,13 @@ def test_an_interval_that_only_just_keeps_from_zero_says_so() -> None:
     assert "(above 0 to 18.0," in say(PAIR | {"together_low": 0.0})[0]
     turned = {"verdict": "elm is better", "difference": -10.0, "together_low": -18.0, "together_high": 0.0}
     assert "elm is better than ash: by 10.0 points of S in 2026-11 (above 0 to 18.0," in say(PAIR | turned)[0]
+
+
+def test_questions_that_only_one_answered_are_named_beside_those_that_both_did() -> None:
+    assert say(PAIR | {"single_count": 150})[3] == (
+        "It rests on the 1,000 questions that both answered and on 150 more that only one of them did; "
+        "the errors of both are in the interval."
+    )
 
 
 def test_what_would_decide_it_is_said_with_its_price() -> None:

@@ -97,6 +97,7 @@ GIVEN = {
     "lineage_uuids": ["l"],
     "question_uuid": "q",
     "question_uuids": ["q"],
+    "sha256s": ["0" * 64],
     "edition_ids": ["2026-01/1"],
     "disciplines": ["Law"],
     "retirement_units": ["u"],

@@ -119,6 +119,7 @@ beside AS (
         sqrt((ca.corrected_score - ca.corrected_low) ** 2 + (cb.corrected_high - cb.corrected_score) ** 2) AS corrected_down,
         sqrt((ca.corrected_high - ca.corrected_score) ** 2 + (cb.corrected_score - cb.corrected_low) ** 2) AS corrected_up,
         if(l.is_paired, l.pair_count, least(a.item_count, b.item_count)) AS item_count,
+        if(l.is_paired, a.item_count + b.item_count - 2 * l.pair_count, NULL) AS single_count,
         pa.usd + pb.usd + 2 * pj.usd AS usd
     FROM latest AS l
     JOIN edition_scores AS a
@@ -182,6 +183,7 @@ SELECT
     least(100, p.pooled_difference + p.pooled_reach) AS pooled_high,
     n.is_paired,
     n.item_count,
+    n.single_count,
     n.equated_difference,
     n.equated_difference - n.equated_reach AS equated_low,
     n.equated_difference + n.equated_reach AS equated_high,
