@@ -29,7 +29,9 @@ FOUNDATIONS = ("questions", "running", "statistics", "texts")
 
 # Which room of tasks/ uses which, beside those that all may use (running and texts).
 DOORS: Mapping[str, Mapping[str, str]] = {
-    "models": {},
+    "models": {
+        "questions": "the pictures of a question go with a request, each read by the hash that the question has",
+    },
     "ingest": {
         "models": "a registered model reads the papers that the rules cannot split",
         "questions": "what is split out of a paper becomes a question with its identity",

@@ -13,7 +13,6 @@ from schemas.errors import BudgetError, ExamError, ProctorError
 from schemas.ledger.exam import Session
 from schemas.settings import Settings
 from tasks.exam.doors import Door
-from tasks.exam.pictures import load_pictures
 from tasks.exam.protocol import Answer, Lease, Put
 from tasks.exam.protocol.tokens import KeyFile, derive_lease_secret, issue_token
 
@@ -148,7 +147,7 @@ class SessionSitter:
 
     async def _ask(self, put: Put) -> Answer:
         """Call the candidate; the lease is renewed while it thinks."""
-        from tasks.models import CallPending, CallRequest
+        from tasks.models import CallPending, CallRequest, load_pictures
         from tasks.questions.forms import render_prompt
 
         sees = self._model.sees_pictures

@@ -19,9 +19,10 @@ from tasks.judging import prompts
 from tasks.judging.addresses import find_address
 from tasks.judging.asking import find_asking
 from tasks.judging.keys import check_key
-from tasks.models import CallFailed, CallPending, CallRequest, ModelClient
+from tasks.models import CallFailed, CallPending, CallRequest, ModelClient, SentPicture, load_pictures
 from tasks.models.registry import RegisteredModel
 from tasks.questions import QuestionContent, compute_short_rank
+from tasks.questions.forms import describe_pictures
 
 JudgementRow = dict[str, object]
 
@@ -40,6 +41,7 @@ _QUESTION_COLUMNS = (
     "options",
     "reference_answer",
     "explanation",
+    "pictures",
 )
 _RESPONSE_COLUMNS = (
     "run_id",
@@ -130,6 +132,8 @@ def join_questions(responses: pl.DataFrame, bank: pl.DataFrame) -> pl.DataFrame:
 
     Joined on question and bank version; `answer`, what was extracted of the response, may be missing. Raises ContractError when a response has no question in `bank`.
     """
+    if "pictures" not in bank.columns:
+        bank = bank.with_columns(pictures=pl.lit(None))
     questions = bank.rename({"answer": "reference_answer"}).select(
         "bank_version", "question_uuid", *_QUESTION_COLUMNS
     )
@@ -165,7 +169,8 @@ async def judge_responses(
     judge unparsed ones again later, pass their responses with a new `occasion`: without it their replies are replayed.
     A session with a call in a batch under way is left out: the client knows its `pending` calls.
     `mixed_in` are answers that are asked among those of the sessions, so that a judge cannot tell them by their place, and come as
-    units of their own when all sessions have.
+    units of their own when all sessions have. A judge with `sees_pictures` is sent those of the question, another is told in
+    words what they show; `prompt_version` says which.
     Raises JudgingIncomplete at the end when calls failed; BudgetError and RegistryError at once.
     """
     groups = responses.filter(pl.col("answer_status") != "error").partition_by(
@@ -185,7 +190,13 @@ async def judge_responses(
                 group, judge = work.pop(0)
                 put = [PutResponse.from_row(row) for row in group.iter_rows(named=True)]
                 dealt = mixtures[judge.name].deal()
-                ask = partial(_judge_response, client, judge, most_tries=most_tries, occasion=occasion)
+                ask = partial(
+                    _judge_response,
+                    client,
+                    judge,
+                    most_tries=most_tries,
+                    occasion=occasion,
+                )
                 running.add(asyncio.create_task(_judge_unit(ask, put, dealt, lanes)))
                 lanes.taken += len(put) + len(dealt.put)
             freed = asyncio.create_task(lanes.wait_for_room(responses_at_once)) if work else None
@@ -333,10 +344,21 @@ def _rank_failure(error: BaseException) -> int:
 
 
 async def _judge_response(
-    client: ModelClient, judge: RegisteredModel, put: PutResponse, most_tries: int, occasion: str
+    client: ModelClient,
+    judge: RegisteredModel,
+    put: PutResponse,
+    most_tries: int,
+    occasion: str,
 ) -> JudgementRow:
     asking = find_asking(judge)
-    messages = asking.write_messages(put.question, put.response)
+    version, shown = asking.name_version(put.question), put.question
+    pictures: tuple[SentPicture, ...] = ()
+    if (bare := put.question.bare).pictures:
+        if judge.sees_pictures:
+            version, pictures = f"{version}/pictures", load_pictures(client.archive, bare)
+        else:
+            version, shown = f"{version}/alt_text", replace(put.question, bare=describe_pictures(bare))
+    messages = asking.write_messages(shown, put.response)
     judgement: JudgementRow = {
         "run_id": put.run_id,
         "session_id": put.session_id,
@@ -346,7 +368,7 @@ async def _judge_response(
         "prompt_style": put.prompt_style,
         "month": put.month,
         "judge": judge.name,
-        "prompt_version": asking.name_version(put.question),
+        "prompt_version": version,
         "occasion": occasion,
         "is_simulated": put.is_simulated or judge.is_simulated,
         "key_verdict": check_key(put.question, put.answer),
@@ -364,6 +386,7 @@ async def _judge_response(
             unit=name_unit(put.session_id, judge.name, asking.wording, occasion),
             salt="" if occasion == FIRST_OCCASION else occasion,
             parameters=dict(asking.parameters),
+            pictures=pictures,
         ),
         most_tries=most_tries,
     )

@@ -342,7 +342,22 @@ def read_put_responses(lake: Lake, session_ids: Sequence[str], months: Sequence[
     refuse_erased(lake, session_ids)
     named = {"session_ids": list(session_ids), "months": list(months)}
     responses, bank = lake.read("responses_of_sessions", named), lake.read("questions_of_sessions", named)
-    return join_questions(responses, bank)
+    return join_questions(responses, _describe_pictures(lake, bank))
+
+
+def _describe_pictures(lake: Lake, bank: pl.DataFrame) -> pl.DataFrame:
+    """The questions with what their pictures show in words, where somebody said it."""
+    held = [list(one or ()) for one in bank["pictures"].to_list()]
+    shown = {picture["sha256"] for pictures in held for picture in pictures}
+    if not shown:
+        return bank
+    rows = lake.read_rows("picture_alt_texts", {"sha256s": sorted(shown)})
+    told = {str(name): str(words) for name, words in rows}
+    described = [
+        [{**picture, "alt_text": told.get(picture["sha256"])} for picture in pictures] for pictures in held
+    ]
+    fields = {"number": pl.Int64, "sha256": pl.String, "place": pl.String, "alt_text": pl.String}
+    return bank.with_columns(pl.Series("pictures", described, dtype=pl.List(pl.Struct(fields))))
 
 
 def read_unparsed(

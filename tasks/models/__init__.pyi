@@ -40,6 +40,9 @@ from .picture_parts import SentPicture as SentPicture
 # The messages with each picture after the mark that names it in the last one, in OpenAI's form.
 from .picture_parts import attach_pictures as attach_pictures
 
+# The pictures of a question as they are sent to a model; raises StoreError for one that is lost or changed.
+from .picture_parts import load_pictures as load_pictures
+
 # The messages with their texts alone, and how many pictures they have.
 from .picture_parts import part_pictures as part_pictures
 
@@ -60,6 +63,7 @@ __all__ = [
     "compute_call_key",
     "compute_status",
     "land_paid_calls",
+    "load_pictures",
     "part_pictures",
     "read_call_frames",
     "read_data_address",

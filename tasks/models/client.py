@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -188,6 +189,11 @@ class ModelClient:
     ) -> None:
         gc.unfreeze()
         await self.close()
+
+    @property
+    def archive(self) -> Path:
+        """Where the bytes of pictures are that go with requests."""
+        return self._settings.archive_dir
 
     async def close(self) -> None:
         """Close the connections to all endpoints.

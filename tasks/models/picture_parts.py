@@ -6,7 +6,11 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
+
+from tasks.questions import BareQuestion
+from tasks.questions.pictures import name_media_type, read_picture, write_mark
 
 # What a picture of at most 2,000 pixels a side takes of a model's input at most, by what providers say they count.
 MOST_PICTURE_TOKENS: Final = 6_000
@@ -21,6 +25,18 @@ class SentPicture:
     sha256: str
     media_type: str
     data: bytes = field(repr=False)
+
+
+def load_pictures(archive: Path, bare: BareQuestion) -> tuple[SentPicture, ...]:
+    """The pictures of a question as they are sent to a model.
+
+    Raises StoreError for one that is lost or changed.
+    """
+    return tuple(
+        SentPicture(write_mark(picture.number), picture.sha256, name_media_type(data), data)
+        for picture in bare.pictures
+        for data in (read_picture(archive, picture.sha256),)
+    )
 
 
 def attach_pictures(

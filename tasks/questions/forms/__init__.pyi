@@ -1,6 +1,9 @@
 # Bare questions by UUID: type, language, stem, material and the offered options.
 from .bare import strip_questions as strip_questions
 
+# The question with words in the place of its pictures.
+from .prompt_styles import describe_pictures as describe_pictures
+
 # Four examples of our own, in no bank: two statements with reasons, a term, a short answer.
 from .prompt_styles import EXAMPLES as EXAMPLES
 
@@ -43,6 +46,7 @@ __all__ = [
     "VERSION",
     "Messages",
     "build_records",
+    "describe_pictures",
     "export_records",
     "extract_question",
     "import_records",

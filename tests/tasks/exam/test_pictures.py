@@ -280,7 +280,8 @@ def test_a_disclosed_picture_is_published_and_the_verifier_finds_a_swapped_one(
     public = settings.home / "public"
     with open_lake(settings) as lake:
         land_bank_rows(lake, bank)
-        plan = publish(ledger, settings, registry, LakeRows(lake), seed=None)
+        rows: Any = LakeRows(lake)
+        plan = publish(ledger, settings, registry, rows, seed=None)
         answer_run(ledger, plan.run_id)
         disclose_closed_runs(ledger, settings)
         drawn = {row["content"]["stem"] for row in read_responses(ledger, plan.run_id)}
