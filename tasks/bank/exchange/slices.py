@@ -63,7 +63,7 @@ class Slice:
 def read_slice(lake: Lake, wanted: Slice, *, with_answers: bool = False) -> pl.DataFrame:
     """The questions of the latest bank version that the slice asks for, in order of question.
 
-    Without answers only `BARE_COLUMNS`; the caller checks who may have more (`check_may_see_answers`). Raises UsageError where
+    Questions with pictures are left out: what leaves has no hole. Without answers only `BARE_COLUMNS`; the caller checks who may have more (`check_may_see_answers`). Raises UsageError where
     nothing is published or nothing matches.
     """
     wanted.check()
@@ -75,6 +75,13 @@ def read_slice(lake: Lake, wanted: Slice, *, with_answers: bool = False) -> pl.D
     found = lake.read("bank_slice", parameters)
     if found.is_empty():
         raise UsageError("The bank has no such question. `proctor bank` shows what is published.")
+    asked = found.height
+    found = found.filter(pl.col("pictures").list.len().fill_null(0) == 0)
+    if found.is_empty():
+        raise UsageError(
+            f"All {asked} such questions have pictures, which do not leave the bank yet: without them a question would be another. Ask "
+            "for other questions."
+        )
     if wanted.size:
         drawn = draw_order(found["question_uuid"], "export", wanted.seed)[: wanted.size]
         found = found.filter(pl.col("question_uuid").is_in(drawn))

@@ -11,11 +11,17 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw
 
+from schemas.settings import Settings
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
+from tasks.ingest.landing import land_documents
 from tasks.ingest.pictures import cut_out
 from tasks.ingest.readers.drawings import Drawings
 from tasks.ingest.readers.picture_form import MOST_PIXELS, UnreadablePictureError, normalise_picture
+from tasks.ingest.removal import remove_document
+from tasks.questions.pictures import name_media_type, read_picture
+from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import make_docx
+from warehouse.ledger.engine.opening import open_ledger
 
 RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 
@@ -326,3 +332,21 @@ def test_a_picture_at_an_address_outside_the_package_is_not_fetched(tmp_path: Pa
     )
     (question,) = parse_document(path, IngestOptions()).questions
     assert question["pictures"] is None and "needs_figure" in question["parse_notes"]
+
+
+def test_what_is_kept_lands_once_and_leaves_with_its_document(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home")
+    parse_word(tmp_path, CHOICES, PICTURES)
+    with open_new_lake(settings) as lake, open_ledger(settings.ledger_address) as ledger:
+        land_documents(lake, settings, [tmp_path / "paper.docx"])
+        rows = lake.query("SELECT * FROM pictures").to_dicts()
+        asked = lake.query("SELECT pictures FROM questions WHERE pictures IS NOT NULL").to_dicts()
+        assert {row["sha256"] for row in rows} == {
+            one["sha256"] for question in asked for one in question["pictures"]
+        }
+        assert len(rows) == 6
+        for row in rows:
+            data = read_picture(settings.archive_dir, row["sha256"])
+            assert (len(data), name_media_type(data)) == (row["size_bytes"], row["media_type"])
+        remove_document(lake, ledger, [settings.archive_dir], "paper.docx", "a test", purge=True)
+        assert lake.query("SELECT * FROM pictures").is_empty()

@@ -33,6 +33,18 @@ def test_a_normal_form_holds_every_text_and_the_answer_in_words() -> None:
     )
 
 
+def test_equal_texts_with_other_pictures_are_other_questions_whatever_number_a_picture_has() -> None:
+    def ask(number: int, sha256: str) -> dict[str, object]:
+        picture = {"number": number, "sha256": sha256 * 64, "place": "stem"}
+        return make_accepted(f"What does [picture:{number}] show in this circuit?", pictures=[picture])
+
+    first, again, other, plain = normalise_contents(
+        frame_contents(ask(1, "a"), ask(2, "a"), ask(1, "b"), make_accepted("What does it show?"))
+    ).content_keys
+    assert first == again != other
+    assert plain not in (first, other)
+
+
 def test_an_answer_that_is_no_label_counts_by_its_own_words() -> None:
     row = make_accepted("When?", question_type="short_answer", options=[], answer=["In May.", "a day"])
     assert normalise_contents(frame_contents(row)).answers.to_list() == [["a day", "in may"]]

@@ -65,6 +65,17 @@ def lake(tmp_path: Path) -> Iterator[Lake]:
         yield opened
 
 
+def test_a_question_with_a_picture_does_not_leave_with_a_hole(tmp_path: Path) -> None:
+    picture = {"number": 1, "sha256": "a" * 64, "place": "stem"}
+    shown = make_bank_row("What does [picture:1] show?", pictures=[picture], discipline="Law")
+    with open_new_lake(Settings(home=tmp_path / "home")) as lake:
+        land_bank_rows(lake, pl.concat([make_bank(), BANK.frame([shown])]))
+        assert read_slice(lake, Slice()).height == 5
+        assert read_slice(lake, Slice(discipline="Law"))["stem"].to_list() == ["Why?"]
+        with pytest.raises(UsageError, match="All 1 such questions have pictures"):
+            read_slice(lake, Slice(discipline="Law", question_type="multiple_choice"))
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_no_form_holds_an_answer_that_was_not_asked_for(lake: Lake, tmp_path: Path, form: str) -> None:
     questions = read_slice(lake, Slice())
