@@ -6,6 +6,9 @@ READY := $(VENV)/.ready
 # Inspect and lm-evaluation-harness, whose logs we import, and Label Studio's kit: an environment of their own, for test-long only.
 EXCHANGE := .venv-exchange
 EXCHANGE_NEEDS := tests/tasks/exchange/imports/exchange/requirements.txt
+# llama.cpp's server for a model of random weights: compiled once (minutes), for test-long only.
+INFERENCE := .venv-inference
+INFERENCE_NEEDS := tests/e2e/inference/requirements.txt
 TEST_WORKERS ?= 2
 # One collection for all tests; tests/conftest.py puts the quick ones first and says what stays together.
 PYTEST = $(ONE_THREAD) $(BIN)/python -m pytest -q -n $(TEST_WORKERS) --dist loadgroup --no-loadscope-reorder
@@ -39,6 +42,11 @@ $(EXCHANGE)/.ready: $(EXCHANGE_NEEDS) $(READY)
 	$(BIN)/python -m uv pip install --quiet --python $(EXCHANGE)/bin/python -r $(EXCHANGE_NEEDS)
 	touch $@
 
+$(INFERENCE)/.ready: $(INFERENCE_NEEDS) $(READY)
+	test -x $(INFERENCE)/bin/python || $(PYTHON) -m venv $(INFERENCE)
+	$(BIN)/python -m uv pip install --quiet --python $(INFERENCE)/bin/python -r $(INFERENCE_NEEDS)
+	touch $@
+
 demo: $(READY)  ## a whole exam of two months on our own sample papers: no key, no server to start
 	$(BIN)/proctor demo
 
@@ -51,6 +59,7 @@ test-fast: $(READY)  ## only the fast tests
 test-long: $(READY) $(EXCHANGE)/.ready  ## the long hunts: 1,000 damaged files, 100 kills, bare hosts, containers; root on Debian is given their programs
 	@# Where that is not possible a test says what it lacks.
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then bash .ci/packages long || true; fi
+	@$(MAKE) $(INFERENCE)/.ready || echo "llama.cpp could not be compiled: the test of a real inference server is skipped"
 	PROCTOR_TEST_LONG=1 $(BIN)/python -m pytest -q -m long
 
 lint: $(READY)  ## ruff (lint and format) and mypy --strict
@@ -75,4 +84,4 @@ film: $(READY)  ## record the README's film of a first month again (two minutes)
 	$(BIN)/python -m deployments.demo.film docs/pictures/first-month.svg
 
 clean:  ## remove the environment and caches (never PROCTOR_HOME)
-	rm -rf $(VENV) $(EXCHANGE) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(EXCHANGE) $(INFERENCE) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -39,6 +39,7 @@ BEHIND = f"/answers-of?edition={quote(RUN, safe='')}/1&model={MODEL}&style=zero_
 EVERYBODY = dict.fromkeys((*ROLES, "nobody"), "yes")
 SIGNED_IN = dict.fromkeys(ROLES, "yes") | {"nobody": "sign in"}
 COORDINATING = dict.fromkeys(ROLES, "not there") | {"admin": "yes", "examiner": "yes", "nobody": "sign in"}
+GUIDED = COORDINATING | {"annotator": "yes"}
 WATCHING = dict.fromkeys(("admin", "examiner", "analyst"), "yes") | {
     "annotator": "refused", "candidate": "refused", "nobody": "sign in",
 }  # fmt: skip
@@ -68,6 +69,12 @@ ROUTES: Mapping[str, Mapping[str, str]] = {
     "GET /coordination/{batch_id}": COORDINATING,
     "POST /coordination/{batch_id}/reassign": COORDINATING,
     "POST /coordination/{batch_id}/release": COORDINATING,
+    "GET /messages": COORDINATING,
+    "GET /messages/{batch_id}/{reference}": COORDINATING,
+    "POST /messages/{batch_id}/{reference}": COORDINATING,
+    "GET /guidelines": GUIDED,
+    "POST /guidelines": COORDINATING,
+    "POST /guidelines/read": GUIDED,
     "GET /papers": COORDINATING,
     "GET /papers/{document_id}": COORDINATING,
     "GET /papers/{document_id}/page/{number}": COORDINATING,
@@ -144,9 +151,10 @@ def test_each_route_is_open_to_the_roles_of_the_table_and_to_nobody_else(watched
             expected[route, role] = answer
             if table is WATCHING:
                 words = {200: "yes", 303: "yes", 403: "refused"}
-            elif "/coordination" in route or "/papers" in route:
-                # A batch or paper that is not there is not there for coordinators either.
-                words = {200: "yes", 404: "not there" if answer == "not there" or "{" not in route else "yes"}
+            elif re.search("/(coordination|papers|messages|guidelines)", route):
+                # A batch, paper or message that is not there is not there for coordinators either; an empty form is one that is read.
+                is_closed = answer == "not there" or "{" not in route
+                words = {200: "yes", 400: "yes", 404: "not there" if is_closed else "yes"}
             else:
                 words = dict.fromkeys((200, 303, 404, 403), "yes")
             found[route, role] = words.get(reply.status_code, str(reply.status_code))
