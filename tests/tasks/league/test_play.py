@@ -86,7 +86,8 @@ def test_judges_see_letters_drawn_for_each_and_no_names(make_world: MakeWorld) -
         texts.append(messages[-1]["content"])
         return write(model, messages, draw, seen)
 
-    world.server.state._write_text = listen  # type: ignore[method-assign, assignment]
+    state: Any = world.server.state
+    state._write_text = listen
     play_small(world)
     judged = [
         text
