@@ -16,6 +16,7 @@ from typing import Any
 from schemas.documents import DOCUMENT_TEXTS, DOCUMENTS
 from schemas.errors import GateError, UsageError
 from schemas.questions import PICTURES, QUESTIONS
+from tasks.questions.pictures import name_picture
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review.withdrawal import delete_work, read_open_work
@@ -65,6 +66,7 @@ def remove_document(
     document_id = str(document["document_id"])
     _check_unpublished(lake, document)
     questions = lake.read("question_types_of_document", {"document_id": document_id})["question_count"].sum()
+    pictures = lake.read("pictures_of_document_alone", {"document_id": document_id})["sha256"].to_list()
     # The ledger first: after a kill between the two, the same command finds the rows in the lake and ends the work.
     withdrawn = _withdraw(ledger, document)
     if document["status"] != REMOVED:
@@ -78,7 +80,7 @@ def remove_document(
             ],
             stage="ingest",
         )
-    deleted = sum(_purge(folder, str(document["sha256"])) for folder in folders) if purge else 0
+    deleted = sum(_purge(folder, str(document["sha256"]), pictures) for folder in folders) if purge else 0
     return Removal(document_id, str(document["document_name"]), int(questions), withdrawn, deleted)
 
 
@@ -113,12 +115,13 @@ def _withdraw(ledger: Ledger, document: dict[str, Any]) -> tuple[str, ...]:
     return tuple(one.batch_id for one in work)
 
 
-def _purge(folder: Path, sha256: str) -> int:
+def _purge(folder: Path, sha256: str, pictures: Sequence[str]) -> int:
     """Delete what a folder keeps of an original; return how many files that were.
 
-    The original is named by its content.
+    The original is named by its content, and so are the pictures that it alone has.
     """
     found = sorted([*(folder / sha256[:2]).glob(f"{sha256}.*"), *folder.glob(f"{sha256}.*")])
+    found += [path for path in (name_picture(folder, picture) for picture in pictures) if path.exists()]
     for path in found:
         path.unlink(missing_ok=True)
     return len(found)

@@ -350,3 +350,4 @@ def test_what_is_kept_lands_once_and_leaves_with_its_document(tmp_path: Path) ->
             assert (len(data), name_media_type(data)) == (row["size_bytes"], row["media_type"])
         remove_document(lake, ledger, [settings.archive_dir], "paper.docx", "a test", purge=True)
         assert lake.query("SELECT * FROM pictures").is_empty()
+        assert list(settings.archive_dir.rglob("*.picture")) == []
