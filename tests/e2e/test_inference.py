@@ -103,7 +103,8 @@ def test_a_random_judge_of_random_models_publishes_nothing(
         registry.write_text(yaml.safe_dump(known))
     # It is told before any money is spent.
     told = newcomer.type("models", "check", "--judge", "random-judge", code=3)
-    print(told)
+    assert "would not pass the gate judge_controls" in told
     told = newcomer.type("start", "--yes", "--styles", "zero_shot", code=3)
-    print(told)
+    assert "Run 2026-" in told
+    assert "judge_controls: random-judge gives reference answers" in told
     assert newcomer.ask("sql", "leaderboard") == []

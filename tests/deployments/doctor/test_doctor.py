@@ -250,7 +250,7 @@ def test_a_lost_blinding_key_is_named_is_not_made_again_and_nothing_is_planned_w
     path = home / "secrets" / "blinding-key"
     path.unlink()
     code, found = examine(home)
-    assert (code, list_wrong(found)) == (1, {"blinding key", "audit log"})
+    assert (code, list_wrong(found)) == (1, {"blinding key", "audit log", "disclosure of closed runs"})
     assert f"{path} is lost" in found["blinding key"]["found"]
 
     settings = make_settings(home)
@@ -267,7 +267,7 @@ def test_a_lost_blinding_key_is_named_is_not_made_again_and_nothing_is_planned_w
 def test_another_blinding_key_is_not_taken_for_the_one_that_sealed(home: Path) -> None:
     write("5e" * 32)(home / "secrets" / "blinding-key")
     code, found = examine(home)
-    assert (code, list_wrong(found)) == (1, {"blinding key", "audit log"})
+    assert (code, list_wrong(found)) == (1, {"blinding key", "audit log", "disclosure of closed runs"})
     assert "is not the key that set" in found["blinding key"]["found"]
 
 

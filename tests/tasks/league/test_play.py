@@ -86,8 +86,7 @@ def test_judges_see_letters_drawn_for_each_and_no_names(make_world: MakeWorld) -
         texts.append(messages[-1]["content"])
         return write(model, messages, draw, seen)
 
-    state: Any = world.server.state
-    state._write_text = listen
+    world.server.state._write_text = listen  # type: ignore[method-assign]
     play_small(world)
     judged = [
         text
