@@ -42,6 +42,10 @@ class RegistryError(UsageError):
     """
 
 
+class MislabelledError(RegistryError):
+    """A model that is registered as real answers as a simulation."""
+
+
 class FlowError(ProctorError):
     """A flow in which nothing succeeded: its run is Failed.
 

@@ -5,10 +5,12 @@ A step is one or a few commands of ours, each printed before it runs; stopped an
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 from deployments.guide.answers import GivenAnswers
 from deployments.guide.seats import register_models
@@ -42,8 +44,10 @@ def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = Fal
         _make_home(talk)
         _read_papers(talk, answers)
         if not _review(talk, answers):
+            talk.tell(f"When they have decided: {_write_command(answers, month, is_silent=is_silent)}")
             return 0
-        if not talk.read("sql", "editions_published"):
+        published = {str(one["month"]) for one in talk.read("sql", "editions_published")}
+        if not published or (month and month not in published):
             register_models(talk, answers)
             _shape_exam(talk, answers)
             if code := _hold_exam(talk, month):
@@ -57,6 +61,19 @@ def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = Fal
                 "The step did not end well; what to do stands above. `proctor start` goes on from there."
             )
         return error.code
+
+
+def _write_command(answers: GivenAnswers, month: str, *, is_silent: bool) -> str:
+    """The command that goes on from here, with what was answered for later steps."""
+    words = ["proctor", "start"]
+    for field in fields(answers):
+        if field.name in ("papers", "annotators") or not (value := getattr(answers, field.name)):
+            continue
+        option = get_type_hints(GivenAnswers, include_extras=True)[field.name].__metadata__[0].param_decls[0]
+        words += [option] if value is True else [option, str(value)]
+    words += ["--month", month] if month else []
+    # Without candidates somebody must be there to name them.
+    return shlex.join([*words, *(["--yes"] if is_silent and answers.candidates else [])])
 
 
 def _make_home(talk: Talk) -> None:
@@ -112,7 +129,6 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
             "with their own name and password; or in workbooks (proctor review export workbooks, then proctor review import workbooks/*.xlsx)."
         )
         if talk.is_silent or not talk.confirm("Open the desk now? Ctrl-C comes back here", default=True):
-            talk.tell("When they have decided: proctor start")
             return False
         _serve(talk)
     if not _count_bank(talk):
@@ -150,6 +166,8 @@ def _add_annotators(talk: Talk, answers: GivenAnswers, known: Sequence[str], nee
         if name not in known:
             password = [] if talk.is_silent else ["--password"]
             talk.insist("exam", "user", "add", name, "--role", "annotator", *password)
+    if talk.is_silent:
+        talk.tell("To sign in at the desk each needs a password: proctor exam user password NAME")
 
 
 def _shorten_review(talk: Talk) -> None:
@@ -301,6 +319,13 @@ def _say_next(talk: Talk, page: Path, board: Sequence[dict[str, Any]]) -> None:
         "Let people rate what the judge judged, so that the board is not provisional:  proctor calibrate --help"
     )
     talk.tell("Next month:  proctor monthly   (on a schedule: proctor up && proctor deploy)")
+    batched = sum(int(one["question_count"]) for one in _list_batches(talk))
+    if (waiting := sum(_count_read(talk).values()) - batched) > 0:
+        counts = _count_originals(talk)
+        fewest = min((name for name in load_settings().disciplines), key=lambda name: counts.get(name, 0))
+        talk.tell(
+            f"{waiting} questions wait for review, and sets are as long as {fewest} has questions: proctor review assign"
+        )
 
 
 def _count_read(talk: Talk) -> dict[str, int]:

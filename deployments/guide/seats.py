@@ -24,9 +24,11 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
     """
     talk.head(4, "Who sits, and who judges")
     for role, add in (("candidate", _add_candidates), ("judge", _add_judge)):
-        said, asked = answers, _list_own(role)
+        if answers.are_simulated:
+            _mark_simulated(talk, _list_own(role))
+        said, asked, is_new = answers, _list_own(role), False
         # What does not answer is asked for again, and what was answered is then the default.
-        while not asked or (asked := _find_silent(talk, _list_own(role))):
+        while not asked or (asked := _find_wrong(talk, role)):
             if asked and (
                 talk.is_silent or not talk.confirm("Answer again for what is wrong?", default=True)
             ):
@@ -36,19 +38,55 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
                 if model.name not in added:
                     talk.run("models", "remove", model.name)
             said, asked = GivenAnswers(are_simulated=answers.are_simulated), _list_own(role)
+            is_new = True
+        if role == "judge" and is_new:
+            _try_judges(talk)
     talk.tell(
         f"{load_settings().registry_path} has all of it; limits and families can be added by `proctor models add NAME … --again`."
     )
 
 
-def _find_silent(talk: Talk, models: Sequence[RegisteredModel]) -> list[RegisteredModel]:
-    """Those that do not answer as they are registered; the command has said why."""
+def _find_wrong(talk: Talk, role: str) -> list[RegisteredModel]:
+    """Those that do not answer as they are registered; the command has said why.
+
+    What turns out to be a simulation is marked as one, where somebody agrees.
+    """
+    models = _list_own(role)
     names = ",".join(model.name for model in models)
     if not talk.run("models", "check", names, may_refuse=True):
         return []
     found = talk.read("models", "check", names, may_refuse=True)["models"]
-    silent = [one["model"] for one in found if one["problem"]]
-    return [model for model in models if model.name in silent]
+    wrong = [one for one in found if one["problem"]]
+    simulations = {one["model"] for one in wrong if one["is_simulation"]}
+    if simulations:
+        if talk.is_silent:
+            talk.tell("What answers as a simulation is marked as one with: proctor start --simulated")
+        elif talk.confirm("This is a simulation and no model: mark it so everywhere?", default=True):
+            _mark_simulated(talk, [model for model in models if model.name in simulations])
+            return _find_wrong(talk, role)
+    return [model for model in models if model.name in {one["model"] for one in wrong}]
+
+
+def _mark_simulated(talk: Talk, models: Sequence[RegisteredModel]) -> None:
+    for model in models:
+        if not model.is_simulated:
+            described = _write_options(
+                model.base_url, model.key_variable or "none", model.organisation, True, (None, None)
+            )
+            _add_model(talk, model.name, described, ",".join(model.roles), models)
+
+
+def _try_judges(talk: Talk) -> None:
+    """Let each judge show that it can judge, before an exam is paid for.
+
+    One that cannot is taken out again, and ends the step. A simulation knows its own bank alone, and is not tried.
+    """
+    for judge in _list_own("judge"):
+        if judge.is_simulated:
+            continue
+        if code := talk.run("models", "check", "--judge", judge.name, may_refuse=True):
+            talk.run("models", "remove", judge.name)
+            raise StepError(code)
 
 
 def _list_own(role: str) -> list[RegisteredModel]:
@@ -112,6 +150,10 @@ def _add_judge(talk: Talk, answers: GivenAnswers, before: Sequence[RegisteredMod
     )
     is_simulated = answers.are_simulated or any(model.is_simulated for model in before)
     described = _describe(talk, is_simulated, given, before[:1] or candidates[:1], "judge", "judge-")
+    if described[3] in {model.organisation for model in candidates}:
+        talk.tell(
+            f"{described[3]} owns candidates, too. Judges favour their kin: one of somebody else's is believed more."
+        )
     _add_model(talk, judge, described, "judge", before)
     talk.set("judges", judge)
     return [judge]

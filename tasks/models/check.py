@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from schemas.errors import ProctorError
+from schemas.errors import MislabelledError, ProctorError
 from schemas.settings import Settings
 from tasks.models.client import CallFailed, CallReply, CallRequest, ModelClient
 from tasks.models.registry import RegisteredModel
@@ -37,6 +37,7 @@ class ModelCheck:
         latency_ms: wall time of the reply; null without one.
         cost_usd: what the question cost; null where nothing was billed or no price is known.
         problem: the first thing to mend; empty when all is well.
+        is_simulation: whether it is registered as real and answers as a simulation.
     """
 
     model: str
@@ -47,6 +48,7 @@ class ModelCheck:
     latency_ms: float | None
     cost_usd: float | None
     problem: str
+    is_simulation: bool = False
 
     @property
     def is_well(self) -> bool:
@@ -81,6 +83,7 @@ async def _check(client: ModelClient, model: RegisteredModel, unit: str) -> Mode
     reply: CallReply | None = None
     is_name_known: bool | None = None
     problem = ""
+    is_simulation = False
     try:
         reply = await client.complete(model, request)
         is_name_known = True
@@ -88,6 +91,8 @@ async def _check(client: ModelClient, model: RegisteredModel, unit: str) -> Mode
         if error.error.startswith("404") or "model_not_found" in error.error:
             is_name_known = False
         problem = str(error)
+    except MislabelledError as error:
+        problem, is_simulation = str(error), True
     except ProctorError as error:
         problem = str(error)
     if not problem and not has_price:
@@ -103,4 +108,5 @@ async def _check(client: ModelClient, model: RegisteredModel, unit: str) -> Mode
         None if reply is None else reply.latency_ms,
         None if reply is None else reply.cost_usd,
         problem,
+        is_simulation,
     )

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from schemas.errors import BudgetError, ProctorError, RegistryError
+from schemas.errors import BudgetError, MislabelledError, ProctorError
 from schemas.settings import Settings
 from tasks.models.budget import Budget
 from tasks.models.picture_parts import SentPicture, attach_pictures
@@ -340,10 +340,10 @@ class ModelClient:
             )
         if outcome.fingerprint == SIMULATED_FINGERPRINT and not model.is_simulated:
             await run(*_finish(fail("mislabelled")))
-            raise RegistryError(
-                f"Model {model.name!r} is registered as real, but {model.provider!r} answers as a simulation. "
-                "Set `is_simulated: true` on the provider, or correct its base_url: simulated answers must never "
-                "enter a leaderboard."
+            raise MislabelledError(
+                f"Model {model.name!r} is registered as real, but {model.provider!r} answers as a simulation. Add it again with "
+                "`proctor models add … --simulated --again` (`is_simulated: true` on its provider), or correct its address: simulated "
+                "answers must never enter a leaderboard."
             )
         done = describe_done(key, model, outcome, attempts, latency_ms)
         reply = CallReply(

@@ -90,12 +90,12 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     with open_lake(Settings(home=newcomer.folder / ".proctor"), read_only=True) as lake:
         key = build_answer_key(read_current_bank(lake))
     with start_server(key, models=MODELS) as server:
-        # Address, key, owner, candidates; judge with its own; disciplines, questions, styles; the month.
+        # Address, key, owner, prices, candidates, and that they are simulated; judge with its own; disciplines, questions, styles; the month.
         told = newcomer.type(
             "start",
-            "--simulated",
-            says=f"{server.url}\n\n\nmy-model, my-other\nmy-judge\n\n\nJudges\n\n\n\ny\n",
+            says=f"{server.url}\n\n\n\nmy-model, my-other\ny\nmy-judge\n\n\nJudges\n\ny\n\n\n\ny\n",
         )
+    assert "This is a simulation and no model" in told
     assert "Disciplines of the exam" in told
     disciplines = {row["discipline"] for row in newcomer.ask("sql", "SELECT DISTINCT discipline FROM sets")}
     assert disciplines == {"History", "Law"}

@@ -72,7 +72,7 @@ def type_answers(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> None:
 
 @pytest.mark.slow
 def test_a_wrong_name_is_answered_again_and_leaves_nothing_behind(
-    home: Path, url: str, monkeypatch: pytest.MonkeyPatch
+    home: Path, url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     first = ["api.lab.example", url, "none", "Own lab", "two", "2, 8", "own-1, own-tow, own-1"]
     # Only the one that is wrong is asked for; address, key, owner and prices are as before.
@@ -80,17 +80,19 @@ def test_a_wrong_name_is_answered_again_and_leaves_nothing_behind(
     judge = ["own-1", "own-jugde", "", "", "Judges", "0, 0"]
     judge_again = ["own-judge", "", "", "", ""]
     type_answers(monkeypatch, first + again + judge + judge_again)
-    register_models(Talk(), GivenAnswers())
+    # It says the same to everything: a judge that cannot judge is taken out before an exam is paid for.
+    with pytest.raises(StepError) as refusal:
+        register_models(Talk(), GivenAnswers())
+    assert refusal.value.code == 3
+    assert "$ proctor models check --judge own-judge" in capfd.readouterr().out
 
     models = read_registry(load_settings().registry_path).models
     own = {name: model for name, model in models.items() if model.base_url == url}
     assert {name: model.roles for name, model in own.items()} == {
         "own-1": ("candidate", "reference"),
         "own-2": ("candidate",),
-        "own-judge": ("judge",),
     }
     assert [own["own-2"].input_price_usd, own["own-2"].output_price_usd] == [2.0, 8.0]
-    assert own["own-judge"].organisation == "Judges"
     settings = load_settings()
     assert (settings.reference_model, settings.judges) == ("own-1", ("own-judge",))
 

@@ -139,7 +139,7 @@ def test_what_organisations_have_met_is_counted_and_none_is_named(spread: NamedQ
     assert found == {
         "pooling": "2 organisations that pool have met 60% of the bank on average, 60% at most.",
         "forecast": "By 2025-07 all organisations together have met 60% of the bank; it has been half since 2025-07.",
-        "outlook": "Law runs out first: it lasts 1 months for the organisation that is through it soonest, 2 for the one in the middle.",
+        "outlook": "Law runs out first. Months left: 1 for the organisation that is through it soonest, 2 for the one in the middle.",
         "types": "Version 1 holds 5 questions; most are of Law (4), fewest of History (1).",
         "versions": "There is version 1 alone: 5 questions.",
         "sources": "Augmentation makes 5 questions of 5 originals (+0%).",
