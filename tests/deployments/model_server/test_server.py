@@ -19,11 +19,17 @@ from typing import Any
 import pytest
 import yaml
 
+from deployments.model_server.__main__ import main, read_bank_key
 from deployments.model_server.key import build_answer_key, parse_answer_key, read_answer_key
 from deployments.model_server.profile import parse_profile, read_profile
 from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.exam.month import read_current_bank
 from tasks.models.registry import read_registry
+from tests.fresh import open_new_lake
+from tests.tasks.exam.world import make_bank as make_whole_bank
 from tests.tasks.models.simulation import make_bank, make_request, start_server
+from tests.warehouse.bank_rows import land_bank_rows
 
 ROOT = Path(__file__).parents[3]
 PROFILE = ROOT / "deployments" / "model_server" / "profiles" / "demo.yaml"
@@ -116,6 +122,16 @@ def test_the_command_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
     output, _ = server.communicate(timeout=10)
     assert server.returncode == 0
     assert output.decode() == f"Simulated models at {url}\n"
+
+
+def test_a_home_is_known_by_its_newest_bank(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = Settings(home=tmp_path / "home")
+    with open_new_lake(settings) as lake:
+        land_bank_rows(lake, make_whole_bank(3))
+        key = build_answer_key(read_current_bank(lake))
+    assert read_bank_key(settings.home) == key
+    assert main(["--home", str(tmp_path / "none")]) == 2
+    assert capsys.readouterr().err.startswith("There is no lake")
 
 
 def test_the_command_names_a_profile_that_is_wrong(tmp_path: Path) -> None:
