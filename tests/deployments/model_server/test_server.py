@@ -130,7 +130,7 @@ def test_a_home_is_known_by_its_newest_bank(tmp_path: Path, capsys: pytest.Captu
         land_bank_rows(lake, make_whole_bank(3))
         key = build_answer_key(read_current_bank(lake))
     assert read_bank_key(settings.home) == key
-    assert main(["--home", str(tmp_path / "none")]) == 2
+    assert main(["--home", str(tmp_path / "none")]) == 1
     assert capsys.readouterr().err.startswith("There is no lake")
 
 
