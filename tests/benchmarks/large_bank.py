@@ -155,6 +155,7 @@ def _frame(
         "source_kind": "other",
         "material": None,
         "explanation": None,
+        "pictures": [],
         "decided_at": DECIDED,
     }
     return frame.with_columns(

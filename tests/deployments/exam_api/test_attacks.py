@@ -56,7 +56,16 @@ def session_id(world: World) -> str:
 
 # What is written before anybody calls: the plan, the users, the keys.
 PREPARED = (
-    *("begin_chain", "log_key", "token_keys", "known_user", "add_user", "set_password", "end_token"),
+    *(
+        "begin_chain",
+        "log_key",
+        "token_keys",
+        "home_key",
+        "known_user",
+        "add_user",
+        "set_password",
+        "end_token",
+    ),
     *("plan_run", "plan_seed", "draw_set", "draw_key", "plan_session"),
 )
 

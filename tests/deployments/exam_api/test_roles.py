@@ -41,6 +41,8 @@ EXPECTED: dict[tuple[str, str], dict[str, int]] = {
     ("POST", "/sessions/{session_id}/open"): _only(200, "candidate"),
     ("POST", "/sessions/{session_id}/renew"): _only(200, "candidate"),
     ("GET", "/sessions/{session_id}/next"): _only(200, "candidate"),
+    # The question that is to be answered has none.
+    ("GET", "/sessions/{session_id}/questions/{seq}/pictures/{number}"): _only(404, "candidate"),
     ("POST", "/sessions/{session_id}/answers"): _only(200, "candidate"),
     ("POST", "/sessions/{session_id}/release"): _only(200, "examiner", "admin"),
     ("POST", "/users/{user_id}/tokens"): _only(200, "examiner", "admin"),
@@ -112,7 +114,12 @@ def test_every_role_is_answered_as_its_row_says(client: TestClient, world: World
             held = {"X-Lease-Secret": lease["secret"], "X-Lease-Generation": str(lease["generation"])}
             client.get("/sessions/practice/next", headers={**headers, **held})
         address = path.format(
-            session_id=session_id, user_id="candidate:alpha", run_id=world.plan.run_id, approval_id=1
+            session_id=session_id,
+            user_id="candidate:alpha",
+            run_id=world.plan.run_id,
+            approval_id=1,
+            seq=1,
+            number=1,
         )
         sent = {
             **headers,
@@ -129,7 +136,7 @@ def test_no_route_takes_another_method(client: TestClient, world: World) -> None
     headers = bearer(world.token(None, user_id="ada", permissions=everything))
     paths = {path for _, path in EXPECTED}
     for path in sorted(paths):
-        address = path.format(session_id="s1", user_id="ada", run_id="r1", approval_id=1)
+        address = path.format(session_id="s1", user_id="ada", run_id="r1", approval_id=1, seq=1, number=1)
         for method in ("PUT", "DELETE", "TRACE", "CONNECT", "PROPFIND", "OPTIONS"):
             reply = client.request(method, address, headers=headers)
             assert reply.status_code == 405, (method, path)

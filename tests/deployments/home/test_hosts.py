@@ -133,7 +133,7 @@ def test_what_was_changed_on_purpose_is_accepted_and_then_the_other_host_is_refu
         ((target, user),) = found.all()
     assert target == REGISTRY
     assert user
-    with pytest.raises(UsageError, match="none of what hosts share"):
+    with pytest.raises(UsageError, match="is not among what hosts share"):
         accept_files(first, ["ledger.sqlite"])
 
 

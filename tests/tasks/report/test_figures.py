@@ -107,8 +107,8 @@ def test_what_no_figure_is_of_is_refused_in_a_sentence(season: NamedQuery) -> No
         ("leaderboard", Asked(names=(name,)), "name none"),
         ("leaderboard", Asked(month="1999-01"), "Nothing is published of 1999-01"),
         ("pair", Asked(names=(name,)), "proctor figure pair A B"),
-        ("pair", Asked(names=(name, f"{name}x")), f"Did you mean {name}"),
-        ("history", Asked(names=(f"{name}x",)), f"Did you mean {name}"),
+        ("pair", Asked(names=(name, f"{name}x")), f"Did you mean '{name}"),
+        ("history", Asked(names=(f"{name}x",)), f"Did you mean '{name}"),
         ("history", Asked(style="few_shot"), "leave --style out"),
         ("leaderboard", Asked(language="fr"), "zh and en"),  # type: ignore[arg-type]
     ):

@@ -67,7 +67,7 @@ def test_a_task_signs_with_the_run_of_its_flow(tmp_path: Path, monkeypatch: pyte
             counts = lake.query("SELECT flow_run_id, count(*) FROM landings GROUP BY ALL").rows()
     finally:
         load_settings.cache_clear()
-    assert sorted(counts, key=str) == sorted([(str(run.id), 3), (None, 3)], key=str)
+    assert sorted(counts, key=str) == sorted([(str(run.id), 4), (None, 4)], key=str)
 
 
 def test_every_task_that_opens_the_lake_for_writing_signs_its_landings() -> None:

@@ -44,7 +44,7 @@ def test_a_run_is_conducted_once_and_let_go_of_at_its_end(home: Settings) -> Non
             assert not is_left
         with conducting(""):
             pass
-    with pytest.raises(UsageError, match="told of none"):
+    with pytest.raises(UsageError, match="no run was named"):
         require_run("")
 
 
