@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Sequence
 from typing import Final
+from urllib.request import Request, urlopen
 
 from deployments.guide.answers import GivenAnswers
 from deployments.guide.talking import StepError, Talk, split_names
@@ -13,6 +15,8 @@ from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.models.registry import SIMULATED_URL, RegisteredModel, read_registry
 
+_PATIENCE_S: Final = 5.0
+_MOST_LISTED: Final = 40
 _LOCAL_URL: Final = "http://127.0.0.1:8000/v1"
 _JUDGE_HELP: Final = "It must not be one of the candidates, and better not of one of their families."
 
@@ -101,6 +105,8 @@ def _add_candidates(talk: Talk, answers: GivenAnswers, before: Sequence[Register
     given = (answers.url, answers.key_variable, answers.organisation, answers.prices)
     is_simulated = answers.are_simulated or any(model.is_simulated for model in before)
     described = _describe(talk, is_simulated, given, before[:1], "models", "")
+    if not talk.is_silent and (offered := _list_offered(described)):
+        talk.tell(f"There are: {', '.join(offered)}")
     names = split_names(
         talk.ask(
             "Candidates, by their names there, with commas; the first is the reference",
@@ -251,6 +257,21 @@ def _add_model(
         if there == described and ",".join(known.roles) == roles:
             return
     talk.run("models", "add", name, *described, "--roles", roles, *again)
+
+
+def _list_offered(described: Sequence[str]) -> list[str]:
+    """Names of the models at an address, as far as it tells them."""
+    said = dict(zip(described[::2], described[1::2], strict=False))
+    asked = Request(f"{said['--url']}/models")  # noqa: S310 - checked to be http or https
+    if variable := said.get("--key-variable"):
+        asked.add_header("Authorization", f"Bearer {os.environ.get(variable, '')}")
+    try:
+        with urlopen(asked, timeout=_PATIENCE_S) as reply:  # noqa: S310
+            found = json.load(reply)["data"]
+        names = [str(one["id"]) for one in found]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [*names[:_MOST_LISTED], *(["…"] if len(names) > _MOST_LISTED else [])]
 
 
 def _check_url(url: str) -> None:

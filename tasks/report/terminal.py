@@ -122,7 +122,7 @@ def _describe_chance(frame: pl.DataFrame, language: Language) -> str:
     levels = frame.filter(pl.col("chance_score").is_not_null()).unique(["chance_score", "chance_answers"])
     return "; ".join(
         f"{row['chance_score']:.1f} ({label('chance_answers', language).format(answers=row['chance_answers'] or MISSING)})"
-        for row in levels.sort("chance_score").iter_rows(named=True)
+        for row in levels.sort("chance_score", "chance_answers").iter_rows(named=True)
     )
 
 

@@ -164,7 +164,8 @@ def test_a_flow_in_which_every_document_failed_is_failed_in_prefect(home: Home) 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_an_interrupted_flow_ends_in_a_sentence_and_does_not_stay_running(home: Home, number: int) -> None:
-    count = 300 + number  # A name of its own for each run
+    # A name of its own for each run; many, since nothing waits for the signal.
+    count = 1500 + number
     papers = write_papers(home.work / f"long-{number}", count, 30)
     name = f"ingest-{count}-files"
     command = start(home, "ingest", str(papers), "--workers", "1")

@@ -95,6 +95,7 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
             "start",
             says=f"{server.url}\n\n\n\nmy-model, my-other\ny\nmy-judge\n\n\nJudges\n\ny\n\n\n\ny\n",
         )
+    assert "There are: my-model, my-other, my-judge" in told
     assert "This is a simulation and no model" in told
     assert "Disciplines of the exam" in told
     disciplines = {row["discipline"] for row in newcomer.ask("sql", "SELECT DISTINCT discipline FROM sets")}

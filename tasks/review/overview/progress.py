@@ -5,6 +5,7 @@ It shows questions by state, who still owes decisions, and whether anything is w
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -163,8 +164,13 @@ class Workload:
 
     @property
     def is_behind(self) -> bool:
-        """Whether something is overdue, or no longer to be done in time at the daily quota."""
-        return self.overdue_count > 0 or (self.needed_per_day or 0) > self.quota
+        """Whether something is overdue, or no longer to be done in time at the daily quota.
+
+        A day that has begun counts whole: who was given as much as the days hold is not behind a minute later.
+        """
+        if self.overdue_count or not self.needed_per_day:
+            return self.overdue_count > 0
+        return self.open_count > self.quota * math.ceil(self.open_count / self.needed_per_day)
 
 
 def list_workloads(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from schemas.errors import UsageError
@@ -106,6 +108,10 @@ def test_a_workload_says_what_is_overdue_and_what_a_day_would_take(
     tight = settings.model_copy(update={"review_daily_quota": 1})
     soon = "2026-12-01T08:00:00.000000+00:00"
     assert {one.annotator for one in list_workloads(ledger, tight, soon) if one.is_behind} == {"chen", "dai"}
+    # A minute after as much was given out as five days hold, nobody is behind; with one more they are.
+    given = replace(chen, open_count=250, quota=50, needed_per_day=250 / 4.999)
+    assert not given.is_behind
+    assert replace(given, open_count=251, needed_per_day=251 / 4.999).is_behind
     after = {
         one.annotator: one for one in list_workloads(ledger, settings, "2026-12-03T00:00:00.000000+00:00")
     }
