@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final, get_type_hints
+from typing import Any, Final
 
 from deployments.guide.answers import GivenAnswers
 from deployments.guide.seats import register_models
@@ -69,7 +69,8 @@ def _write_command(answers: GivenAnswers, month: str, *, is_silent: bool) -> str
     for field in fields(answers):
         if field.name in ("papers", "annotators") or not (value := getattr(answers, field.name)):
             continue
-        option = get_type_hints(GivenAnswers, include_extras=True)[field.name].__metadata__[0].param_decls[0]
+        # The options are named as the fields are, and a switch by what it says.
+        option = f"--{field.name.removeprefix('are_').replace('_', '-')}"
         words += [option] if value is True else [option, str(value)]
     words += ["--month", month] if month else []
     # Without candidates somebody must be there to name them.
@@ -261,6 +262,11 @@ def _choose_size(talk: Talk, counts: dict[str, int]) -> None:
             raise UsageError(f"The bank has {there} questions of these disciplines. A set has no more.")
 
     _ask_setting(talk, "set_size", "Questions of a set", str(share * len(counts)), check=check)
+    settings = load_settings()
+    if "lasting_sets" not in settings.model_fields_set:
+        # The size that was chosen is meant: else a set would be cut so that the bank lasts for three years.
+        of_each = max(1, settings.set_size // len(counts))
+        talk.set("lasting_sets", str(max(1, min(counts.values()) // of_each)))
 
 
 def _ask_setting(
@@ -324,7 +330,7 @@ def _say_next(talk: Talk, page: Path, board: Sequence[dict[str, Any]]) -> None:
         counts = _count_originals(talk)
         fewest = min((name for name in load_settings().disciplines), key=lambda name: counts.get(name, 0))
         talk.tell(
-            f"{waiting} questions wait for review, and sets are as long as {fewest} has questions: proctor review assign"
+            f"{waiting} questions wait for review; {fewest} has fewest in the bank and limits the sets: proctor review assign"
         )
 
 

@@ -100,6 +100,10 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     assert "Disciplines of the exam" in told
     disciplines = {row["discipline"] for row in newcomer.ask("sql", "SELECT DISTINCT discipline FROM sets")}
     assert disciplines == {"History", "Law"}
+    # A set is as large as was chosen, and not cut so that the bank lasts for years.
+    sizes = newcomer.ask("sql", "SELECT count(*) AS n FROM sets GROUP BY set_id")
+    chosen = next(one["value"] for one in newcomer.ask("settings", "list") if one["setting"] == "set_size")
+    assert {row["n"] for row in sizes} == {int(chosen)}
     board = newcomer.ask("sql", "leaderboard")
     assert [row["model"] for row in board] == ["my-other", "my-model"]
     assert all(row["is_simulated"] for row in board)
