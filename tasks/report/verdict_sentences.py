@@ -20,6 +20,7 @@ _PARTS: Final[Mapping[str, Words]] = _TEXTS["parts"]
 Row = Mapping[str, Any]
 Values = dict[str, str | Words]
 
+_LEAST_DISCIPLINES: Final = 2
 # An exam of more questions than this is not held.
 _MOST_QUESTIONS = 1_000_000
 
@@ -237,7 +238,8 @@ def _say_beside(row: Row) -> list[Sentence]:
 
 
 def _say_disciplines(row: Row, rows: Sequence[Row]) -> list[Sentence]:
-    if not rows:
+    # Where there is one discipline S is all that can be said of it, with the interval of all pairs.
+    if len(rows) < _LEAST_DISCIPLINES:
         return []
     apart = [one for one in rows if one["is_distinguishable"]]
     count = str(len(rows))

@@ -37,6 +37,13 @@ def say(row: Mapping[str, Any]) -> list[str]:
     return [render_sentence(one)[1] for one in say_pair(row)]
 
 
+def test_of_one_discipline_s_says_all_there_is() -> None:
+    law = {"discipline": "Law", "difference": 2.0, "is_distinguishable": True}
+    both = [render_sentence(one)[1] for one in say_pair(PAIR, [law, {**law, "discipline": "Science"}])]
+    assert any("Law" in sentence for sentence in both)
+    assert not any("Law" in render_sentence(one)[1] for one in say_pair(PAIR, [law]))
+
+
 def test_every_pair_is_told_as_its_rows_tell_it(season: NamedQuery, run_sql: RunSql) -> None:
     pairs = run_sql(
         "SELECT p.* FROM edition_pairs p JOIN current_editions e USING (edition_id, month) "
