@@ -17,6 +17,8 @@ from tasks.models.registry import SIMULATED_URL, RegisteredModel, read_registry
 
 _PATIENCE_S: Final = 5.0
 _MOST_LISTED: Final = 40
+# What `models check --judge` ends with where the gate would shut.
+_CANNOT_JUDGE: Final = 3
 _LOCAL_URL: Final = "http://127.0.0.1:8000/v1"
 _JUDGE_HELP: Final = "It must not be one of the candidates, and better not of one of their families."
 
@@ -28,11 +30,9 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
     """
     talk.head(4, "Who sits, and who judges")
     for role, add in (("candidate", _add_candidates), ("judge", _add_judge)):
-        if answers.are_simulated:
-            _mark_simulated(talk, _list_own(role))
         said, asked, is_new = answers, _list_own(role), False
         # What does not answer is asked for again, and what was answered is then the default.
-        while not asked or (asked := _find_wrong(talk, role)):
+        while not asked or (asked := _find_wrong(talk, role, answers)):
             if asked and (
                 talk.is_silent or not talk.confirm("Answer again for what is wrong?", default=True)
             ):
@@ -50,7 +50,7 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
     )
 
 
-def _find_wrong(talk: Talk, role: str) -> list[RegisteredModel]:
+def _find_wrong(talk: Talk, role: str, answers: GivenAnswers) -> list[RegisteredModel]:
     """Those that do not answer as they are registered; the command has said why.
 
     What turns out to be a simulation is marked as one, where somebody agrees.
@@ -63,33 +63,35 @@ def _find_wrong(talk: Talk, role: str) -> list[RegisteredModel]:
     wrong = [one for one in found if one["problem"]]
     simulations = {one["model"] for one in wrong if one["is_simulation"]}
     if simulations:
-        if talk.is_silent:
+        if talk.is_silent and not answers.are_simulated:
             talk.tell("What answers as a simulation is marked as one with: proctor start --simulated")
-        elif talk.confirm("This is a simulation and no model: mark it so everywhere?", default=True):
+        elif answers.are_simulated or talk.confirm(
+            "This is a simulation and no model: mark it so everywhere?", default=True
+        ):
             _mark_simulated(talk, [model for model in models if model.name in simulations])
-            return _find_wrong(talk, role)
+            return _find_wrong(talk, role, answers)
     return [model for model in models if model.name in {one["model"] for one in wrong}]
 
 
 def _mark_simulated(talk: Talk, models: Sequence[RegisteredModel]) -> None:
     for model in models:
-        if not model.is_simulated:
-            described = _write_options(
-                model.base_url, model.key_variable or "none", model.organisation, True, (None, None)
-            )
-            _add_model(talk, model.name, described, ",".join(model.roles), models)
+        described = _write_options(
+            model.base_url, model.key_variable or "none", model.organisation, True, (None, None)
+        )
+        _add_model(talk, model.name, described, ",".join(model.roles), models)
 
 
 def _try_judges(talk: Talk) -> None:
     """Let each judge show that it can judge, before an exam is paid for.
 
-    One that cannot is taken out again, and ends the step. A simulation knows its own bank alone, and is not tried.
+    One that cannot is taken out again, and ends the step; one that could not be asked ends it, too, and stays. A simulation knows its own bank alone, and is not tried.
     """
     for judge in _list_own("judge"):
         if judge.is_simulated:
             continue
         if code := talk.run("models", "check", "--judge", judge.name, may_refuse=True):
-            talk.run("models", "remove", judge.name)
+            if code == _CANNOT_JUDGE:
+                talk.run("models", "remove", judge.name)
             raise StepError(code)
 
 

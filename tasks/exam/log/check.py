@@ -232,7 +232,9 @@ def _check_keys(connection: Connection, settings: Settings) -> Iterator[LogFindi
         if file.name not in last or last[file.name].digest == file.fingerprint:
             continue
         if file.fingerprint is None:
-            yield LogFinding("home_key_missing", file.name, "the file that the log names is gone")
+            # A host of several needs not have all of them: what its flows need is looked at when they start.
+            if not has_hosts(settings):
+                yield LogFinding("home_key_missing", file.name, "the file that the log names is gone")
         else:
             yield LogFinding(
                 "home_key_replaced",

@@ -51,7 +51,8 @@ class HeadKeeper:
         self._ledger = ledger
         self._path = name_heads_file(settings)
         self._is_asked = False
-        note_keys(ledger, settings, self.signer)
+        # The exam API keeps heads, too, and opens no key but its own.
+        _note_signer(ledger, settings, self.signer)
 
     def keep_soon(self) -> None:
         """Sign the head as soon as what is being committed has been committed.
@@ -81,7 +82,9 @@ class HeadKeeper:
 
 def keep_head(ledger: Ledger, settings: Settings) -> bool:
     """Sign the last entry of the log and keep it; false when there is none to sign."""
-    return HeadKeeper(ledger, settings).keep()
+    keeper = HeadKeeper(ledger, settings)
+    _note_home_keys(ledger, settings)
+    return keeper.keep()
 
 
 def _write_head(connection: Connection, signer: LogSigner, path: Path) -> bool:
@@ -163,15 +166,24 @@ def note_keys(ledger: Ledger, settings: Settings, signer: LogSigner, *, joins: b
     Each key is named once. A key that signs heads and comes after another took its place, unless it is that of a host that `joins`: neither
     host nor path says whose it is, since both may change.
     """
+    _note_home_keys(ledger, settings)
+    _note_signer(ledger, settings, signer, joins=joins)
+
+
+def _note_home_keys(ledger: Ledger, settings: Settings) -> None:
     present = [file for file in read_shared_files(settings, HOME_KEYS) if file.fingerprint is not None]
     with ledger.read() as connection:
-        known = {key.key_id for key in access.list_log_keys(connection)}
         named = {row.target for row in access.iter_targets(connection, HOME_KEY_ACTIONS)}
     new = [file for file in present if file.name not in named]
     if new:
         with ledger.write() as connection:
             for file in new:
                 add_entry(connection, _describe_home_key("home_key", file))
+
+
+def _note_signer(ledger: Ledger, settings: Settings, signer: LogSigner, *, joins: bool = False) -> None:
+    with ledger.read() as connection:
+        known = {key.key_id for key in access.list_log_keys(connection)}
     if signer.key_id in known:
         return
     keys = open_keys(settings).read()

@@ -60,7 +60,6 @@ PREPARED = (
         "begin_chain",
         "log_key",
         "token_keys",
-        "home_key",
         "known_user",
         "add_user",
         "set_password",

@@ -23,7 +23,14 @@ from sqlalchemy import delete, select, update
 from schemas.errors import ExamError, UsageError
 from tasks.exam.closed.closing import force_close
 from tasks.exam.log.check import check_ledger, check_log
-from tasks.exam.log.heads import HeadKeeper, confirm_keys, copy_heads, iter_kept_heads, name_heads_file
+from tasks.exam.log.heads import (
+    HeadKeeper,
+    confirm_keys,
+    copy_heads,
+    iter_kept_heads,
+    keep_head,
+    name_heads_file,
+)
 from tasks.exam.log.signing.keys import (
     describe_answer,
     encode_signed,
@@ -337,7 +344,7 @@ def test_a_key_that_is_lost_or_exchanged_is_found_wherever_the_home_lies(
     settings = seat.world.settings
     for made in HOME_KEYS:
         read_home_key(settings, made, "Restore it.")
-    assert HeadKeeper(seat.world.ledger, settings).keep()
+    assert keep_head(seat.world.ledger, settings)
     if is_moved:
         shutil.copytree(settings.home / "secrets", tmp_path / "moved" / "secrets")
         settings = settings.model_copy(update={"home": tmp_path / "moved"})

@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import Connection
 
 from tasks.exam.log.check import check_home, check_log
-from tasks.exam.log.heads import HeadKeeper
+from tasks.exam.log.heads import keep_head
 from tasks.exam.protocol.machine import make_protocol
 from tasks.exam.protocol.tokens.keys import open_keys
 from tasks.exam.protocol.tokens.tokens import issue_token
@@ -55,7 +55,7 @@ def fill(ledger: Ledger, home: Path) -> Victim:
         asyncio.run(protocol.next_question(token, lease))
         for seq in range(1, answer_count + 1):
             asyncio.run(protocol.submit_and_next(token, lease, seq, Answer(f"answer {seq}", cost_usd=1)))
-    HeadKeeper(ledger, settings).keep()
+    keep_head(ledger, settings)
     return Victim(settings, plan.run_id, sessions["alpha"].session_id, sessions["rho"].session_id)
 
 

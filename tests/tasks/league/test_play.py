@@ -13,6 +13,7 @@ import pytest
 from schemas.errors import BudgetError, StoreError, UsageError
 from tasks.league.claim import claim_league, find_league
 from tasks.league.preview import preview_league
+from tasks.league.sandbox.programs import find_room
 from tasks.league.wording import extract_sections
 from tasks.models.registry import read_registry
 from tests.tasks.league.conftest import MakeWorld, World
@@ -305,6 +306,7 @@ def test_an_asker_solves_its_own_question_again(make_world: MakeWorld) -> None:
     assert questions["call_count"].to_list() == [4] * 4
 
 
+@pytest.mark.skipif(find_room() is None, reason="this machine offers no room for programs")
 def test_programs_are_run_on_the_examples_when_a_league_is_told_to(make_world: MakeWorld) -> None:
     world = make_world(setting=-3.0)
     play_small(world, domains=("programming",), runs_code=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from schemas.errors import ProctorError
 from tasks.league.sandbox.programs import Limits, find_worker, run_program
 from tasks.league.sandbox.rooms import ROOMS, Room
 
@@ -126,7 +127,10 @@ def write_program(outside: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.__name__)
 def test_nobody_gets_out(room: Room, outside: dict[str, Any]) -> None:
-    done = run_program(write_program(outside), json.dumps(ESCAPES), LIMITS, room=room)
+    try:
+        done = run_program(write_program(outside), json.dumps(ESCAPES), LIMITS, room=room)
+    except ProctorError as error:
+        pytest.skip(f"this machine offers no such room ({error})")
     assert done.status == "finished"
     check_refused(done.output, user={65534 if os.geteuid() == 0 else os.geteuid(), 0})
 
@@ -168,6 +172,8 @@ def test_nobody_gets_out_where_an_ordinary_user_runs_it(outside: dict[str, Any])
         check=False,
         cwd=Path(__file__).parents[4],
     )
+    if "The sandbox could not be made" in done.stderr:
+        pytest.skip("ordinary users may make no namespaces here")
     assert done.returncode == 0, done.stderr
     ran = json.loads(done.stdout)
     assert set(ran) == {room.__name__ for room in ROOMS}

@@ -20,6 +20,7 @@ from tasks.league.sandbox.programs import (
 )
 from tasks.league.sandbox.rooms import Interpreter, find_interpreter, use_namespaces
 
+pytestmark = pytest.mark.usefixtures("room")
 # Of the clock there is enough on a busy machine: where it decides, the test says so.
 SHORT = Limits(cpu_s=1, wall_s=120)
 
