@@ -52,6 +52,7 @@ class _Published:
     def __init__(self, questions: int, disciplines: int) -> None:
         self.edition = np.full(questions, -1)
         self.numbers = {name: np.ones(questions) for name in ("b", "b_se", "a", "a_se")}
+        self.numbers["both"] = np.zeros(questions)
         self.shared = np.zeros((disciplines, 0, 0))
 
     def know(self, questions: NDArray[np.int64]) -> KnownQuestions:
@@ -62,6 +63,7 @@ class _Published:
             difficulty_se=found["b_se"],
             log_discrimination=np.log(found["a"]),
             log_discrimination_se=found["a_se"] / found["a"],
+            correlation=found["both"],
             edition=np.maximum(self.edition[questions], 0),
             shared=self.shared,
         )
@@ -69,7 +71,13 @@ class _Published:
     def publish(self, questions: NDArray[np.int64], fit: GradedFit) -> None:
         new = ~fit.is_known
         self.edition[questions[new]] = self.shared.shape[1]
-        found = (fit.difficulty, fit.difficulty_se, fit.discrimination, fit.discrimination_se)
+        found = (
+            fit.difficulty,
+            fit.difficulty_se,
+            fit.discrimination,
+            fit.discrimination_se,
+            fit.correlation,
+        )
         for values, one in zip(self.numbers.values(), found, strict=True):
             values[questions[new]] = one[new]
         count = self.shared.shape[1]
@@ -98,6 +106,20 @@ def arrange_season(drawn: Answers, rules: Rules, season: int) -> tuple[GradedRow
     return rows, questions
 
 
+def list_form(rows: GradedRows, fit: GradedFit) -> ScaleForm:
+    """The questions of a fit as the form of its scale."""
+    return ScaleForm(
+        discipline=rows.question_discipline,
+        format=rows.question_format,
+        cluster=rows.question_cluster,
+        difficulty=fit.difficulty,
+        difficulty_se=fit.difficulty_se,
+        log_discrimination=np.log(fit.discrimination),
+        log_discrimination_se=fit.discrimination_se / fit.discrimination,
+        correlation=fit.correlation,
+    )
+
+
 def equate_seasons(drawn: Answers, rules: Rules) -> Scales:
     """Every season, each linked by what those before it published."""
     published = _Published(len(drawn.discipline), rules.disciplines)
@@ -111,14 +133,7 @@ def equate_seasons(drawn: Answers, rules: Rules) -> Scales:
         moved += int(fit.is_moved.sum())
         if season == 0:
             scale = fit.scale
-            form = ScaleForm(
-                discipline=rows.question_discipline,
-                format=rows.question_format,
-                cluster=rows.question_cluster,
-                difficulty=fit.difficulty,
-                difficulty_se=fit.difficulty_se,
-                discrimination=fit.discrimination,
-            )
+            form = list_form(rows, fit)
     names = {field.name for field in fields(EquatedScores)} & {field.name for field in fields(Scales)}
     return Scales(
         **{name: np.stack([getattr(one, name) for one in found], axis=1) for name in names - {"is_settled"}},
