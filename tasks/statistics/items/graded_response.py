@@ -155,7 +155,7 @@ def _put_on_scale(rows: GradedRows, found: Draws) -> Draws:
 def _split_errors(
     rows: GradedRows, found: Draws, is_known: NDArray[np.bool_], *, has_links: bool
 ) -> tuple[Floats, Floats, Floats]:
-    """Errors of difficulties, how those of log discrimination go with them, and the link's covariance.
+    """Errors of difficulties, how those of discriminations go with them, and the link's.
 
     The errors are those about the mean of the edition's questions; that of the mean is the link's.
     """
