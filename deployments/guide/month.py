@@ -1,4 +1,4 @@
-"""From papers to a leaderboard, month by month: each step looks at what is there, and does what is missing.
+"""From papers to a leaderboard: each step looks at what is there, and does what is missing.
 
 A step is one or a few commands of ours, each printed before it runs; stopped anywhere, the guide continues from there.
 """
@@ -40,7 +40,9 @@ _WAYS: Final = ("desk", "workbooks", "import")
 
 
 def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = False) -> int:
-    """Go from papers to the leaderboard of a month, the present one by default, as far as it goes now; returns the exit code.
+    """Go from papers to a month's leaderboard as far as it goes now; returns the exit code.
+
+    The month is the present one where none is named.
 
     Raises UsageError where something must be answered and nobody can be asked.
     """
@@ -108,7 +110,7 @@ def _make_home(talk: Talk, answers: GivenAnswers) -> GivenAnswers:
 
 
 def _leave_clone(talk: Talk, answers: GivenAnswers) -> GivenAnswers:
-    """Keep one's own exam in a folder of its own, and never in the home of the demo that lies beside the code."""
+    """Keep one's own exam in a folder of its own: beside the code lies the demo's home."""
     if answers.papers:
         answers = replace(answers, papers=str(Path(answers.papers).expanduser().resolve()))
     folder = Path(_OWN_FOLDER).resolve()
@@ -148,7 +150,7 @@ def _read_papers(talk: Talk, answers: GivenAnswers, *, is_later: bool) -> None:
 
 
 def _review(talk: Talk, answers: GivenAnswers) -> bool:
-    """Whether the bank has questions to hold an exam with; else somebody has to decide first, and it was said how."""
+    """Whether the bank has questions; else somebody has to decide first, and it was said how."""
     talk.head(3, "Two people look at every question")
     needed = load_settings().review_count
     people = [
@@ -180,7 +182,7 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
 
 
 def _wants_batch(talk: Talk) -> bool:
-    """Whether questions that wait are given out now: always for a bank without any, and where somebody says so."""
+    """Whether questions that wait are given out now: for an empty bank, or as somebody says."""
     waiting = _count_waiting(talk)
     if not waiting or not _count_bank(talk):
         return not _count_bank(talk)
@@ -190,7 +192,7 @@ def _wants_batch(talk: Talk) -> bool:
 
 
 def _decide(talk: Talk) -> bool:
-    """Let people decide at the desk or in workbooks; false where the guide ends here until they have."""
+    """Let people decide at the desk or in workbooks; false where the guide waits for them."""
     if talk.is_silent:
         talk.tell(
             "People decide in the browser (proctor web), each with their own name and password; or in workbooks: proctor review export "

@@ -56,7 +56,7 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
 
 
 def has_own_models() -> bool:
-    """Whether somebody has registered a model here; the demo and the examples of `proctor init` are nobody's."""
+    """Whether somebody has registered a model here; those of demo and `init` are nobody's."""
     return load_settings().registry_path.is_file() and bool(_list_own(""))
 
 
@@ -99,7 +99,7 @@ def _try_judges(talk: Talk) -> None:
 
 
 def _list_own(role: str) -> list[RegisteredModel]:
-    """The registered models of a role, or all of them; what `proctor init` writes as an example is nobody's."""
+    """The registered models of a role, or all; the examples of `proctor init` are nobody's."""
     models = read_registry(load_settings().registry_path).models.values()
     return [
         model for model in models if (not role or role in model.roles) and model.base_url != SIMULATED_URL
@@ -211,9 +211,9 @@ def _ask_place(
     *,
     is_simulated: bool,
 ) -> _Place:
-    """Ask for address, key, owner and prices; `given` has them in this order, as far as they were answered beforehand.
+    """Ask for address, key, owner and prices.
 
-    By default they are those of the model that is there. Who answers as a simulation is asked for no price.
+    `given` has them in this order, as far as they were answered beforehand. By default they are those of the model that is there. Who answers as a simulation is asked for no price.
     """
     url = talk.ask(
         f"Address of the {whose}",
@@ -281,7 +281,7 @@ def _add_model(talk: Talk, name: str, place: _Place, roles: str, before: Sequenc
 
 
 class _Found(NamedTuple):
-    """What an address says of itself: models, as far as it lists them, and whether it is our simulation."""
+    """What an address lists of its models, and whether it is our simulation."""
 
     names: tuple[str, ...] = ()
     is_simulation: bool = False

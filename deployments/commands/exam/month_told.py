@@ -1,4 +1,4 @@
-"""What came of a month, in a few lines: what was done, where it is to be seen, what is not well.
+"""What came of a month: what was done, where it is to be seen, what is not well.
 
 Everything that was counted stands in the JSON of the same command.
 """

@@ -139,7 +139,7 @@ def _estimate_watch(month: str) -> list[dict[str, Any]]:
 
 
 def _estimate_controls(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the control answers that go with a run will cost, at each judge in use; nothing once the run has an edition."""
+    """What a run's control answers will cost at each judge; nothing once it has an edition."""
     from tasks.judging.controls import estimate_controls
     from warehouse.lake import open_lake
 

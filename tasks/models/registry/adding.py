@@ -65,7 +65,7 @@ def remove_model(path: Path, name: str) -> None:
 
 
 def _drop_unused(content: Any, former: Mapping[str, Any]) -> None:
-    """Take out the provider of a former entry where no model uses it, unless people gave it more than an address and a key."""
+    """Take out a former entry's provider where no model uses it and nobody gave it limits."""
     name, providers = former.get("provider"), content["providers"]
     is_used = any(model.get("provider") == name for model in content["models"].values())
     # The registry wants one, so that the last stays.

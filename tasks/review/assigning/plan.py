@@ -182,7 +182,7 @@ class _Shift:
 
 
 def _find_what_fits(shift: _Shift, demand: Mapping[str, int], answered: Mapping[str, int]) -> dict[str, int]:
-    """Of every group the largest same share of the answered, then of the others; then what there still is room for."""
+    """Of every group the largest same share: of the answered first, then of the others."""
     first = {group: answered[group] for group in demand}
     taken = _share_evenly(shift, dict.fromkeys(demand, 0), first)
     return _share_evenly(shift, taken, demand) if taken == first else taken
