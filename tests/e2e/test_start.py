@@ -74,7 +74,7 @@ class Newcomer:
         return json.loads(self.type(*arguments, "--json"))
 
     def let_review(self) -> str:
-        """Let the annotators decide in the workbooks there are, as they do in the demo; returns what the import said."""
+        """Let the annotators decide in their workbooks; returns what the import said."""
         verdicts = read_verdicts(DEMO / "questions" / "review.yaml")
         for path in (self.folder / "workbooks").glob("*.xlsx"):
             fill_workbook(path, verdicts)
