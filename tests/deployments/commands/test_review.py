@@ -321,4 +321,4 @@ def test_without_a_worker_what_follows_runs_in_the_command(home: Path) -> None:
     assert lines[-2].endswith(": closed; the bank is at version 1")
     assert lines[-1] == "Next: proctor start (models, a plan with its cost, the exam)"
     assert run_json("status")["batches"][0]["status"] == "closed"
-    assert run("status").stdout.splitlines()[-1] == "Next: proctor review assign"
+    assert run("status").stdout.splitlines()[-1] == "Next: proctor start"
