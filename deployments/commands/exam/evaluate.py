@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from typing import Annotated, Any
@@ -22,7 +23,7 @@ from deployments.commands.exam.run_options import (
 from deployments.commands.options import FlowOptions, Month
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError
-from schemas.settings import load_settings
+from schemas.settings import GUIDED_VARIABLE, load_settings
 from tasks.exam.month import check_reachable, preview_month, preview_target
 from tasks.exam.plan import RunWishes
 from warehouse.lake import open_lake
@@ -130,7 +131,8 @@ def _run_exam(
 ) -> None:
     # A missing key would be found by the flow too, but only after a server was started for it.
     summary = preview(wishes, is_to_run=True)
-    for line in render_plan(summary):
+    # Within `proctor start` it was shown and agreed to a moment ago.
+    for line in render_plan(summary) if GUIDED_VARIABLE not in os.environ else ():
         print_note(line)
     is_asked = sys.stdin.isatty() and not how.as_json and not yes
     # Where nobody is due there is nothing to agree to; the flow says so, and closes what is overdue.
