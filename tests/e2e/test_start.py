@@ -122,10 +122,10 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     assert "chance level of set 1, in a trial draw: " in told
     assert "other months: this is the first" in told
     # A month ends with what was done, where it is to be seen, and what is not well.
-    ended = told[told.index("\nRun sim-", told.index("$ proctor monthly")) :]
-    done = ended[
-        ended.index("Run ", ended.index("publish: steps")) : ended.index("7. What came of it")
-    ].strip()
+    # The plan that was agreed to is not shown again.
+    assert told.count("chance level of set 1") == 1
+    ended = told[told.index("$ proctor monthly") :]
+    done = ended[ended.index("\nRun sim-") : ended.index("7. What came of it")].strip()
     assert [line.split(" ")[0] for line in done.splitlines()] == ["Run", "Edition", "To", "Everything"]
     assert "32 answers in 2 sessions; 32 judged by my-judge, and " in done
     assert "This is a simulation and no model" in told
