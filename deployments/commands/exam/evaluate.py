@@ -10,6 +10,7 @@ import typer
 
 from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_note, print_result, render_entries
+from deployments.commands.exam.month_told import render_month
 from deployments.commands.exam.plans import render_plan
 from deployments.commands.exam.run_options import (
     Bridge,
@@ -153,7 +154,8 @@ def _run_exam(
         )
     else:
         then = f"proctor judge --run {result['run_id']}" if flow == "evaluate" else "proctor sql leaderboard"
-    print_result(result, as_json=how.as_json, lines=render_exam(result), then=then)
+    lines = render_exam(result) if flow == "evaluate" else render_month(result)
+    print_result(result, as_json=how.as_json, lines=lines, then=then)
     if result.get("waits_for"):
         raise GateError(str(result["waits_for"]))
     if result["open_sessions"] or result.get("failed_judgements"):

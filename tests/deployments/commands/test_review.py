@@ -22,6 +22,7 @@ from deployments.cli import app
 from deployments.flow_runs.server import stop_server
 from deployments.home import create_home
 from schemas.settings import Settings, load_settings
+from tasks.review.batch import read_items
 from tests.deployments.demo.kit import Verdict, fill_workbook
 from tests.tasks.review.channels.label_studio.filling import annotate, read_tasks, save
 from tests.tasks.review.conftest import make_frame, make_question
@@ -103,6 +104,24 @@ def test_assigning_names_the_batch_the_loads_and_the_next_step(home: Path) -> No
         "Nothing new to assign: every waiting question is in a batch already.",
         "Next: proctor review status",
     ]
+
+
+def test_questions_that_came_with_an_answer_are_given_out_first(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [make_question(number, "Law", answer=[]) for number in range(10, 20)]
+    rows += [make_question(number, "Law") for number in range(20, 23)]
+    with open_lake(load_settings()) as lake:
+        lake.land("questions", rows[0]["document_id"], make_frame(rows))
+    # Three people at four questions hold six questions of two reviews each: three with an answer, three without.
+    monkeypatch.setenv("PROCTOR_REVIEW_DAILY_QUOTA", "4")
+    monkeypatch.setenv("PROCTOR_REVIEW_DUE_DAYS", "1")
+    load_settings.cache_clear()
+    batch = run_json("assign")
+    assert batch["question_count"] == 6
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
+        given = [item.content.answer for item in read_items(connection, batch["batch_id"])]
+    assert sorted(map(bool, given)) == [False] * 3 + [True] * 3
 
 
 def test_exporting_names_the_files_and_the_next_step(home: Path) -> None:
@@ -299,6 +318,6 @@ def test_without_a_worker_what_follows_runs_in_the_command(home: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     lines = done.stdout.splitlines()
     assert lines[-2].endswith(": closed; the bank is at version 1")
-    assert lines[-1] == "Next: proctor bank"
+    assert lines[-1] == "Next: proctor start (models, a plan with its cost, the exam)"
     assert run_json("status")["batches"][0]["status"] == "closed"
     assert run("status").stdout.splitlines()[-1] == "Next: proctor review assign"
