@@ -146,15 +146,23 @@ class _Maker:
         self.pick("below", (True, False))
         is_open = self.dress["sections"] == "none" or answers not in ("end", "table", "section")
         self.pick("runs_on", (True, False) if self.dress["sections"] != "none" else (True,))
-        self.place_form = self.pick("place", words["places"] if answers != "bracket" else [" (#)", "（#）", "(#)", "（ # ）"])
+        self.place_form = self.pick(
+            "place", words["places"] if answers != "bracket" else [" (#)", "（#）", "(#)", "（ # ）"]
+        )
         self.truths = self.pick("truths", words["truths"])
         self.mark = self.pick("behind", words["behind"])
         self.free_mark = self.pick("free_behind", words["free_behind"])
         self.why_mark = self.pick("why", [*words["why"], "", ""])
-        self.tag_form = self.pick("tags", [*words["tag_forms"], "", "", ""]) if is_open and "tags" in words else ""
+        self.tag_form = (
+            self.pick("tags", [*words["tag_forms"], "", "", ""]) if is_open and "tags" in words else ""
+        )
         self.sign_form = self.pick("sign", ("*{o}", "{o} ✓", "{o} *", "{o} (correct)", "bold", "√{o}"))
-        self.key_form = self.pick("keys", ("range", "row", "lines", "run", "explained", "said", "echo", "marked"))
-        self.key_number = self.pick("key_number", ("{n}. ", "{n}.", "{n}、", "{n}) ", "({n}) ", "{n} ", "{n}: ", "same"))
+        self.key_form = self.pick(
+            "keys", ("range", "row", "lines", "run", "explained", "said", "echo", "marked")
+        )
+        self.key_number = self.pick(
+            "key_number", ("{n}. ", "{n}.", "{n}、", "{n}) ", "({n}) ", "{n} ", "{n}: ", "same")
+        )
         self.join = self.pick("join", words["joins"])
 
     def noun(self) -> str:
@@ -250,7 +258,11 @@ class _Maker:
             stem = self.tag_form.format(t=tag[0], q=stem)
         number = self.number_form.format(n=asked.number)
         if answers == "before":
-            number = f"({key}) {number}" if self.dress["key_number"] in ("{n}. ", "({n}) ", "{n}、", "same") else f"{key} {number}"
+            number = (
+                f"({key}) {number}"
+                if self.dress["key_number"] in ("{n}. ", "({n}) ", "{n}、", "same")
+                else f"{key} {number}"
+            )
         self.write(number + stem)
         self.print_options(asked)
         if answers == "behind":
@@ -299,21 +311,31 @@ class _Maker:
         if kind in FREE or kind == "blank":
             for one, key in zip(group, keys, strict=True):
                 mark = self.free_mark.format(k=key) if form == "marked" and kind in FREE else key
-                self.write(f"{self.numbered(one)}{one.stem}¶{mark}" if form == "echo" and kind in FREE else self.numbered(one) + mark)
+                self.write(
+                    f"{self.numbered(one)}{one.stem}¶{mark}"
+                    if form == "echo" and kind in FREE
+                    else self.numbered(one) + mark
+                )
             return
         if self.dress["answers"] == "table":
             self.print_key_table(group, keys)
         elif form == "range" and len({len(key) for key in keys}) == 1:
-            gap, joint = self.draw.choice((("-", " "), ("—", "："), ("~", ". "), ("-", ": "), ("－", "．"))), self.draw.choice(("", "", " "))
+            gap, joint = (
+                self.draw.choice((("-", " "), ("—", "："), ("~", ". "), ("-", ": "), ("－", "．"))),
+                self.draw.choice(("", "", " ")),
+            )
             for first in range(0, len(group), 5):
                 part = group[first : first + 5]
-                self.write(f"{part[0].number}{gap[0]}{part[-1].number}{gap[1]}{joint.join(keys[first : first + 5])}")
+                run = (joint if len(keys[0]) == 1 else " ").join(keys[first : first + 5])
+                self.write(f"{part[0].number}{gap[0]}{part[-1].number}{gap[1]}{run}")
         elif form == "run" and len({len(key) for key in keys}) == 1:
-            self.write(self.draw.choice(("", " ")).join(keys))
+            self.write(self.draw.choice(("", " ") if len(keys[0]) == 1 else (" ", "  ")).join(keys))
         elif form in ("row", "range", "run"):
             for first in range(0, len(group), 5):
                 pairs = zip(group[first : first + 5], keys[first : first + 5], strict=True)
-                self.write(self.dress.get("row_gap", "   ").join(self.numbered(one) + key for one, key in pairs))
+                self.write(
+                    self.dress.get("row_gap", "   ").join(self.numbered(one) + key for one, key in pairs)
+                )
         else:
             for one, key in zip(group, keys, strict=True):
                 said = f"{self.numbered(one)}{key}"
@@ -400,7 +422,9 @@ def judge(seed: int) -> Seen:
         wrong.append((asked, parts, found))
     right = {id(found) for _, parts, found in wrong if not parts}
     sure = [one for one in landed if one["parse_confidence"] >= 0.9]
-    return Seen(seed, paper.dress, wrong, len(landed), len(sure), sum(1 for one in sure if id(one) not in right))
+    return Seen(
+        seed, paper.dress, wrong, len(landed), len(sure), sum(1 for one in sure if id(one) not in right)
+    )
 
 
 def _compare(asked: Asked, found: dict[str, Any], is_named: bool, is_answered: bool) -> list[str]:
@@ -429,7 +453,8 @@ def summarise(seen: Sequence[Seen]) -> dict[str, float]:
         "questions_right": sum(one.right for one in seen) / asked,
         "papers_right": sum(one.right == len(one.wrong) for one in seen) / len(seen),
         "papers_below_half": sum(one.right < 0.5 * len(one.wrong) for one in seen) / len(seen),
-        "count_error": sum(min(1.0, abs(one.count - len(one.wrong)) / len(one.wrong)) for one in seen) / len(seen),
+        "count_error": sum(min(1.0, abs(one.count - len(one.wrong)) / len(one.wrong)) for one in seen)
+        / len(seen),
         "sure_wrong": sum(one.sure_wrong for one in seen) / max(1, sum(one.sure for one in seen)),
     }
 
@@ -439,7 +464,8 @@ def choose_languages(seen: Sequence[Seen], name: str) -> list[Seen]:
     return [
         one
         for one in seen
-        if name in (one.dress["language"], "all") or (name == "other" and one.dress["language"] not in ("zh", "en"))
+        if name in (one.dress["language"], "all")
+        or (name == "other" and one.dress["language"] not in ("zh", "en"))
     ]
 
 
@@ -450,7 +476,9 @@ def list_losses(seen: Sequence[Seen], least: int = 6) -> Iterator[tuple[float, i
         for name, value in one.dress.items():
             worn[f"{name} {value!r}"].append(one)
     shares: Callable[[list[Seen]], float] = lambda some: 1 - summarise(some)["questions_right"]  # noqa: E731
-    yield from sorted(((shares(some), len(some), name) for name, some in worn.items() if len(some) >= least), reverse=True)
+    yield from sorted(
+        ((shares(some), len(some), name) for name, some in worn.items() if len(some) >= least), reverse=True
+    )
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -463,14 +491,22 @@ def main(arguments: Sequence[str] = ()) -> None:
         print_paper(numbers[-1])
         return
     count, first = [*numbers, *(300, 0)[len(numbers) :]][:2]
-    seen = choose_languages(see(range(first, first + count)), next((one for one in arguments if one in (*LANGUAGES, "other")), "all"))
+    seen = choose_languages(
+        see(range(first, first + count)),
+        next((one for one in arguments if one in (*LANGUAGES, "other")), "all"),
+    )
     for language in ("zh", "en", "other", "all"):
         some = choose_languages(seen, language)
         if not some:
             continue
         figures = summarise(some)
-        print(f"{language}: {len(some)} papers; " + "; ".join(f"{name} {value:.1%}" for name, value in figures.items()))
-    parts = Counter(f"{asked.kind} {'+'.join(parts)}" for one in seen for asked, parts, _ in one.wrong if parts)
+        print(
+            f"{language}: {len(some)} papers; "
+            + "; ".join(f"{name} {value:.1%}" for name, value in figures.items())
+        )
+    parts = Counter(
+        f"{asked.kind} {'+'.join(parts)}" for one in seen for asked, parts, _ in one.wrong if parts
+    )
     print("lost: " + ", ".join(f"{name} {count}" for name, count in parts.most_common(24)))
     for share, papers, name in list(list_losses(seen))[:40]:
         print(f"{share:6.1%} of {papers:3} papers  {name}")
@@ -487,14 +523,23 @@ def print_paper(seed: int) -> None:
     print("\n".join(line.text for line in paper.lines), f"\n{paper.dress}")
     for asked, parts, found in judge(seed).wrong:
         if parts:
-            got = found and {name: found[name] for name in ("question_type", "stem", "options", "answer", "parse_notes")}
+            got = found and {
+                name: found[name] for name in ("question_type", "stem", "options", "answer", "parse_notes")
+            }
             print(asked.number, parts, asked, "\n    read:", got)
     result = read_dressed(paper)
     print(*result["document"]["warnings"], sep="\n")
     asked_stems = {fold(one.stem) for one in paper.questions}
     for one in result["questions"]:
         if fold(one["stem"]) not in asked_stems:
-            print("further:", one["number_label"], one["question_type"], repr(one["stem"][:300]), one["options"], one["answer"])
+            print(
+                "further:",
+                one["number_label"],
+                one["question_type"],
+                repr(one["stem"][:300]),
+                one["options"],
+                one["answer"],
+            )
 
 
 if __name__ == "__main__":
