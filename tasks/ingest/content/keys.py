@@ -47,6 +47,23 @@ def part_region(pieces: Sequence[Piece]) -> list[KeyPart]:
     return [KeyPart(one.pieces, one.number, one.fine) for one in divide(pieces) if one.pieces]
 
 
+def choose_parts(drafts: Sequence[Draft], pieces: Sequence[Piece]) -> list[KeyPart]:
+    """The answer part of a paper by its headings, or as one part where more questions find an answer in it so."""
+    parts = part_region(pieces)
+    if len(parts) < 2 or any(read_run(part) is not None for part in parts):
+        return parts
+    whole = [KeyPart(pieces)]
+    return whole if _count_met(drafts, whole) > _count_met(drafts, parts) else parts
+
+
+def _count_met(drafts: Sequence[Draft], parts: Sequence[KeyPart]) -> int:
+    """How many questions the marks of an answer part open an answer of."""
+    marks = list_marks(parts)
+    targets = list_targets(drafts, max((mark.value or 0 for mark in marks), default=0))
+    pairs = align(marks, targets, [look_ahead(parts, mark) for mark in marks])
+    return len({id(targets[one.target].draft) for one in pairs if targets[one.target].draft is not None})
+
+
 def match_keys(drafts: Sequence[Draft], parts: Sequence[KeyPart], language: str | None) -> Matched:
     """Give printed answers to their questions. A question that has an answer keeps it."""
     marks = list_marks(parts)
