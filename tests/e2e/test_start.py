@@ -127,7 +127,7 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     ended = told[told.index("$ proctor monthly") :]
     done = ended[ended.index("\nRun sim-") : ended.index("7. What came of it")].strip()
     assert [line.split(" ")[0] for line in done.splitlines()] == ["Run", "Edition", "To", "Everything"]
-    assert "32 answers in 2 sessions; 32 judged by my-judge, and " in done
+    assert "32 answers in 2 sessions; 32 judged by my-judge beside control answers." in done
     assert "This is a simulation and no model" in told
     assert "Disciplines of the exam" in told
     disciplines = {row["discipline"] for row in newcomer.ask("sql", "SELECT DISTINCT discipline FROM sets")}

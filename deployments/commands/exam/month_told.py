@@ -28,7 +28,7 @@ def render_month(result: Mapping[str, Any]) -> list[str]:
     judges = ", ".join(result.get("judges") or ()) or "nobody"
     lines = [
         f"Run {result['run_id']}: {result['answers']} answers in {result['sessions']} sessions; {result.get('judged_responses', 0)} judged by "
-        f"{judges}, and {result.get('judged_controls', 0)} control answers."
+        f"{judges}{' beside control answers' if result.get('judged_controls') else ''}."
     ]
     if result.get("edition_id"):
         lines += [describe_edition(result), f"To be seen: proctor sql leaderboard, and {result['report']}"]

@@ -25,7 +25,7 @@ WELL: dict[str, Any] = {
 
 def test_a_month_without_fault_is_told_in_four_lines() -> None:
     assert render_month(WELL) == [
-        "Run 2026-11: 32 answers in 2 sessions; 32 judged by lab-judge, and 56 control answers.",
+        "Run 2026-11: 32 answers in 2 sessions; 32 judged by lab-judge beside control answers.",
         "Edition 2026-11/1: 2 candidates, published now.",
         "To be seen: proctor sql leaderboard, and reports/index.html",
         "Everything was answered and judged.",
