@@ -6,6 +6,7 @@ The commands are exam audit|enrol|receipt|verify.
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,12 +41,16 @@ def audit(
     What happened is told in order. Exit code 1 when something was changed.
 
     The check covers the chain of all entries, the signed heads here and in `secrets/log-heads.jsonl`, keys, answers, drawn contents,
-    seeds, roles, limits, deadlines and closings, and the public log with its files; it names each change.
+    seeds, roles, limits, deadlines and closings, the public log with its files, and every stage that leads to a star: papers, reviews, draws,
+    calls, all that landed, the registry and the report. It names each change.
 
     Example: proctor exam audit 2026-11
     """
     from tasks.exam.log import check_log, read_language, tell_run
     from tasks.exam.public.log import check_public_log
+    from tasks.proof import check_stages
+    from tasks.running import Progress
+    from warehouse.lake import is_initialised, open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
@@ -59,7 +64,12 @@ def audit(
             return
         report = check_log(ledger, settings)
         public = check_public_log(ledger, settings)
-    findings = [*report.findings, *public.findings]
+        with ExitStack() as stack, Progress("audit: rows") as progress:
+            lake = (
+                stack.enter_context(open_lake(settings, read_only=True)) if is_initialised(settings) else None
+            )
+            proof = check_stages(ledger, lake, settings, progress.advance)
+    findings = [*report.findings, *public.findings, *proof.findings]
     faults = [finding._asdict() for finding in findings]
     lines = [f"{found.name}: {found.where}: {found.reason}." for found in findings] or [
         *(
@@ -70,11 +80,14 @@ def audit(
         f"The audit log is whole: {report.entry_count} entries, {report.signed_count} signed heads, "
         f"{report.unsigned_count} entries since the last one.",
         f"The public log is whole: {public.entry_count} entries, {public.signed_count} signed heads.",
+        f"Every stage is as it was closed: {proof.unit_count} units, and {proof.original_count} originals of papers.",
     ]
     result = {
         **asdict(report),
         "public_entry_count": public.entry_count,
         "public_signed_count": public.signed_count,
+        "unit_count": proof.unit_count,
+        "original_count": proof.original_count,
         "findings": faults,
     }
     print_result(result, as_json=as_json, lines=lines)
