@@ -229,9 +229,8 @@ def close_units(connection: Connection, stage_name: str, units: Iterable[Sequenc
     if not names:
         return 0
     _begin(connection)
-    found = {name: [] for name in names} | {
-        name: rows for name, rows in _iter_units(connection, stage, list(names.values()))
-    }
+    found: dict[str, list[StageRow]] = {name: [] for name in names}
+    found |= dict(_iter_units(connection, stage, list(names.values())))
     return _close(connection, stage, found)
 
 
