@@ -89,6 +89,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
     "proof": {
         "exam": "the closed sessions of both stores are compared, and findings are those of the audit log",
         "ingest": "originals are found in the archive, where they lie by their hash",
+        "judging": "the call behind a judgement is named again from what the judge was asked",
         "models": "the registry's file as a unit of a stage",
     },
     "report": {

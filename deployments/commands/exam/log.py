@@ -26,6 +26,7 @@ from tasks.exam.public import name_public_files, run_verifier
 def add_log_commands(exam_app: typer.Typer) -> None:
     """Register this module's commands."""
     exam_app.command()(audit)
+    exam_app.command()(explain)
     exam_app.command()(enrol)
     exam_app.command()(receipt)
     exam_app.command()(verify)
@@ -92,6 +93,43 @@ def audit(
     }
     print_result(result, as_json=as_json, lines=lines)
     if faults:
+        raise typer.Exit(1)
+
+
+def explain(
+    run_id: Annotated[str, typer.Argument(help="The run, or a session of it.")],
+    seq: Annotated[int, typer.Argument(help="Position of the question in the session, from 1.")],
+    model: Annotated[str, typer.Option("--model", help="The candidate.")] = "",
+    style: Annotated[str, typer.Option("--style", help="Its prompt style.")] = "",
+    repeat: Annotated[int | None, typer.Option("--repeat", help="Which of its repeats.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Walk from an answer's stars back to the page of its question, with what proves each step.
+
+    The steps: the judge's stars, the reply they were read from, the response, the question as it was sealed, the bank version, the
+    decision and its reviewers, the question as it was read, the text, the original's bytes. No question and no answer is printed.
+    Exit code 1 when a step does not hold.
+
+    Example: proctor exam explain 2026-11 7 --model my-model --style zero_shot --repeat 1
+    """
+    from tasks.proof import explain_answer, find_sitting
+    from warehouse.lake import open_lake
+    from warehouse.ledger.engine.opening import open_ledger
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        sitting = find_sitting(ledger, run_id, model, style, repeat)
+        with open_lake(settings, read_only=True) as lake:
+            walk = explain_answer(ledger, lake, settings, sitting, seq)
+    lines = [
+        f"Question {walk.seq} of {walk.model}, {walk.prompt_style}, repeat {walk.repeat}, in run {walk.run_id}:",
+        *(
+            f"  {step.step:9}{step.what}. {'Proven' if step.is_proven else 'NOT PROVEN'}: {step.proof}."
+            for step in walk.steps
+        ),
+    ]
+    print_result({**asdict(walk), "is_proven": walk.is_proven}, as_json=as_json, lines=lines)
+    if not walk.is_proven:
         raise typer.Exit(1)
 
 

@@ -28,6 +28,9 @@ from . import stages as stages
 # Users: people with a role, and candidates with the organisation that owns them.
 from . import users as users
 
+# What the ledger holds of one answer on the way from its star back to the paper, with the entries that fix it.
+from . import walks as walks
+
 # Who is signed in at the web desk.
 from . import web_sessions as web_sessions
 
@@ -42,5 +45,6 @@ __all__ = [
     "seals",
     "stages",
     "users",
+    "walks",
     "web_sessions",
 ]

@@ -336,13 +336,14 @@ def find_changed_units(connection: Connection) -> Iterator[ChangedUnit]:
                 yield found
 
 
-def read_decisions(connection: Connection) -> dict[tuple[str, str, str], str]:
-    """(batch, question, annotator) → the decision that stands."""
-    columns = (reviews.c.batch_id, reviews.c.question_uuid, reviews.c.annotator, reviews.c.decision)
-    return {
-        (batch, uuid, person): decision
-        for batch, uuid, person, decision in connection.execute(select(*columns))
-    }
+def read_decisions(
+    connection: Connection, batch_id: str | None = None, question_uuid: str | None = None
+) -> dict[tuple[str, str, str], str]:
+    """(batch, question, annotator) → the decision that stands; of one question where it is named."""
+    query = select(reviews.c.batch_id, reviews.c.question_uuid, reviews.c.annotator, reviews.c.decision)
+    if batch_id is not None:
+        query = query.where(reviews.c.batch_id == batch_id, reviews.c.question_uuid == question_uuid)
+    return {(batch, uuid, person): decision for batch, uuid, person, decision in connection.execute(query)}
 
 
 def read_call_sums(connection: Connection) -> dict[str, tuple[int, float]]:
@@ -352,6 +353,21 @@ def read_call_sums(connection: Connection) -> dict[str, tuple[int, float]]:
         llm_calls.c.unit
     )
     return {str(unit): (int(count), float(cost)) for unit, count, cost in connection.execute(query)}
+
+
+def check_unit(
+    connection: Connection, stage_name: str, unit: str
+) -> tuple[ChangedUnit | None, UnitEntry | None]:
+    """How a unit of the ledger differs from what closed it (null: not at all), and the entry that did."""
+    stage = STAGES[stage_name]
+    entry = read_entries(connection, CLOSE, [f"{stage.name}/{_shorten(unit)}"]).get(
+        f"{stage.name}/{_shorten(unit)}"
+    )
+    if entry is None:
+        return None, None
+    parts = tuple(unit.split("/", len(stage.unit) - 1))
+    rows = dict(_iter_units(connection, stage, [parts])).get(unit, [])
+    return compare_unit(connection, stage, unit, rows, entry), entry
 
 
 def compare_unit(
