@@ -354,6 +354,17 @@ def _read_segments(item: Any, raw: Any) -> list[tuple[tuple[float, float], tuple
     return found
 
 
+def is_slanted(item: Any, raw: Any) -> bool:
+    """Whether a path has a curve, or a line that is neither level nor upright."""
+    for index in range(min(raw.FPDFPath_CountSegments(item), MAX_PATHS)):
+        if raw.FPDFPathSegment_GetType(raw.FPDFPath_GetPathSegment(item, index)) == raw.FPDF_SEGMENT_BEZIERTO:
+            return True
+    return any(
+        min(abs(start[0] - end[0]), abs(start[1] - end[1])) > MAX_THICKNESS
+        for start, end in _read_segments(item, raw)
+    )
+
+
 def _join(rules: Sequence[Rule]) -> list[Rule]:
     joined: list[Rule] = []
     for rule in sorted(rules, key=lambda rule: (round(rule.at), rule.low)):
