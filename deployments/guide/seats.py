@@ -34,6 +34,14 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
     Raises StepError where one does not and nobody answers again.
     """
     talk.head(4, "Who sits, and who judges")
+    if talk.is_silent and answers.candidates and not _list_own("judge"):
+        # What will be missing is said before anything is written.
+        for option, given in (
+            ("--judge", answers.judge),
+            ("--judge-organisation", answers.judge_organisation),
+        ):
+            if not given:
+                raise UsageError(f"Nobody is asked with --yes, and a judge is needed: give {option}.")
     for role, add in (("candidate", _add_candidates), ("judge", _add_judge)):
         said, asked, is_new = answers, _list_own(role), False
         # What does not answer is asked for again, and what was answered is then the default.
