@@ -142,6 +142,12 @@ def test_pictures_are_seen_cut_described_and_moved_by_keys_alone(
 
     # The other fourteen are accepted by one key each.
     while page.locator("#finished").is_hidden():
+        if page.locator(".card").get_attribute("data-seen"):
+            # The corrected one comes once more where the next card was fetched before it was saved.
+            if not page.locator(".card").get_attribute("data-next"):
+                break
+            chen.press("s")
+            continue
         wait_until_shown(page.locator(".question .picture img"))
         assert page.locator(".question .picture img").count() == 5
         chen.press("a")
