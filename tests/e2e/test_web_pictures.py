@@ -22,7 +22,6 @@ from tests.e2e.test_web_desk import (
     browser,
     find_faults_of_access,
     server,
-    wait_until_ready,
 )
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.kit import land_documents
@@ -215,4 +214,3 @@ def test_on_a_phone_a_picture_is_drawn_out_of_the_page_and_another_file_taken(
     faults += find_faults_of_access(page)
     complaints = [one for one in dai.complaints if "422" not in one]
     assert (faults, complaints) == ([], [])
-    wait_until_ready(page)
