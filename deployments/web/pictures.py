@@ -20,6 +20,7 @@ from tasks.ingest.originals import cut_picture, land_picture, take_picture
 from tasks.questions import QuestionContent
 from tasks.questions.pictures import read_picture
 from tasks.review import Language
+from tasks.review.channels import list_pictures
 from tasks.review.decisions import Item
 
 _MOST_KEPT = 2_000
@@ -108,11 +109,6 @@ class ReviewPictures:
         with self._lake.write() as lake:
             land_picture(lake, item.document_id, made)
         return {"sha256": made.sha256, "width": made.row["width"], "height": made.row["height"]}
-
-
-def list_pictures(content: QuestionContent) -> list[Any]:
-    """All pictures of a question by number, those of its answer included."""
-    return sorted((*content.bare.pictures, *content.hidden_pictures), key=lambda one: one.number)
 
 
 def place_pictures_in(

@@ -25,7 +25,7 @@ from deployments.web.card import (
 from deployments.web.guideline_routes import find_unread
 from deployments.web.originals import BusyError, Sight, Sights
 from deployments.web.pages import count_days, render_page
-from deployments.web.pictures import ReviewPictures, list_pictures, place_pictures_in
+from deployments.web.pictures import ReviewPictures, place_pictures_in
 from deployments.web.references import make_reference, read_reference
 from deployments.web.show import show_question
 from deployments.web.similar import SimilarShelf
@@ -36,7 +36,7 @@ from schemas.reviews import REJECT_REASONS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
 from tasks.questions.pictures import name_media_type
 from tasks.review.assigning import read_daily_quota
-from tasks.review.channels import parse_decision, translate
+from tasks.review.channels import list_pictures, parse_decision, translate
 from tasks.review.decisions import Fault, GivenDecision, Item
 from tasks.review.desk import (
     MOST_CHARACTERS,

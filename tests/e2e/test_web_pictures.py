@@ -22,7 +22,6 @@ from tests.e2e.test_web_desk import (
     browser,
     find_faults_of_access,
     server,
-    wait_until_ready,
 )
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.kit import land_documents
@@ -142,6 +141,12 @@ def test_pictures_are_seen_cut_described_and_moved_by_keys_alone(
 
     # The other fourteen are accepted by one key each.
     while page.locator("#finished").is_hidden():
+        if page.locator(".card").get_attribute("data-seen"):
+            # The corrected one comes once more where the next card was fetched before it was saved.
+            if not page.locator(".card").get_attribute("data-next"):
+                break
+            chen.press("s")
+            continue
         wait_until_shown(page.locator(".question .picture img"))
         assert page.locator(".question .picture img").count() == 5
         chen.press("a")
@@ -209,4 +214,3 @@ def test_on_a_phone_a_picture_is_drawn_out_of_the_page_and_another_file_taken(
     faults += find_faults_of_access(page)
     complaints = [one for one in dai.complaints if "422" not in one]
     assert (faults, complaints) == ([], [])
-    wait_until_ready(page)

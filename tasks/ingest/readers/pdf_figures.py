@@ -16,10 +16,12 @@ Edges = tuple[float, float, float, float]
 MOST_PATHS: Final = 1_500
 # In points: how far parts of a figure may stand apart, how small it may be, what of it must be longer than a letter.
 _REACH, _LEAST_WIDTH, _LEAST_HEIGHT, _LEAST_PART = 5.0, 36.0, 26.0, 24.0
+# Signs of roots, heads of arrows and round corners go less far both ways.
+_LEAST_SLANT: Final = 7.0
 # Larger ones are frames of the page.
 _MOST_AREA: Final = 0.4
 # More text than this, or a longer line of it, is a box of text.
-_MOST_LETTERS, _LONGEST_LABEL = 90, 14
+_MOST_LETTERS, _LONGEST_LABEL, _FEW_LETTERS = 90, 14, 8
 # Labels stand so near to what they name.
 _NEAR: Final = 14.0
 # What begins an option or a question is none, nor is the letter of an option below the middle of its figure.
@@ -57,8 +59,8 @@ def find_figures(
             or width * height > _MOST_AREA * view.width * view.height
             or max(max(e[2] - e[0], e[3] - e[1]) for e in (parts[place][0] for place in members))
             < _LEAST_PART
-            or not any(is_slanted(parts[place][1], raw) for place in members)
-            or _is_text(box, characters)
+            or not any(is_slanted(parts[place][1], raw, _LEAST_SLANT) for place in members)
+            or _is_text(box, characters, len(members))
         ):
             continue
         found.append(_take_labels(box, characters))
@@ -106,14 +108,22 @@ def _unite(boxes: Sequence[Edges]) -> Edges:
     return min(lefts), min(bottoms), max(rights), max(tops)
 
 
-def _is_text(box: Edges, characters: Sequence[Character]) -> bool:
-    """Whether what stands in the box is to be read rather than looked at."""
+def _is_text(box: Edges, characters: Sequence[Character], path_count: int) -> bool:
+    """Whether what stands in the box is to be read rather than looked at.
+
+    Roots and fractions of a formula, and frames, are few lines around many letters.
+    """
     lines: dict[int, int] = {}
     for one in characters:
         if holds(box, one) and not one.text.isspace():
             line = round(one.y / 3)
             lines[line] = lines.get(line, 0) + (2 if one.text > "\u2e80" else 1)
-    return sum(lines.values()) > _MOST_LETTERS or max(lines.values(), default=0) > 2 * _LONGEST_LABEL
+    letters = sum(lines.values())
+    return (
+        letters > _MOST_LETTERS
+        or letters > max(_FEW_LETTERS, 2 * path_count)
+        or max(lines.values(), default=0) > 2 * _LONGEST_LABEL
+    )
 
 
 def _take_labels(box: Edges, characters: Sequence[Character]) -> Edges:
