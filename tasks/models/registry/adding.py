@@ -22,7 +22,7 @@ def add_model(
     *,
     is_replaced: bool = False,
 ) -> RegisteredModel:
-    """Add a model; its provider is the one with the same address and key variable, or a new one.
+    """Add a model; its provider is the one with the same address and key, or a new one.
 
     `entry` has the fields of a model without `provider`, `provider` those of a provider (docs/models.md).
 
@@ -88,7 +88,7 @@ def _find_provider(providers: Mapping[str, Any], wanted: Mapping[str, Any]) -> s
     for name, provider in providers.items():
         if all(
             provider.get(field) == wanted.get(field)
-            for field in ("base_url", "key_variable", "api", "is_simulated")
+            for field in ("base_url", "key_variable", "key_command", "api", "is_simulated")
         ):
             return str(name)
     return None
