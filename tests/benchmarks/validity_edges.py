@@ -228,7 +228,7 @@ def measure_family_error(
 
 
 def compute_least_coverage(questions: int) -> float:
-    """Mean coverage of the narrowest interval that holds each truth in `_LEAST` of sittings at least.
+    """Mean coverage of the narrowest interval that holds each truth in `_LEAST` of sittings.
 
     Answers are all or nothing. Which outcomes hold a truth can only be chosen whole, a run of neighbours for each: what that run
     holds beyond the bar is more than anybody asked for. No interval that keeps to the bar has less.
