@@ -112,11 +112,12 @@ def export_workbooks(
     chosen = next((one for one in LANGUAGES if one == language), None)
     if language and chosen is None:
         raise UsageError(f"--language {language!r} is not one of {', '.join(LANGUAGES)}.")
-    with open_ledger(load_settings().ledger_address) as ledger:
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
         paths = (
-            export_batch(ledger, batch_id, folder, language=chosen)
+            export_batch(ledger, batch_id, folder, language=chosen, archive=settings.archive_dir)
             if batch_id
-            else export_open_batches(ledger, folder, language=chosen)
+            else export_open_batches(ledger, folder, language=chosen, archive=settings.archive_dir)
         )
     lines = [
         *map(str, paths),
@@ -205,7 +206,8 @@ def agreement(
     from tasks.review import compute_review_agreement, read_votes
     from tasks.review.assigning import read_gold_scores
 
-    with open_ledger(load_settings().ledger_address) as ledger:
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
         rows = [asdict(row) for row in compute_review_agreement(read_votes(ledger, batch_id or None))]
         gold = [asdict(row) for row in read_gold_scores(ledger, batch_id or None)]
     if not as_json:

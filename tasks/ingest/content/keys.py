@@ -27,6 +27,7 @@ from tasks.ingest.content.key_marks import (
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.layout.sections import divide
+from tasks.ingest.words.answers import TRUTH_KEY
 from tasks.ingest.words.labels import parse_label
 
 
@@ -48,7 +49,7 @@ def part_region(pieces: Sequence[Piece]) -> list[KeyPart]:
 
 
 def choose_parts(drafts: Sequence[Draft], pieces: Sequence[Piece]) -> list[KeyPart]:
-    """The answer part of a paper by its headings, or as one part where more questions find an answer in it so."""
+    """The answer part of a paper by its headings, or whole where that answers more questions."""
     parts = part_region(pieces)
     if len(parts) < 2 or any(read_run(part) is not None for part in parts):
         return parts
@@ -169,7 +170,7 @@ def _find_whole(
     return None
 
 
-_RUN_KEY = re.compile(r"[A-J①-⑩√×✓✗✔✘TF对错]")
+_RUN_KEY = re.compile(rf"[A-Ja-j①-⑩TF]|{TRUTH_KEY}")
 
 
 def _share_run(text: str, asked: Sequence[Target]) -> list[tuple[Target | None, KeyEntry]]:

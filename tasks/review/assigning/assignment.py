@@ -27,6 +27,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.rows import insert_rows
 from warehouse.ledger.review import assigning
 from warehouse.ledger.review import gold as review_gold
+from warehouse.ledger.trust.stages import close_units
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -172,6 +173,8 @@ def assign_batch(
             assigning.insert_question_tuples(connection, encode_items(questions[part["place"]], name))
         assigning.insert_questions(connection, [one.gold.item.as_row(name) for one in planted])
         review_gold.insert_gold(connection, [one.as_row(name) for one in planted])
+        for stage in ("review_texts", "review_gold"):
+            close_units(connection, stage, [(name,)])
         places = _place(questions, chosen, planted)
         _write_assignments(connection, name, plan.annotators, planted, places, now, due)
     return AssignmentSummary(
