@@ -50,6 +50,7 @@ WITHOUT_ROWS: Final = (
     "exposure_by_lineage",
     "exposure_left",
     "items_to_review",
+    "picture_series",
     "pooling_forecast",
     "pooling_risk",
     "quarantine_by_rule",
