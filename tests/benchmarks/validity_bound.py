@@ -131,10 +131,10 @@ def compute_bounds(seed: int, rules: Rules) -> Bounds:
             up, down = (_expect(ability, skill[:, None] + step, whole, rules) for step in (_STEP, -_STEP))
             gradient[at, place[:, 1]] += (up - down).mean(axis=1) / (2.0 * _STEP) / disciplines
             drawn[at] += _expect(ability, skill[:, None], whole, rules).var(axis=1) / share / disciplines**2
-        for question in range(len(home)):
-            some = np.flatnonzero(np.abs(both[question]).sum(axis=0))
-            part = both[question][:, some]
-            everything[np.ix_(some, some)] -= part.T @ np.linalg.solve(of_question[question], part)
+        for own_part, shared in zip(of_question, both, strict=True):
+            some = np.flatnonzero(np.abs(shared).sum(axis=0))
+            part = shared[:, some]
+            everything[np.ix_(some, some)] -= part.T @ np.linalg.solve(own_part, part)
     # How far the disciplines of a candidate lie apart is known, too; where they lie is not.
     tastes = np.zeros((width, width))
     tastes[:disciplines, :disciplines] = (np.eye(disciplines) - 1.0 / disciplines) / rules.taste**2
