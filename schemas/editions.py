@@ -529,6 +529,13 @@ EDITION_ITEMS = Table(
         Column("discrimination_se", "float", "Its standard error."),
         Column("difficulty", "float", "How hard it is, in logits: b of the model.", required=True),
         Column("difficulty_se", "float", "Its standard error."),
+        Column(
+            "error_correlation",
+            "float",
+            "How the errors of difficulty and log discrimination go together; null before it was published.",
+            low=-1,
+            high=1,
+        ),
         Column("fit", "float", "Mean square of the standardised residuals, weighted (infit); 1 is expected."),
         Column(
             "is_misfit",

@@ -45,7 +45,7 @@ def examine_versions(note: Findings) -> None:
         "packages that Proctor needs",
         "; ".join(wrong) or "all of versions that go together",
         not wrong,
-        "install again with the pins: uv pip install -c constraints.txt -e .",
+        "install again what constraints.txt names: deployments/server/install-packages PYTHON EXTRA..., or make setup",
     )
 
 

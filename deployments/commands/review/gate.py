@@ -14,6 +14,7 @@ import polars as pl
 import typer
 
 from deployments.command_line.printing import print_frame, print_note, print_result
+from deployments.commands.checks import has_published
 from deployments.commands.options import AsJson, find_open_workbooks, list_workbooks
 from deployments.commands.review import label_studio, people, talk
 from deployments.commands.review.handed_in import print_import
@@ -257,7 +258,10 @@ def _describe_progress(batches: Sequence[BatchProgress], loads: Sequence[Workloa
     lines += [_describe_load(one) for one in loads if one.open_count]
     # A complete batch waits as well: for what follows it, which an import starts.
     is_waiting = any(batch.status != "closed" for batch in batches)
-    return [*lines, f"Next: proctor review {'import workbooks/*.xlsx' if is_waiting else 'assign'}"]
+    if is_waiting:
+        return [*lines, "Next: proctor review import workbooks/*.xlsx"]
+    is_first = bool(batches) and not has_published()
+    return [*lines, f"Next: proctor {'start' if is_first else 'review assign'}"]
 
 
 def _describe_load(one: Workload) -> str:

@@ -21,6 +21,7 @@ from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.grammar import truth_word
 from tasks.ingest.words.labels import Label
 from tasks.questions import count_blanks, has_blank
 
@@ -109,7 +110,7 @@ def drop_form_lines(drafts: Sequence[Draft]) -> None:
 # `……的是（）。-D:a lighthouse`, `……缴纳党费。-对:`, `… is Ans: B`, `… level need is D`: a key after a stem, and what it says
 _KEYED_TAIL = re.compile(
     r"(?:(?P<sign>\s*[-–—|=→>:：]+|\s*(?i:\b(?:ans(?:wer)?|key)\b)\s*[.:：]?)\s*|(?<=\S)\s+)"
-    r"(?:(?P<letters>[A-J]{1,6})|(?P<truth>对|错|正确|错误|√|×|[Tt]rue|[Ff]alse|T|F))\s*(?:[:：.．、]\s*(?P<said>[^\n]*))?$"
+    rf"(?:(?P<letters>[A-J]{{1,6}})|(?P<truth>{truth_word()}|T|F))\s*(?:[:：.．、]\s*(?P<said>[^\n]*))?$"
 )
 _EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
 _LEAST_TAILED = 0.8
@@ -237,10 +238,10 @@ _ANSWER_PLACE = re.compile(r"[（(]\s*[A-J√×✓✗TF对错\s、,，]{0,12}[)�
 _OFFERED = re.compile(r"\A(?>[\s\S]*?[（(]\s*A\s*[)）])[\s\S]*[（(]\s*B\s*[)）]")
 
 
-_JUDGED = re.compile(r"[（(]\s*(?:√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]")
+_JUDGED = re.compile(rf"[（(]\s*(?:{truth_word()}|T|F)\s*[)）]\s*[^A-J(（]")
 
 
-_KEYED = re.compile(r"[（(]\s*(?:[A-J]{1,6}|√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]")
+_KEYED = re.compile(rf"[（(]\s*(?:[A-J]{{1,6}}|{truth_word()}|T|F)\s*[)）]\s*[^A-J(（]")
 
 
 def _is_lone_key(text: str) -> bool:

@@ -17,6 +17,7 @@ from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.words.answers import (
     has_colon,
 )
+from tasks.ingest.words.grammar import truth_word
 
 _NOTICE = re.compile(
     r"^\s*(?:注意事项|考生须知|考生注意|答题须知|注意|说明|Instructions?|Notes?|Notice|Directions?|INSTRUCTIONS?)\s*[:：]?\s*$",
@@ -25,7 +26,7 @@ _NOTICE = re.compile(
 
 
 _LEADING_BRACKET = re.compile(
-    r"^\s*([（(\[]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F|True|False)\s*[)）\]])\s*(?=[（(]?\d{1,3}\s*[.．、)）](?!\d))"
+    rf"^\s*([（(\[]\s*(?:[A-J]{{0,6}}|[TF]|{truth_word()})\s*[)）\]])\s*(?=[（(]?\d{{1,3}}\s*[.．、)）](?!\d))"
 )
 # an empty bracket, or a judgement, before a statement that begins with a number: `（ ）3．1949年`, `（√）5.3.14 is`
 _LEADING_JUDGEMENT = re.compile(
@@ -39,7 +40,7 @@ _LEADING_CHOICE = re.compile(
 
 
 _LEADING_BLANK = re.compile(
-    r"^\s*_{1,}\s*([A-Ja-j]{1,6}|√|×|✓|✗|T|F|True|False|TRUE|FALSE|)\s*_{1,}\s*(?=(?:Q\s*)?\d{1,3}\s*[.．、)）]\s*\S)"
+    rf"^\s*_{{1,}}\s*([A-Ja-j]{{1,6}}|[TF]|{truth_word()}|)\s*_{{1,}}\s*(?=(?:Q\s*)?\d{{1,3}}\s*[.．、)）]\s*\S)"
 )
 
 

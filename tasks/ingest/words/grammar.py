@@ -44,6 +44,23 @@ def not_counting() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
+def truth_words() -> tuple[frozenset[str], frozenset[str]]:
+    """The words and signs that say that a statement is true, and those that say that it is false, folded."""
+    true, false = (
+        frozenset(word.casefold() for word in _read()[name]) for name in ("true_words", "false_words")
+    )
+    return true, false
+
+
+@lru_cache(maxsize=1)
+def truth_word() -> str:
+    """A pattern of the words and signs that judge a statement."""
+    words = sorted((word for some in truth_words() for word in some), key=lambda word: -len(word))
+    signs = "|".join(re.escape(word) for word in words if not word.islower())
+    return rf"(?:{signs}|(?i:{'|'.join(word for word in words if word.islower())})(?![^\W\d_\u4e00-\u9fff]))"
+
+
+@lru_cache(maxsize=1)
 def asking() -> re.Pattern[str]:
     """What asks: a question mark, a blank, marks, a verb that opens a sentence, a word."""
     verbs = [*_read()["task_verbs"], *_read()["asking_verbs"]]
