@@ -21,6 +21,7 @@ from tasks.ingest.content.section_answers import (
     prints_answers,
     read_answers_below,
     read_filled,
+    read_small_keys,
     read_tails,
     take_format_keys,
     take_signs,
@@ -36,6 +37,7 @@ from tasks.ingest.layout.furniture import (
     drop_page_numbers,
     is_noise,
     move_brackets,
+    write_leading_keys,
 )
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
@@ -97,7 +99,8 @@ def split_lines(
 
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
-    return write_key_blocks(write_marks(make_pieces(lines, starts)))
+    made = write_leading_keys(IndexedLines(make_pieces(lines, starts)))
+    return write_key_blocks(write_marks(made.pieces))
 
 
 def _split_document(
@@ -434,6 +437,7 @@ def _split_part(
         drafts.append(draft)
     drop_form_lines(drafts)
     read_filled(drafts, paper.language)
+    read_small_keys(drafts)
     read_tails(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)

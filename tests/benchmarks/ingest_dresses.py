@@ -1,4 +1,4 @@
-"""Papers at first sight: made-up papers in dresses drawn at random, and how many of their questions are read fully right.
+"""Made-up papers in dresses drawn at random, and how many of their questions are read right.
 
 What a paper prints (headings, numbers, options, keys, the place of the answers, its language) is drawn piece by piece from
 `ingest_dresses.yaml`, so that nearly every paper is a layout that nobody has met. Which pieces cost most is what
@@ -18,8 +18,8 @@ from typing import Any
 
 import yaml
 
-from tasks.ingest.reading import read_extraction
-from tests.benchmarks.ingest_lines import Extraction, Line
+from tests.benchmarks.ingest_lines import Line
+from tests.benchmarks.ingest_mutations import read_lines
 
 LANGUAGES = (*("zh",) * 9, *("en",) * 9, "de", "fr", "es", "ru", "ja")
 KINDS = ("single", "several", "truth", "blank", "term", "short", "count", "essay")
@@ -50,7 +50,7 @@ WORDS = ("One", "Two", "Three", "Four", "Five", "Six")
 
 @dataclass
 class Asked:
-    """A question as it was made: its kind, what it asks and offers, and its answer as the bank keeps it."""
+    """A question as it was made: what it asks and offers, its answer as the bank keeps it."""
 
     kind: str
     stem: str
@@ -179,7 +179,10 @@ class _Maker:
         count = self.draw.randint(1, min(5, len(kinds)))
         chosen = sorted(self.draw.sample(kinds, count), key=KINDS.index)
         if self.dress["answers"] in ("sign", "before", "bracket"):
-            chosen = [kind for kind in chosen if kind in ("single", "several", "truth")] or ["single"]
+            marked = (
+                ("single", "several") if self.dress["answers"] == "sign" else ("single", "several", "truth")
+            )
+            chosen = [kind for kind in chosen if kind in marked] or ["single"]
         groups = []
         known: set[str] = set()
         for kind in chosen:
@@ -365,7 +368,10 @@ class _Maker:
 
 @dataclass
 class Seen:
-    """What became of one paper: for each question the parts that are wrong (`stem` where it was not found)."""
+    """What became of one paper.
+
+    For each question the parts that are wrong; `stem` where it was not found.
+    """
 
     seed: int
     dress: dict[str, str]
@@ -382,18 +388,7 @@ class Seen:
 
 def read_dressed(paper: DressedPaper) -> dict[str, Any]:
     """What would be landed of a paper."""
-    document: dict[str, Any] = {
-        "document_id": "00000000-0000-0000-0000-000000000000",
-        "document_name": "paper.txt",
-        "source_path": "paper.txt",
-        "source_kind": "other",
-        "discipline": None,
-        "sub_discipline": None,
-        "error": None,
-        "warnings": [],
-    }
-    extraction = Extraction("text", "utf-8", lines=list(paper.lines))
-    return read_extraction(extraction, Path("paper.txt"), document, {"confidence_threshold": 0.6})
+    return read_lines(paper.lines)
 
 
 def fold(text: str) -> str:
@@ -447,7 +442,10 @@ def see(seeds: Sequence[int]) -> list[Seen]:
 
 
 def summarise(seen: Sequence[Seen]) -> dict[str, float]:
-    """Shares of questions and papers read fully right, the error of counts a paper, and of the sure questions those wrong."""
+    """Shares of questions and papers that were read fully right.
+
+    Also the error of counts a paper, and of the questions that are sure the share that is wrong.
+    """
     asked = sum(len(one.wrong) for one in seen)
     return {
         "questions_right": sum(one.right for one in seen) / asked,
@@ -470,7 +468,10 @@ def choose_languages(seen: Sequence[Seen], name: str) -> list[Seen]:
 
 
 def list_losses(seen: Sequence[Seen], least: int = 6) -> Iterator[tuple[float, int, str]]:
-    """The pieces of dresses with the share of questions lost where they are worn, the number of papers, worst first."""
+    """The pieces of dresses, worst first.
+
+    Each with the share of questions lost where it is worn, and the number of such papers.
+    """
     worn: dict[str, list[Seen]] = defaultdict(list)
     for one in seen:
         for name, value in one.dress.items():
@@ -482,7 +483,9 @@ def list_losses(seen: Sequence[Seen], least: int = 6) -> Iterator[tuple[float, i
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Print the figures of N papers (300, or the first argument; from a seed, the second), and what costs most.
+    """Print the figures of some papers, and what costs most.
+
+    How many (300) and from which seed (0) are the first two arguments, a language may follow.
 
     With `-v` every paper that lost something is named, with `-p SEED` one paper is printed.
     """

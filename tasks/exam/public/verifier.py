@@ -564,6 +564,13 @@ ENTRY = {
     "previous": is_hash,
     "body": map_of(is_text, is_anything),
 }
+ROTATION = {
+    "key": is_key_name,
+    "public_key": is_text,
+    "ends": is_key_name,
+    "ends_signature": is_text,
+    "signature": is_text,
+}
 HEAD = {"number": is_whole, "hash": is_hash, "key": is_key_name, "signed_at": is_text, "signature": is_text}
 PLAN = {
     "run": is_run,
@@ -708,6 +715,8 @@ class Log:
         self.runs: dict[str, Run] = {}
         # Name of a key: its bytes, and the number of the entry that adds it.
         self.keys: dict[str, tuple[bytes, int]] = {}
+        # The number of the entry by which another key took the place of this one.
+        self.ended: dict[str, int] = {}
         self.has_former_runs = False
 
     def find_run(self, name: str) -> Run:
@@ -772,6 +781,22 @@ def add_key(log: Log, entry: Entry) -> None:
     if raw is None or len(raw) != 32 or sha256(raw).hexdigest()[:16] != entry.body["key"]:
         raise Malformed("the name of the key is not that of its bytes")
     log.keys.setdefault(entry.body["key"], (raw, entry.number))
+    if entry.kind == "key" and "ends" in entry.body:
+        end_key(log, entry, raw)
+
+
+def end_key(log: Log, entry: Entry, raw: bytes) -> None:
+    """Another key takes the place of a former one; both sign that it does."""
+    body = require(entry.body, ROTATION)
+    former = log.keys.get(body["ends"])
+    signed = '{{"ends":"{}","key":"{}","log":"public","public_key":"{}"}}'.format(
+        body["ends"], body["key"], body["public_key"]
+    ).encode()
+    for public, name in ((former[0] if former else b"", "ends_signature"), (raw, "signature")):
+        signature = parse_base64(body[name])
+        if not public or signature is None or not is_signed(public, signature, signed):
+            raise Malformed(f"`{name}` is not that of the key")
+    log.ended.setdefault(body["ends"], entry.number)
 
 
 def is_head_signed(log: Log, head: dict[str, Any]) -> bool:
@@ -779,6 +804,9 @@ def is_head_signed(log: Log, head: dict[str, Any]) -> bool:
     key = log.keys.get(head["key"])
     signature = parse_base64(head["signature"])
     if key is None or signature is None:
+        return False
+    # What a former key signs after its end, whoever has it by then may have signed.
+    if head["key"] in log.ended and head["number"] >= log.ended[head["key"]]:
         return False
     signed = '{{"hash":"{}","key":"{}","log":"public","number":{},"signed_at":{}}}'.format(
         head["hash"],
@@ -828,6 +856,8 @@ def check_heads(log: Log, folder: Folder, findings: Findings, given_key: str) ->
         findings.note("The last %s entries of the log have no signed head yet." % (len(log.hashes) - last))
     for key, (_, added) in log.keys.items():
         others = [number for other, number in vouched.items() if log.keys[other][1] < added]
+        if added in log.ended.values():
+            continue
         if added > 1 and not any(number >= added for number in others):
             findings.note(f"Key {key} was added by entry {added}; no head of an earlier key covers it.")
     if given_key:

@@ -287,7 +287,7 @@ def _find_block(section: Section) -> tuple[int, int] | None:
 REGION = re.compile(
     r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
     r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
-    r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:Reference\s+|Suggested\s+|Model\s+|Correct\s+)?(?:Answer\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme)(?:\s+to\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
+    r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|Antworten|(?:Muster)?lösung(?:en|sschlüssel)?|Corrigés?|Réponses?|Respuestas|Soluciones|Clave(?: de respuestas)?|Ответы|Ключи?|Отговори|Risposte|Soluzioni|Respostas|Gabarito|(?:模範)?解答(?:例|と解説)?|正解|答え)(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
     re.IGNORECASE,
 )
 
@@ -382,7 +382,12 @@ def _names_answers(text: str) -> bool:
         return True
     # answer, solution, key, marking: parts of them whose letters have no further forms in other case
     lowered = text.lower()
-    return "wer" in lowered or "olut" in lowered or "ey" in lowered or "mar" in lowered
+    return _NAMED.search(lowered) is not None
+
+
+_NAMED = re.compile(
+    "wer|olu|ey|mar|wort|lösung|orrig|épons|espues|espost|clave|isposte|gabarito|ответы|ключ|отговори|解答|正解|答え"
+)
 
 
 def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
@@ -470,7 +475,7 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
 
 
 def _answers_run(run: Run, asked: Sequence[Piece], following: Sequence[Piece]) -> bool:
-    """Whether answers count as the questions above them do: they begin with the same number and give nearly all.
+    """Whether answers count as the questions above them do: from the same number, nearly all.
 
     Of one question alone the number tells nothing unless it is a later one.
     """

@@ -49,7 +49,7 @@ def part_region(pieces: Sequence[Piece]) -> list[KeyPart]:
 
 
 def choose_parts(drafts: Sequence[Draft], pieces: Sequence[Piece]) -> list[KeyPart]:
-    """The answer part of a paper by its headings, or as one part where more questions find an answer in it so."""
+    """The answer part of a paper by its headings, or whole where that answers more questions."""
     parts = part_region(pieces)
     if len(parts) < 2 or any(read_run(part) is not None for part in parts):
         return parts

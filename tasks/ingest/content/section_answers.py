@@ -116,6 +116,24 @@ _EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
 _LEAST_TAILED = 0.8
 
 
+_SMALL_KEY = re.compile(r"(?P<open>[（(\[])\s*(?P<letter>[a-j])\s*(?P<close>[)）\]])(?=\s*[.。:：?？]?\s*$)")
+
+
+def read_small_keys(drafts: Sequence[Draft]) -> None:
+    """Read `… is (b).` as keys, where nearly every choice of a section ends so."""
+    for group in _by_section(drafts, lambda draft: bool(draft.options) and not draft.answer):
+        found = [_SMALL_KEY.search(draft.stem) for draft in group]
+        told = {one["letter"] for one in found if one is not None}
+        if len(told) < 2 or sum(1 for one in found if one is not None) < max(3, _LEAST_TAILED * len(group)):
+            continue
+        for draft, key in zip(group, found, strict=True):
+            if key is not None and key["letter"].upper() in (label for label, _ in draft.options):
+                draft.answer = [key["letter"].upper()]
+                draft.stem = (
+                    f"{draft.stem[: key.start()]}{key['open']}{key['close']}{draft.stem[key.end() :]}"
+                )
+
+
 def read_tails(drafts: Sequence[Draft]) -> None:
     """Read keys that follow stems, where nearly every question of a section has one.
 

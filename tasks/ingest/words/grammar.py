@@ -45,7 +45,7 @@ def not_counting() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def truth_words() -> tuple[frozenset[str], frozenset[str]]:
-    """The words and signs that say that a statement is true, and those that say that it is false, folded."""
+    """What says that a statement is true, and what says that it is false: words and signs, folded."""
     true, false = (
         frozenset(word.casefold() for word in _read()[name]) for name in ("true_words", "false_words")
     )

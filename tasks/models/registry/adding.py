@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ruamel.yaml import YAML
 
 # What is written of a provider here; whatever else stands there is somebody's.
-_WRITTEN: Final = ("base_url", "key_variable", "api", "is_simulated")
+_WRITTEN: Final = ("base_url", "key_variable", "key_command", "api", "is_simulated")
 
 
 def add_model(
@@ -25,9 +25,10 @@ def add_model(
     *,
     is_replaced: bool = False,
 ) -> RegisteredModel:
-    """Add a model; its provider is the one with the same address and key variable, or a new one.
+    """Add a model; its provider is the one with the same address and key, or a new one.
 
-    Where an entry is replaced, its former provider goes if no other model uses it. `entry` has the fields of a model without `provider`, `provider` those of a provider (docs/models.md).
+    Where an entry is replaced, its former provider goes if no other model uses it. `entry` has the fields of a model without
+    `provider`, `provider` those of a provider (docs/models.md).
 
     Raises RegistryError for a name that is registered, and for an entry that the registry would refuse; the file is then as it was.
     """

@@ -193,3 +193,17 @@ def test_a_model_that_another_is_a_variant_of_is_not_taken_out(registry: Path) -
     with pytest.raises(RegistryError, match="lab-1"):
         remove_model(registry, "lab-1")
     assert registry.read_text() == before
+
+
+def test_a_password_is_not_written_into_a_file_and_the_program_that_prints_it_is(folder: Path) -> None:
+    refused = invoke(HOME, "settings", "set", "smtp_password", "hunter2")
+    assert refused.exit_code == 2
+    assert not (folder / "proctor.toml").exists()
+    assert invoke(HOME, "settings", "set", "smtp_password", "command:printf hunter2").exit_code == 0
+    assert 'smtp_password = "command:printf hunter2"' in (folder / "proctor.toml").read_text()
+    password = load_settings().smtp_password
+    assert password is not None
+    assert password.get_secret_value() == "hunter2"
+    shown = invoke(HOME, "settings", "list", "--changed").stdout
+    assert "asked of a program (not shown)" in shown
+    assert "hunter2" not in shown
