@@ -24,7 +24,7 @@ from tasks.exam.public.log import name_public_folder
 from tasks.running import log
 from warehouse.lake.upkeep import read_unit
 from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
-from warehouse.ledger.trust import editions
+from warehouse.ledger.trust import access, editions
 from warehouse.ledger.trust.answer_hashes import read_answer_hashes
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def prove_edition(
 
 def add_edition_entry(connection: Connection, head: Mapping[str, Any], proof: EditionFiles) -> None:
     """Enter an edition in the public log, with the transaction that keeps its root."""
+    head_of_log = access.read_head(connection)
     body = {
         "edition": head["edition_id"],
         "run": head["run_id"],
@@ -92,6 +93,8 @@ def add_edition_entry(connection: Connection, head: Mapping[str, Any], proof: Ed
         "answers_root": proof.answers_root,
         "judgements_root": proof.judgements_root,
         "files": dict(proof.files),
+        # One number for every stage that it rests on: each of them was closed in the audit log before.
+        "stages": {"entry": head_of_log.number, "hash": head_of_log.entry_hash},
     }
     add_public_entry(connection, KIND, body)
 

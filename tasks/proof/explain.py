@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
-    from warehouse.ledger.trust.walks import PaidReply, PutQuestion, Sitting
+    from warehouse.ledger.trust.walks import PaidReply, WalkedQuestion, WalkedSession
 
 # A landing of more rows is held to the log by the hash that the lake keeps of it; the check of all stages hashes its rows.
 MOST_ROWS: Final = 20_000
@@ -79,7 +79,7 @@ class Walk:
 
 def find_sitting(
     ledger: Ledger, run_id: str, model: str = "", prompt_style: str = "", repeat: int | None = None
-) -> Sitting:
+) -> WalkedSession:
     """The one session of a run that is meant; `run_id` may be a session's id.
 
     Raises UsageError for none, and for several.
@@ -105,7 +105,7 @@ def find_sitting(
     raise UsageError(f"Run {run_id} has {count} for what was said. Name one: {shown}.")
 
 
-def explain_answer(ledger: Ledger, lake: Lake, settings: Settings, sitting: Sitting, seq: int) -> Walk:
+def explain_answer(ledger: Ledger, lake: Lake, settings: Settings, sitting: WalkedSession, seq: int) -> Walk:
     """Walk from the stars of an answer back to the page of its question.
 
     Raises UsageError where the session has no question at that position.
@@ -134,9 +134,9 @@ class _Walker:
         connection: Connection,
         lake: Lake,
         settings: Settings,
-        sitting: Sitting,
+        sitting: WalkedSession,
         seq: int,
-        put: PutQuestion,
+        put: WalkedQuestion,
     ) -> None:
         self._connection = connection
         self._lake = lake

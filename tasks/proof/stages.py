@@ -45,13 +45,19 @@ class StageReport:
 
 
 def check_stages(
-    ledger: Ledger, lake: Lake | None, settings: Settings, step: Callable[[int], None] = lambda _: None
+    ledger: Ledger,
+    lake: Lake | None,
+    settings: Settings,
+    step: Callable[[int], None] = lambda _: None,
+    *,
+    with_rows: bool = True,
 ) -> StageReport:
     """Compare every unit of every stage with what closed it.
 
     Ledger and lake are compared where both hold a thing.
 
-    `step` is told the rows looked at. A home whose stages were never closed, made by an earlier version, has no unit yet.
+    `step` is told the rows looked at. Without `with_rows` rows of the lake are not hashed, and sessions not compared: whoever asks
+    so does both elsewhere. A home whose stages were never closed, made by an earlier version, has no unit yet.
     """
     findings: list[LogFinding] = []
     with ledger.read() as connection:
@@ -71,10 +77,17 @@ def check_stages(
             )
         )
     if lake is not None:
-        findings += _check_landings(lake, landed, step)
+        if with_rows:
+            findings += _check_rows(lake, step)
+        findings += _check_landings(lake, landed)
         originals, damaged = _check_originals(lake, settings)
         findings += damaged
-        findings += _compare_stores(ledger, lake, step)
+        if with_rows:
+            findings += [
+                LogFinding("stores_differ", name, "the ledger says something else than when it was landed")
+                for name in find_changed_sessions(ledger, lake, step)
+            ]
+        findings += _compare_stores(ledger, lake)
     return StageReport(closed + len(landed), originals, tuple(findings))
 
 
@@ -127,15 +140,16 @@ def _check_files(connection: Connection, settings: Settings) -> Iterator[LogFind
             yield _tell(found)._replace(name=f"{stage}_changed")
 
 
-def _check_landings(
-    lake: Lake, closed: dict[str, stages.UnitEntry], step: Callable[[int], None]
-) -> Iterator[LogFinding]:
-    """The rows of the lake by its landings, and these by the log."""
+def _check_rows(lake: Lake, step: Callable[[int], None]) -> Iterator[LogFinding]:
     integrity = check_landings(lake, step)
     for name in integrity.changed:
         yield LogFinding("landing_changed", name, "its rows are not those that `landings` says were landed")
     for table, refusal in integrity.unreadable.items():
         yield LogFinding("landing_unreadable", table, refusal)
+
+
+def _check_landings(lake: Lake, closed: dict[str, stages.UnitEntry]) -> Iterator[LogFinding]:
+    """What `landings` says, by the log."""
     waiting = dict(closed)
     for name, row_count, rows_hash in lake.read("landings_to_prove").iter_rows():
         entry = waiting.pop(stages.name_landed(name), None)
@@ -192,10 +206,8 @@ def _check_originals(lake: Lake, settings: Settings) -> tuple[int, list[LogFindi
     return count, findings
 
 
-def _compare_stores(ledger: Ledger, lake: Lake, step: Callable[[int], None]) -> Iterator[LogFinding]:
-    """What ledger and lake both hold: sessions and sets, decisions, what calls cost."""
-    for name in find_changed_sessions(ledger, lake, step):
-        yield LogFinding("stores_differ", name, "the ledger says something else than when it was landed")
+def _compare_stores(ledger: Ledger, lake: Lake) -> Iterator[LogFinding]:
+    """What ledger and lake both hold: decisions, and what calls cost."""
     with ledger.read() as connection:
         decided, paid = stages.read_decisions(connection), stages.read_call_sums(connection)
     landed = {tuple(row[:3]): row[3] for row in lake.read("decisions_to_prove").iter_rows()}

@@ -5,7 +5,6 @@ The commands are exam audit|enrol|receipt|verify.
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -237,6 +236,13 @@ def verify(
     public_key: Annotated[
         str, typer.Option("--key", help="The installation's key (GET /log/key), in base64, or its name.")
     ] = "",
+    require: Annotated[
+        str,
+        typer.Option(
+            "--require",
+            help="Fail where an edition that stands has a lower grade: self-attested, witnessed, or 'witnessed + beacon'.",
+        ),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Check what an exam has published: log, draws, who met what, answers, scores.
@@ -254,7 +260,7 @@ def verify(
         heads=heads or (),
         key=public_key,
         as_json=as_json,
-        is_told=sys.stderr.isatty(),
+        require=require,
     )
     if not holds:
         raise typer.Exit(1)

@@ -55,15 +55,15 @@ def _list_faults(result: Mapping[str, Any]) -> Iterator[str]:
     open_sessions = result["open_sessions"]
     for reason, count in Counter(str(session["reason"]) for session in open_sessions).most_common():
         models = sorted({str(one["model"]) for one in open_sessions if str(one["reason"]) == reason})
-        yield f"{count} sessions of {', '.join(models)} stayed open ({reason})"
+        yield f"sessions of {', '.join(models)} that stayed open: {count} ({reason})"
     for name, said in _FAULTS.items():
-        if count := result.get(name):
-            yield f"{count if isinstance(count, int) else len(count)} {said}"
+        if result.get(name):
+            yield f"{said}: {result[name]}"
     if gates := result.get("overridden_gates"):
         yield f"gates overridden: {', '.join(gates)}"
     if changed := result.get("changed_judges"):
         yield f"judges that changed under their name: {', '.join(map(str, changed))}"
     for name in ("failure", "anchor_failure"):
-        if said := result.get(name):
-            yield str(said).rstrip(".")
+        if result.get(name):
+            yield str(result[name]).rstrip(".")
     yield from (str(note).rstrip(".") for note in result.get("notes") or ())

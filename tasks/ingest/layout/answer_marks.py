@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece, rewrite
-from tasks.ingest.words.grammar import answer_mark, may_open_answer, truth_word
+from tasks.ingest.words.grammar import answer_mark, answer_name, may_open_answer, truth_word
 from tasks.ingest.words.labels import KNOWN_NUMBERS
 
 _MIN_TIMES = 3
@@ -219,7 +219,6 @@ _KEY_LIKE = re.compile(
     re.IGNORECASE,
 )
 _COPULA = re.compile(r"(?i)\b(?:is|are)\b|[为是选]")
-_ANSWER_NAME = re.compile(r"答案|正解|标答|(?i:answer|\bans\b|solution|\bkey\b|\bsol\b)")
 _LAST_BRACKET = re.compile(r"[)）\]】]\s*$")
 
 
@@ -293,4 +292,4 @@ def _is_separator(text: str) -> bool:
 
 def _names_answer(lead: str) -> bool:
     """`答：` and `解：` open a worked answer whose own words follow: they are read as they stand."""
-    return _ANSWER_NAME.search(lead) is not None
+    return answer_name().search(lead) is not None

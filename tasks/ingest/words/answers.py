@@ -28,7 +28,7 @@ PROGRAM_ANSWER = re.compile(
 )
 EXPLANATION_MARK = re.compile(
     r"(?:【\s*(?:试题|答案|题目|考点)?(?:解析|分析|详解|点评|解释|说明|评分标准|评分细则|评分参考|得分点|采分点)\s*】|(?:答案|试题|题目)?(?:解析|详解|点评|分析|解题思路|解释|理由|评分标准|评分细则|得分点|采分点)\s*[:：]|"
-    r"(?:Explanation|EXPLANATION|Rationale|RATIONALE|Analysis|Reason|Reasoning|Feedback|FEEDBACK|Justification|Grading(?: notes?| scheme| rubric)?|(?:Marking |Grading )?Rubric|Marking(?: scheme| guide)?)\s*[:：])\s*[:：]?\s*"
+    r"(?:Begründung|Erklärung|Explication|Explicación|Пояснение|Объяснение|Обяснение|Spiegazione|解説|Explanation|EXPLANATION|Rationale|RATIONALE|Analysis|Reason|Reasoning|Feedback|FEEDBACK|Justification|Grading(?: notes?| scheme| rubric)?|(?:Marking |Grading )?Rubric|Marking(?: scheme| guide)?)\s*[:：])\s*[:：]?\s*"
 )
 INLINE_ANSWER = re.compile(
     r"[（(\[【]?\s*(?:(?:参考|正确|标准|本题|我的|你的|您的|学生|考生)?答案(?:为|是)?\s*[:：】]|【答案】|(?:Correct\s+)?(?:Answer|Ans)\.?\s*[:：])\s*[:：]?\s*"

@@ -31,8 +31,8 @@ def _any(words: Sequence[str]) -> str:
 @lru_cache(maxsize=1)
 def number_word() -> str:
     """A pattern for what may stand before a question's number: `Question`, `第`, `No.`."""
-    latin = [word for word in _read()["number_words"] if word.isascii()]
-    chinese = [word for word in _read()["number_words"] if not word.isascii()]
+    latin = [word for word in _read()["number_words"] if word.islower()]
+    chinese = [word for word in _read()["number_words"] if not word.islower()]
     either = "|".join(sorted(map(re.escape, latin), key=len, reverse=True))
     return rf"(?:(?i:{either})\s*[.．:：#]?(?:\s*(?i:no|number|nr)\s*[.．:：#]?)?|第|{'|'.join(sorted(chinese, key=len, reverse=True))})"
 
@@ -101,6 +101,13 @@ def answer_mark() -> re.Pattern[str]:
         rf"\s*+(?:(?:{_any(words['answer_copulas'])})\s*+)?((?:\s*+[^\w\s√×✓✗✔✘（(\"“‘'《<$\\+]){{0,3}}(?:\s*>)?)\s*",
         re.IGNORECASE,
     )
+
+
+@lru_cache(maxsize=1)
+def answer_name() -> re.Pattern[str]:
+    """The words that name an answer; `答：` opens a worked one, whose own words follow."""
+    words = [word for word in _read()["answer_words"] if word not in ("答", "解答")]
+    return re.compile("|".join(rf"\b{word}\b" if word.isascii() else word for word in words), re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)

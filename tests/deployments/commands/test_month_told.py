@@ -45,7 +45,7 @@ def test_what_is_not_well_is_one_line_with_its_numbers() -> None:
     }
     assert render_month(WELL | faults)[1:] == [
         "Nothing is published.",
-        "Not well: 3 sessions of a, b stayed open (no reply); 1 judgements that failed; 3 judgements that could not be read; gates overridden: ratings; "
-        "judges that changed under their name: lab-judge; the judge is away.",
+        "Not well: sessions of a, b that stayed open: 3 (no reply); judgements that failed: 1; judgements that could not be read: 3; "
+        "gates overridden: ratings; judges that changed under their name: lab-judge; the judge is away.",
     ]
     assert render_month({"run_id": ""}) == ["Nobody is due, so that nothing was sat."]

@@ -339,7 +339,10 @@ def find_changed_units(connection: Connection) -> Iterator[ChangedUnit]:
 def read_decisions(
     connection: Connection, batch_id: str | None = None, question_uuid: str | None = None
 ) -> dict[tuple[str, str, str], str]:
-    """(batch, question, annotator) → the decision that stands; of one question where it is named."""
+    """(batch, question, annotator) → the decision that stands.
+
+    Of one question alone, where it is named.
+    """
     query = select(reviews.c.batch_id, reviews.c.question_uuid, reviews.c.annotator, reviews.c.decision)
     if batch_id is not None:
         query = query.where(reviews.c.batch_id == batch_id, reviews.c.question_uuid == question_uuid)
@@ -358,7 +361,10 @@ def read_call_sums(connection: Connection) -> dict[str, tuple[int, float]]:
 def check_unit(
     connection: Connection, stage_name: str, unit: str
 ) -> tuple[ChangedUnit | None, UnitEntry | None]:
-    """How a unit of the ledger differs from what closed it (null: not at all), and the entry that did."""
+    """How a unit of the ledger differs from what closed it, and the entry that did.
+
+    Null for not at all.
+    """
     stage = STAGES[stage_name]
     entry = read_entries(connection, CLOSE, [f"{stage.name}/{_shorten(unit)}"]).get(
         f"{stage.name}/{_shorten(unit)}"

@@ -1,4 +1,7 @@
-"""What the ledger holds of one answer on the way from its star back to the paper, with the entries that fix it."""
+"""What the ledger holds of one answer on the way from its star back to the paper.
+
+The entries that fix it are found here too.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,6 @@ from warehouse.ledger.engine.tables import (
     erased_answers,
     llm_calls,
     responses,
-    run_plans,
     runs,
     sessions,
     set_proofs,
@@ -25,7 +27,7 @@ from warehouse.ledger.engine.tables import (
 )
 
 
-class Sitting(NamedTuple):
+class WalkedSession(NamedTuple):
     """A session, as far as a walk needs it."""
 
     session_id: str
@@ -38,7 +40,7 @@ class Sitting(NamedTuple):
     bank_version: int
 
 
-class PutQuestion(NamedTuple):
+class WalkedQuestion(NamedTuple):
     """The question at a position of a session, as it was drawn and put."""
 
     lineage_uuid: str
@@ -54,16 +56,16 @@ class PaidReply(NamedTuple):
     text: str | None
 
 
-def list_sittings(connection: Connection, run_id: str) -> list[Sitting]:
+def list_sittings(connection: Connection, run_id: str) -> list[WalkedSession]:
     """The sessions of a run, or the one of that name, by candidate, style and repeat."""
-    columns = [sessions.c[name] for name in Sitting._fields[:6]]
+    columns = [sessions.c[name] for name in WalkedSession._fields[:6]]
     query = select(*columns, runs.c.month, runs.c.bank_version).join(runs, runs.c.run_id == sessions.c.run_id)
     query = query.where((sessions.c.run_id == run_id) | (sessions.c.session_id == run_id))
     order = (sessions.c.model, sessions.c.prompt_style, sessions.c.repeat, sessions.c.session_id)
-    return [Sitting(*row) for row in connection.execute(query.order_by(*order))]
+    return [WalkedSession(*row) for row in connection.execute(query.order_by(*order))]
 
 
-def read_put_question(connection: Connection, sitting: Sitting, seq: int) -> PutQuestion | None:
+def read_put_question(connection: Connection, sitting: WalkedSession, seq: int) -> WalkedQuestion | None:
     """The question at a position; null where the session has no such one."""
     query = (
         select(sets.c.lineage_uuid, sets.c.question_uuid, sets.c.content)
@@ -75,7 +77,7 @@ def read_put_question(connection: Connection, sitting: Sitting, seq: int) -> Put
         )
     )
     row = connection.execute(query).first()
-    return None if row is None else PutQuestion(*row)
+    return None if row is None else WalkedQuestion(*row)
 
 
 def read_given(connection: Connection, session_id: str, seq: int) -> Row[Any] | None:
@@ -120,13 +122,6 @@ def read_set_items(connection: Connection, set_id: str) -> list[list[Any]] | Non
     """What is to be published of a set; null where it was drawn before there was a public log."""
     found = connection.execute(select(set_proofs.c["items"]).where(set_proofs.c.set_id == set_id)).scalar()
     return None if found is None else list(found)
-
-
-def read_planned_models(connection: Connection, run_id: str) -> dict[str, Any]:
-    """The plan of a run as it is kept."""
-    return dict(
-        connection.execute(select(run_plans.c.plan).where(run_plans.c.run_id == run_id)).scalar() or {}
-    )
 
 
 def find_last_entry(connection: Connection, actions: Sequence[str], **values: object) -> Row[Any] | None:
