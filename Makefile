@@ -22,20 +22,27 @@ ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 SLURM
 ifdef PIP_FIND_LINKS
 export UV_FIND_LINKS := $(PIP_FIND_LINKS)
 endif
+# `cpu`, or empty: which build of PyTorch (deployments/server/install-packages).
+export TORCH_BACKEND
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast test-long lint format hooks bench docs film clean
+.PHONY: help setup lock demo test test-fast test-long lint format hooks bench docs film clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-setup: $(READY)  ## make the virtual environment (once)
+setup: $(READY)  ## make the virtual environment (once); TORCH_BACKEND=cpu: PyTorch without CUDA's 4.5 GB
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt constraints-cpu.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[dev]'
+	deployments/server/install-packages $(CURDIR)/$(BIN)/python dev
 	touch $(READY)
+
+lock:  ## write constraints.txt again with the hashes of every file (UPGRADE=1: of the newest versions that go together)
+	@test -x $(BIN)/uv || { echo 'make setup first: it brings uv' >&2; exit 2; }
+	env -u UV_FIND_LINKS UV_CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/python -m uv pip compile --quiet $(if $(UPGRADE),--upgrade) \
+		pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
+		--no-emit-find-links -o constraints.txt
 
 $(EXCHANGE)/.ready: $(EXCHANGE_NEEDS) $(READY)
 	test -x $(EXCHANGE)/bin/python || $(PYTHON) -m venv $(EXCHANGE)

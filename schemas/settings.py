@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -22,6 +22,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from schemas.asked_secrets import AskedSecret
 from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES, EXAMINED_DISCIPLINES, PROMPT_STYLES
 
@@ -31,11 +32,14 @@ TOML_NAME = "proctor.toml"
 # Where it lies elsewhere: set for what this home starts in the background, whose working folder is another.
 TOML_VARIABLE = "PROCTOR_CONFIG"
 SHARED_VARIABLE = "PROCTOR_SHARED"
+# Set for commands that `proctor start` runs: what comes next is the guide's to say.
+GUIDED_VARIABLE = "PROCTOR_GUIDED"
 # Variables that the code reads and that are no settings. Names with one of the endings are free: tests read the first,
 # a model registry may name the second.
 OTHER_VARIABLES = frozenset(
     {
         TOML_VARIABLE,
+        GUIDED_VARIABLE,
         "PROCTOR_QUIET",
         "PROCTOR_SEED",
         "PROCTOR_SHARED_DATA",
@@ -87,6 +91,17 @@ _Name = TypeVar("_Name", bound=str)
 Names = Annotated[tuple[_Name, ...], NoDecode, BeforeValidator(_split)]
 
 
+def _take_secret(value: Any) -> Any:
+    """A secret that code gives, as a setting holds it."""
+    return value.get_secret_value() if type(value) is SecretStr else value
+
+
+# A secret itself, or `command:PROGRAM`: whose program prints it.
+Secret = Annotated[
+    AskedSecret, BeforeValidator(_take_secret), PlainSerializer(str, return_type=str, when_used="json")
+]
+
+
 class Settings(BaseSettings):
     """Everything that can be set. Paths that are not given lie under `home`."""
 
@@ -98,15 +113,15 @@ class Settings(BaseSettings):
     )
 
     home: Path = Field(Path(HOME_NAME), description="Folder of all state.")
-    ledger_url: SecretStr | None = Field(
+    ledger_url: Secret | None = Field(
         None, description="SQLAlchemy URL of the ledger; default SQLite under home."
     )
-    exam_database_url: SecretStr | None = Field(
+    exam_database_url: Secret | None = Field(
         None,
         description="SQLAlchemy URL by which `proctor exam serve` opens the exam's database, and nothing else; default the file "
         "beside an SQLite ledger.",
     )
-    lake_catalog: SecretStr | None = Field(
+    lake_catalog: Secret | None = Field(
         None, description="DuckLake catalog, `sqlite:PATH` or `postgres:DSN`; default SQLite under home."
     )
     lake_data: str | None = Field(None, description="Folder or s3:// prefix of the lake's Parquet files.")
@@ -147,14 +162,14 @@ class Settings(BaseSettings):
         "starttls", description="How the connection to it is encrypted."
     )
     smtp_user: str | None = Field(None, description="Account at the mail server; null signs in nowhere.")
-    smtp_password: SecretStr | None = Field(None, description="Its password.")
+    smtp_password: Secret | None = Field(None, description="Its password.")
     smtp_sender: str | None = Field(None, description="Address that letters come from; default the account.")
     sign_in: tuple[str, ...] = Field(
         ("password",),
         min_length=1,
         description="How people sign in at the web desk: kinds of sign-in, in the order in which the page offers them.",
     )
-    sign_in_options: dict[str, dict[str, SecretStr]] = Field(
+    sign_in_options: dict[str, dict[str, Secret]] = Field(
         {}, description="Options of each kind of sign-in that another package brings, by its name."
     )
     sign_in_admits: bool = Field(
@@ -304,6 +319,15 @@ class Settings(BaseSettings):
         (),
         description="Who keeps the heads of the public log: files elsewhere, and `command:PROGRAM` for programs that get one.",
     )
+    log_signer: str | None = Field(
+        None,
+        description="Who signs heads and receipts in place of a key in the home: `agent` (the SSH agent of SSH_AUTH_SOCK), `agent:SOCKET`, "
+        "or `command:PROGRAM`, which gets the bytes and prints the signature.",
+    )
+    log_public_key: str | None = Field(
+        None,
+        description="The public key with which it signs: as OpenSSH writes it, PEM, or 32 bytes in base64.",
+    )
     keep_raw_months: int | None = Field(
         None,
         ge=1,
@@ -328,7 +352,7 @@ class Settings(BaseSettings):
         "text",
         description="Form of what servers write: lines for people, or JSON. The log in the home is JSON.",
     )
-    metrics_token: SecretStr | None = Field(
+    metrics_token: Secret | None = Field(
         None,
         description="What a reader of metrics shows (`Authorization: Bearer …`); without it they are given to this host alone.",
     )

@@ -39,6 +39,9 @@ _WITHOUT_HOME: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "init": lambda _: True,
     "demo": lambda _: True,
     "start": lambda _: True,
+    "packages list": lambda _: True,
+    "packages sbom": lambda _: True,
+    "packages check": lambda _: True,
     "settings list": lambda _: True,
     "settings set": lambda _: True,
     "backup": lambda options: bool(options["verify"]),
@@ -74,7 +77,7 @@ class Command(TyperCommand):
         except ProctorError as error:
             print_error(str(error), error.exit_code, as_json=as_json)
             raise typer.Exit(error.exit_code) from None
-        except (KeyboardInterrupt, RuntimeError) as error:
+        except (KeyboardInterrupt, Exception) as error:
             if not is_interruption(error):
                 raise
             print_error(

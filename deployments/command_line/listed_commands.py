@@ -105,6 +105,11 @@ COMMANDS: Final = (
     Listed(
         "settings", "operate.settings", "Settings: what can be set, and to what. Without a command: `list`."
     ),
+    Listed(
+        "packages",
+        "operate.packages",
+        "The packages that this installation is made of. Without a command: `list`.",
+    ),
     Listed("start", "operate.start", "Your own first month, step by step: from papers to a leaderboard."),
     Listed("clock", "operate.clock", "Compare the clock with other evidence of the time."),
     Listed(
@@ -253,6 +258,7 @@ SECTIONS: Final = {
         "restore",
         "compact",
         "erase",
+        "packages",
     ),
 }
 

@@ -37,7 +37,9 @@ def examine_keys(settings: Settings, note: NoteFinding) -> None:
         FILE: lambda: read_blinding_secret(settings),
     }
     readers |= {name: special[name] for name in readers if name in special}
-    if name_key_file(settings).exists():
+    if settings.log_signer is not None:
+        _examine_holder(settings, note)
+    elif name_key_file(settings).exists():
         readers[name_key_file(settings).name] = lambda: open_signer(settings)
     is_fine = True
     for name, read in readers.items():
@@ -54,6 +56,25 @@ def examine_keys(settings: Settings, note: NoteFinding) -> None:
             )
     if is_fine:
         note("keys", f"{', '.join(sorted(readers)) or 'none was made yet'}: as they should be", True)
+
+
+def _examine_holder(settings: Settings, note: NoteFinding) -> None:
+    """Whether who holds the log's key signs with it; what is signed is of no use to anybody."""
+    from time import perf_counter
+
+    from schemas.errors import ProctorError
+    from tasks.exam.log.signing import open_signer
+
+    began = perf_counter()
+    try:
+        open_signer(settings).sign({"doctor": "asks whether this key signs"})
+    except ProctorError as error:
+        note(
+            "log key", error, False, "sign in to it, or correct PROCTOR_LOG_SIGNER and PROCTOR_LOG_PUBLIC_KEY"
+        )
+    else:
+        took = f"{(perf_counter() - began) * 1000:.0f} ms"
+        note("log key", f"whoever holds it signs, in {took}: each receipt of an answer waits as long", True)
 
 
 def examine_lost_keys(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:

@@ -45,7 +45,7 @@ def examine_versions(note: Findings) -> None:
         "packages that Proctor needs",
         "; ".join(wrong) or "all of versions that go together",
         not wrong,
-        "install again with the pins: uv pip install -c constraints.txt -e .",
+        "install again what constraints.txt names: deployments/server/install-packages PYTHON EXTRA..., or make setup",
     )
 
 
@@ -302,13 +302,7 @@ def examine_models(settings: Settings, note: NoteFinding) -> None:
         note("models", error, False, f"correct {settings.registry_path}")
         return
     models = registry.models.values()
-    keyless = sorted(
-        {
-            f"{model.key_variable} (for {model.name})"
-            for model in models
-            if model.key_variable is not None and not os.environ.get(model.key_variable)
-        }
-    )
+    keyless = sorted({f"{model.key_variable} (for {model.name})" for model in models if not model.has_key})
     note(
         "models",
         f"variables that are not set here: {', '.join(keyless)}"

@@ -264,11 +264,11 @@ def _check_unlike_none(copied: Path, place: Path) -> None:
 def _restore_logs(settings: Settings) -> None:
     """Give the file of heads and the public log what was written while the backup was made."""
     from tasks.exam.log import copy_heads
-    from tasks.exam.log.signing import name_key_file
+    from tasks.exam.log.signing import has_signer
     from tasks.exam.public.log import write_public_log
     from warehouse.ledger.engine.opening import open_ledger
 
     with open_ledger(settings.ledger_address) as ledger:
-        if name_key_file(settings).exists():
+        if has_signer(settings):
             copy_heads(ledger, settings)
         write_public_log(ledger, settings)

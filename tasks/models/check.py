@@ -6,7 +6,6 @@ Is it there, under this name, with this key, at a known price?
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ class ModelCheck:
 
     Attributes:
         model: its name.
-        has_key: whether its key variable is set, or it needs none.
+        has_key: whether its key variable is set, a program gives its key, or it needs none.
         is_reachable: whether its endpoint replied.
         is_name_known: whether the endpoint knows the model's name; null where it did not get so far.
         has_price: whether both prices are registered (a simulated model needs none).
@@ -70,7 +69,6 @@ async def check_models(
 
 
 async def _check(client: ModelClient, model: RegisteredModel, unit: str) -> ModelCheck:
-    has_key = model.key_variable is None or bool(os.environ.get(model.key_variable, "").strip())
     has_price = model.is_simulated or None not in (model.input_price_usd, model.output_price_usd)
     parameters: dict[str, Any] = {name: _MOST_TOKENS for name in _LIMITS if name in model.parameters}
     request = CallRequest(
@@ -101,7 +99,7 @@ async def _check(client: ModelClient, model: RegisteredModel, unit: str) -> Mode
         )
     return ModelCheck(
         model.name,
-        has_key,
+        model.has_key,
         reply is not None,
         is_name_known,
         has_price,

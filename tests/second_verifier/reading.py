@@ -151,6 +151,7 @@ class World:
     lines: list[bytes] = field(default_factory=list)
     entries: list[dict[str, Any]] = field(default_factory=list)
     keys: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    ended: dict[str, int] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     closes: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
     banks: dict[str, Bank] = field(default_factory=dict)
@@ -347,6 +348,22 @@ def read_keys(world: World) -> None:
                 )
             else:
                 world.keys.setdefault(body["key"], (number, public))
+                if "ends" in body:
+                    _end_key(world, number, body, public)
+
+
+def _end_key(world: World, number: int, body: dict[str, Any], public: bytes) -> None:
+    """The former key ends where both have signed the change."""
+    fields = {name: body.get(name) for name in ("ends", "key", "public_key")} | {"log": "public"}
+    _, former = world.keys.get(str(body["ends"]), (0, b""))
+    if (
+        former
+        and signed_by(former, body.get("ends_signature"), fields)
+        and signed_by(public, body.get("signature"), fields)
+    ):
+        world.ended.setdefault(body["ends"], number)
+    else:
+        world.found("log_broken", f"line {number}: the change of key is not signed by both")
 
 
 def check_heads(world: World, held: Sequence[dict[str, Any]]) -> None:
@@ -389,6 +406,7 @@ def _is_signed_head(world: World, head: dict[str, Any]) -> bool:
     return (
         bool(public)
         and since <= head["number"]
+        and head["number"] < world.ended.get(str(head.get("key")), head["number"] + 1)
         and signed_by(public, head.get("signature"), fields | {"log": "public"})
     )
 

@@ -1,7 +1,8 @@
-"""The keys that sign the exam's tokens: exam keys list|rotate|confirm."""
+"""The keys that sign tokens and logs: exam keys list|rotate|rotate-log|confirm."""
 
 from __future__ import annotations
 
+import shlex
 import time
 from typing import Annotated
 
@@ -11,9 +12,10 @@ from deployments.command_line.printing import print_records, print_result
 from deployments.commands.options import AsJson
 from deployments.home import check_host, note_new_token_keys
 from schemas.settings import load_settings
-from tasks.exam.log import confirm_keys, describe_token_keys, note_keys
+from tasks.exam.log import confirm_keys, describe_token_keys, note_keys, rotate_log_key
 from tasks.exam.log.signing import open_signer
 from tasks.exam.protocol.tokens import open_keys, rotate_keys
+from tasks.exam.public.log import keep_public_head
 from warehouse.ledger.engine.logs.chain import add_entry
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.opening import open_ledger
@@ -74,6 +76,50 @@ def rotate(
         *(["Every earlier token has ended."] if now else []),
     ]
     print_result({"key_id": keys.present.key_id, "former": former}, as_json=as_json, lines=lines)
+
+
+@keys_app.command("rotate-log")
+def rotate_log(
+    signer: Annotated[
+        str, typer.Option("--signer", help="Who holds the new key: agent, agent:SOCKET, command:PROGRAM.")
+    ] = "",
+    public_key: Annotated[
+        str, typer.Option("--public-key", help="The new key, where somebody holds it.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Let a new key sign heads and receipts: one in this home, or one that somebody holds.
+
+    The public log announces it, signed by both keys; what the former signs after that counts for nothing. Stop the exam API and the
+    workers first, start them again after it, and delete the former key wherever it lies.
+
+    Example: proctor exam keys rotate-log
+
+    Example: proctor exam keys rotate-log --signer agent --public-key "$(cat log-key.pub)"
+    """
+    settings = load_settings()
+    check_host(settings)
+    with open_ledger(settings.ledger_address) as ledger:
+        former, new = rotate_log_key(ledger, settings, signer or None, public_key or None)
+        # With the new key, whatever the settings of this process say.
+        kept = settings.model_copy(
+            update={"log_signer": signer or None, "log_public_key": public_key or None}
+        )
+        keep_public_head(ledger, kept)
+    lines = [
+        f"Key {new.key_id} signs from now on; what key {former.key_id} signs after this counts for nothing.",
+        *(
+            [
+                f"Now, before any other command: proctor settings set log_signer {shlex.quote(signer)}",
+                f"and: proctor settings set log_public_key {shlex.quote(public_key)}",
+            ]
+            if signer
+            else ["Unset log_signer and log_public_key before any other command."]
+            if settings.log_signer is not None
+            else []
+        ),
+    ]
+    print_result({"key_id": new.key_id, "former": former.key_id}, as_json=as_json, lines=lines)
 
 
 @keys_app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Annotated, Any
@@ -91,7 +90,7 @@ def list_models(as_json: AsJson = False) -> None:
             "input_price_usd": model.input_price_usd,
             "output_price_usd": model.output_price_usd,
             "key_variable": model.key_variable,
-            "has_key": model.key_variable is None or bool(os.environ.get(model.key_variable)),
+            "has_key": model.has_key,
             "is_simulated": model.is_simulated,
             "batch_price_share": None if model.batch is None else model.batch.price_share,
         }
@@ -112,6 +111,9 @@ class ModelOptions:
     ]
     key_variable: Annotated[
         str, typer.Option("--key-variable", help="Environment variable with the key. Empty: none is needed.")
+    ] = ""
+    key_command: Annotated[
+        str, typer.Option("--key-command", help="Program that prints the key, in place of a variable.")
     ] = ""
     called: Annotated[str, typer.Option("--called", help="Its name at that address. Default: NAME.")] = ""
     api: Annotated[str, typer.Option("--api", help="The API that it speaks. Default: OpenAI's.")] = ""
@@ -149,7 +151,7 @@ def add(
 
     The example that `proctor init` wrote for its role goes, unless somebody has changed it.
 
-    No key is written: name the environment variable that holds it.
+    No key is written: name the environment variable that holds it, or the program that prints it.
 
     Example: proctor models add lab-2 --url https://api.lab.example/v1 --organisation Lab --key-variable LAB_API_KEY --roles candidate,reference
 
@@ -172,6 +174,7 @@ def add(
         fields["offers_schema"] = True
     provider: dict[str, Any] = {"base_url": entry.url.rstrip("/")}
     provider |= {"key_variable": entry.key_variable} if entry.key_variable else {}
+    provider |= {"key_command": entry.key_command} if entry.key_command else {}
     provider |= {"api": entry.api} if entry.api else {}
     provider |= {"is_simulated": True} if entry.is_simulated else {}
     path = load_settings().registry_path

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from pydantic import SecretStr
 
 from deployments.command_line import group_with_default
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.options import AsJson
+from schemas.asked_secrets import COMMAND, AskedSecret
 from schemas.errors import UsageError
 from schemas.settings import PREFIX, TOML_NAME, Settings, find_toml, load_settings, read_setting
 
@@ -64,18 +64,22 @@ def set_setting(
 ) -> None:
     """Write a setting into proctor.toml: the one that holds here, or a new one in this folder.
 
-    It is checked first. Passwords and addresses with passwords are not written: they stay in the environment.
+    It is checked first. Passwords and addresses with passwords are not written: they stay in the environment, or a program is named that
+    prints them.
 
     Example: proctor settings set disciplines "History, Law, Medicine"
 
     Example: proctor settings set set_size 300
+
+    Example: proctor settings set smtp_password "command:vault kv get -field=password secret/mail"
     """
     import tomlkit
 
     read = read_setting(name, value)
-    if isinstance(read, SecretStr):
+    if isinstance(read, AskedSecret) and read.program is None:
         raise UsageError(
-            f"{name} may hold a password and is not written into a file: set {PREFIX}{name.upper()}."
+            f"{name} may hold a password and is not written into a file: set {PREFIX}{name.upper()}, or give `{COMMAND}PROGRAM` for "
+            "the program that prints it."
         )
     path = find_toml() or Path.cwd() / TOML_NAME
     document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.is_file() else tomlkit.document()
@@ -90,13 +94,15 @@ def set_setting(
 
 
 def _show(value: Any) -> str:
-    if isinstance(value, SecretStr):
-        return _HIDDEN
+    if isinstance(value, AskedSecret):
+        return _HIDDEN if value.program is None else "asked of a program (not shown)"
     return ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
 
 
 def _write(value: Any) -> Any:
     """The value as TOML has it."""
+    if isinstance(value, AskedSecret):
+        return f"{COMMAND}{value.program}"
     if isinstance(value, tuple):
         return [str(one) for one in value]
     return value if isinstance(value, bool | int | float | dict) else str(value)

@@ -28,6 +28,9 @@ from .heads import name_heads_file as name_heads_file
 # Let the audit log and the public log name the keys of this home before they are used: once for each key.
 from .heads import note_keys as note_keys
 
+# Let a new key sign heads and receipts, announced by both; returns the former and the new one.
+from .rotation import rotate_log_key as rotate_log_key
+
 # The language that is asked for; raises UsageError for one that there is not.
 from .story import read_language as read_language
 
@@ -50,5 +53,6 @@ __all__ = [
     "name_heads_file",
     "note_keys",
     "read_language",
+    "rotate_log_key",
     "tell_run",
 ]

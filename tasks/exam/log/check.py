@@ -23,7 +23,7 @@ from tasks.exam.log.heads import (
     iter_kept_heads,
     name_heads_file,
 )
-from tasks.exam.log.signing import describe_head, is_signed, name_key_file, open_signer
+from tasks.exam.log.signing import describe_head, has_signer, is_signed, name_key_file, open_signer
 from tasks.exam.log.state import find_state_faults
 from tasks.exam.log.words import LogFinding
 from tasks.exam.protocol.tokens import open_keys
@@ -181,7 +181,7 @@ def _check_kept(
     if None in kept:
         yield LogFinding("kept_heads_damaged", file, f"{kept.count(None)} lines are no signed heads")
     known = {head.number: head for head in kept if head is not None}
-    if not name_key_file(settings).exists():
+    if not has_signer(settings):
         return
     own = open_signer(settings)
     missing = [
@@ -217,7 +217,7 @@ def _check_keys(connection: Connection, settings: Settings) -> Iterator[LogFindi
                 f"key {key.key_id}",
                 "it took the place of another without a command (`proctor exam keys confirm` if that was you)",
             )
-    if known and name_key_file(settings).exists():
+    if known and has_signer(settings):
         own = open_signer(settings).key_id
         if own not in {key.key_id for key in known}:
             yield LogFinding("log_key_unknown", f"key {own}", "no entry names the key of this home")
@@ -248,7 +248,7 @@ def is_log_key_lost(connection: Connection, settings: Settings) -> bool:
 
     Another host of a ledger on a server has a key of its own, and makes it when it first signs.
     """
-    if name_key_file(settings).exists() or not access.list_log_keys(connection):
+    if has_signer(settings) or not access.list_log_keys(connection):
         return False
     return not has_hosts(settings) or name_heads_file(settings).exists()
 

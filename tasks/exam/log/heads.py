@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 TOKEN_KEY_ACTIONS: Final = ("token_keys", "rotate_keys", "confirm_keys")
 # The same of each other key; where hosts share them, one that is accepted for all is the one that counts.
 HOME_KEY_ACTIONS: Final = ("home_key", "confirm_home_key", "accept_file")
-LOG_KEY_ACTIONS: Final = ("log_key", "confirm_log_key")
+LOG_KEY_ACTIONS: Final = ("log_key", "confirm_log_key", "rotate_log_key")
 REPLACED: Final = "replaced"
 # Keys of which the log has a fingerprint of the file; that of the token keys changes with each rotation.
 HOME_KEYS: Final = tuple(name for name in KEYS if name != EXAM_KEYS)

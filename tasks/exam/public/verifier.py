@@ -571,6 +571,13 @@ ENTRY = {
     "previous": is_hash,
     "body": map_of(is_text, is_anything),
 }
+ROTATION = {
+    "key": is_key_name,
+    "public_key": is_text,
+    "ends": is_key_name,
+    "ends_signature": is_text,
+    "signature": is_text,
+}
 HEAD = {"number": is_whole, "hash": is_hash, "key": is_key_name, "signed_at": is_text, "signature": is_text}
 PLAN = {
     "run": is_run,
@@ -604,6 +611,14 @@ ORDER = {
     "is_reference": is_flag,
     "order": [is_whole],
 }
+SCORE: dict[str, Any] = {
+    "model": is_text,
+    "style": is_text,
+    "question_count": is_whole,
+    "score": maybe(is_number),
+    "relative_score": maybe(is_number),
+    "pair_count": is_whole,
+}
 EDITION = {
     "edition": is_text,
     "run": is_run,
@@ -613,16 +628,7 @@ EDITION = {
     "reference_model": maybe(is_text),
     "judge": is_anything,
     "weights": map_of(is_text, is_number),
-    "scores": [
-        {
-            "model": is_text,
-            "style": is_text,
-            "question_count": is_whole,
-            "score": maybe(is_number),
-            "relative_score": maybe(is_number),
-            "pair_count": is_whole,
-        }
-    ],
+    "scores": [SCORE],
 }
 SPEAKER = {
     "session": is_text,
@@ -637,6 +643,9 @@ SPEAKER = {
     "stars": is_text,
     "answers": [maybe(is_hash)],
 }
+# Ways of counting questions with pictures (docs/verify.md, "Editions").
+TEXT_ONLY = "text_only"
+SERIES = (TEXT_ONLY, "pictures", "alt_text")
 # The end of the names of files that are pictures of disclosed questions.
 PICTURE = ".picture"
 QUESTION = {
@@ -713,6 +722,8 @@ class Log:
         self.runs: dict[str, Run] = {}
         # Name of a key: its bytes, and the number of the entry that adds it.
         self.keys: dict[str, tuple[bytes, int]] = {}
+        # The number of the entry by which another key took the place of this one.
+        self.ended: dict[str, int] = {}
         self.has_former_runs = False
         # For each file of heads that was given: the numbers of those that the log agrees with.
         self.witnessed: dict[str, list[int]] = {}
@@ -779,6 +790,22 @@ def add_key(log: Log, entry: Entry) -> None:
     if raw is None or len(raw) != 32 or sha256(raw).hexdigest()[:16] != entry.body["key"]:
         raise Malformed("the name of the key is not that of its bytes")
     log.keys.setdefault(entry.body["key"], (raw, entry.number))
+    if entry.kind == "key" and "ends" in entry.body:
+        end_key(log, entry, raw)
+
+
+def end_key(log: Log, entry: Entry, raw: bytes) -> None:
+    """Another key takes the place of a former one; both sign that it does."""
+    body = require(entry.body, ROTATION)
+    former = log.keys.get(body["ends"])
+    signed = '{{"ends":"{}","key":"{}","log":"public","public_key":"{}"}}'.format(
+        body["ends"], body["key"], body["public_key"]
+    ).encode()
+    for public, name in ((former[0] if former else b"", "ends_signature"), (raw, "signature")):
+        signature = parse_base64(body[name])
+        if not public or signature is None or not is_signed(public, signature, signed):
+            raise Malformed(f"`{name}` is not that of the key")
+    log.ended.setdefault(body["ends"], entry.number)
 
 
 def is_head_signed(log: Log, head: dict[str, Any]) -> bool:
@@ -786,6 +813,9 @@ def is_head_signed(log: Log, head: dict[str, Any]) -> bool:
     key = log.keys.get(head["key"])
     signature = parse_base64(head["signature"])
     if key is None or signature is None:
+        return False
+    # What a former key signs after its end, whoever has it by then may have signed.
+    if head["key"] in log.ended and head["number"] >= log.ended[head["key"]]:
         return False
     signed = '{{"hash":"{}","key":"{}","log":"public","number":{},"signed_at":{}}}'.format(
         head["hash"],
@@ -835,6 +865,8 @@ def check_heads(log: Log, folder: Folder, findings: Findings, given_key: str) ->
         findings.note("The last %s entries of the log have no signed head yet." % (len(log.hashes) - last))
     for key, (_, added) in log.keys.items():
         others = [number for other, number in vouched.items() if log.keys[other][1] < added]
+        if added in log.ended.values():
+            continue
         if added > 1 and not any(number >= added for number in others):
             findings.note(f"Key {key} was added by entry {added}; no head of an earlier key covers it.")
     if given_key:
@@ -1974,6 +2006,13 @@ class Tally:
         self.questions: dict[int, list[int]] = {}
         self.is_whole = True
 
+    def leave_out(self, pictured: dict[int, bool]) -> Tally:
+        """The same without the questions that show a picture."""
+        text = Tally()
+        text.is_whole = self.is_whole
+        text.questions = {number: cell for number, cell in self.questions.items() if not pictured[number]}
+        return text
+
 
 class Questions:
     """Numbers for questions (a commitment with its lineage), the same in all sets."""
@@ -2015,6 +2054,8 @@ class EditionCheck:
         self.tallies: dict[tuple[str, str], Tally] = {}
         self.question_count = 0
         self.unanswered_count = 0
+        # Whether a question shows a picture, as its first session says.
+        self.pictured: dict[int, bool] = {}
         self.seen: set[str] = set()
         self.is_read = False
 
@@ -2191,6 +2232,17 @@ class EditionCheck:
                     "judgements_wrong", "`u` does not stand exactly where there is no answer", where
                 )
                 break
+        pictures = row.get("pictures", [])
+        if not fits(pictures, [is_whole]) or sorted(set(pictures) & set(range(len(stars)))) != pictures:
+            self.findings.fault("score_wrong", "its `pictures` are not places of its set", where)
+            pictures = []
+        marked = set(pictures)
+        for place, number in enumerate(self.questions.number(known)):
+            if self.pictured.setdefault(number, place in marked) != (place in marked):
+                self.findings.fault(
+                    "score_wrong", "a question has a picture in one session and none in another", where
+                )
+                break
         if row["is_complete"]:
             questions = tally.questions
             for number, star in zip(self.questions.number(known), stars):
@@ -2204,28 +2256,67 @@ class EditionCheck:
     def check_scores(self) -> None:
         """S, R and their counts follow from the stars, for every model and style."""
         assert self.said is not None
-        weights = {name: weight for name, weight in self.said["weights"].items() if weight > 0}
-        printed: dict[tuple[str, str], dict[str, Any]] = {}
-        for row in self.said["scores"]:
-            if (row["model"], row["style"]) in printed:
-                self.findings.fault(
-                    "score_wrong",
-                    "{} in style {} has two scores".format(row["model"], row["style"]),
-                    self.inside,
-                )
-            printed[row["model"], row["style"]] = row
         if self.unanswered_count:
             self.findings.note(
                 "edition {}: {} of {} questions were not answered and count 0".format(
                     self.entry.body["edition"], self.unanswered_count, self.question_count
                 )
             )
-        for key, tally in sorted(self.tallies.items()):
+        scope, series = self.said.get("picture_scope"), self.said.get("series", [])
+        shape = [{**SCORE, "series": is_text}]
+        if not fits(series, shape) or any(row["series"] not in SERIES for row in series):
+            self.findings.fault(
+                "score_wrong", "`series` is no list of scores with and without pictures", self.inside
+            )
+            return
+        told = {row["series"] for row in series}
+        if scope not in ((TEXT_ONLY, "pictures") if any(self.pictured.values()) else (None, *SERIES[:2])) or (
+            scope == "pictures" and "alt_text" in told
+        ):
+            self.findings.fault(
+                "score_wrong", "its scores mix candidates that saw pictures and others", self.inside
+            )
+        self.check_lines(self.said["scores"], scope == TEXT_ONLY, None, "")
+        for name in SERIES if scope is not None else ():
+            rows = [row for row in series if row["series"] == name]
+            keys = None if name == TEXT_ONLY else {(row["model"], row["style"]) for row in rows}
+            self.check_lines(rows, name == TEXT_ONLY, keys, f", series {name}")
+
+    def check_lines(
+        self,
+        rows: list[dict[str, Any]],
+        is_text_only: bool,
+        keys: set[tuple[str, str]] | None,
+        of_series: str,
+    ) -> None:
+        """The scores of one way of counting.
+
+        Those of some models and styles alone where `keys` names them.
+        """
+        assert self.said is not None
+        weights = {name: weight for name, weight in self.said["weights"].items() if weight > 0}
+        printed: dict[tuple[str, str], dict[str, Any]] = {}
+        for line in rows:
+            if (line["model"], line["style"]) in printed:
+                self.findings.fault(
+                    "score_wrong",
+                    "{} in style {} has two scores".format(line["model"], line["style"]),
+                    self.inside,
+                )
+            printed[line["model"], line["style"]] = line
+        tallies = {
+            key: tally.leave_out(self.pictured) if is_text_only else tally
+            for key, tally in self.tallies.items()
+            if keys is None or key in keys
+        }
+        for key, tally in sorted(tallies.items()):
             row = printed.pop(key, None)
-            where = "{} in style {} of edition {}".format(key[0], key[1], self.entry.body["edition"])
+            where = "{} in style {} of edition {}{}".format(
+                key[0], key[1], self.entry.body["edition"], of_series
+            )
             if not tally.is_whole:
                 continue
-            reference = self.tallies.get((self.said["reference_model"] or "", key[1]), Tally())
+            reference = tallies.get((self.said["reference_model"] or "", key[1]), Tally())
             self.check_score(row, tally, reference, weights, key[0] == self.said["reference_model"], where)
         for (model, style), row in sorted(printed.items()):
             if (

@@ -1,6 +1,6 @@
 """The model registry: one YAML file with every endpoint and model that Proctor may call.
 
-It holds the *names* of the environment variables with API keys, never keys.
+It names the environment variables that hold API keys, or programs that give them; it holds no key.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from schemas.errors import RegistryError, suggest
+from schemas.asked_secrets import ask_secret
+from schemas.errors import ProctorError, RegistryError, suggest
 from tasks.models.providers import PROVIDERS
 from tasks.models.registry.batch_terms import BatchTerms, parse_batch_terms
 from tasks.models.registry.file import (
@@ -40,6 +41,7 @@ PROVIDER_FIELDS = (
     "base_url",
     "api",
     "key_variable",
+    "key_command",
     "requests_per_minute",
     "max_concurrency",
     "is_simulated",
@@ -82,7 +84,8 @@ class RegisteredModel:
         base_model: the registered model that a thinking or search variant is a variant of.
         endpoint_model: the name that is sent to the endpoint.
         base_url: address of the endpoint, up to and including `/v1`; `simulated` for the local model server.
-        key_variable: environment variable with the API key; null where none is needed.
+        key_variable: environment variable with the API key; null where none is needed, or a program gives it.
+        key_command: program that prints the API key, with its arguments; null where none is asked.
         parameters: sent with every request (`temperature`, `max_tokens`, `stream`, …).
         input_price_usd: price of a million input tokens; null when unknown.
         output_price_usd: price of a million output tokens; null when unknown.
@@ -125,6 +128,14 @@ class RegisteredModel:
     api: str = DEFAULT_API
     judge_kind: str = DEFAULT_JUDGE_KIND
     sees_pictures: bool = False
+    key_command: str | None = None
+
+    @property
+    def has_key(self) -> bool:
+        """Whether its key is set, or it needs none; a program that gives it is not asked here."""
+        if self.key_command is not None or self.key_variable is None:
+            return True
+        return bool(os.environ.get(self.key_variable, "").strip())
 
 
 @dataclass(frozen=True)
@@ -247,7 +258,14 @@ def read_address(model: RegisteredModel, simulated_url: str | None = None) -> st
 
 
 def read_api_key(model: RegisteredModel) -> str:
-    """The API key from the environment; a word without meaning where the endpoint needs none."""
+    """The API key, from the environment or a program; `none` where none is needed."""
+    if model.key_command is not None:
+        try:
+            return ask_secret(model.key_command)
+        except ProctorError as error:
+            raise RegistryError(
+                f"Model {model.name!r} needs the API key of {model.provider!r}. {error}"
+            ) from None
     if model.key_variable is None:
         return "none"
     key = os.environ.get(model.key_variable, "").strip()
@@ -282,6 +300,12 @@ def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
             "this is not the name of an environment variable",
             "Give the variable's name; never put the key itself in the registry",
         )
+    if variable is not None and read_text(place, entry, "key_command") is not None:
+        raise place.error(
+            "key_command",
+            "the provider has a key_variable, too",
+            "Name one of them: the variable that holds the key, or the program that prints it",
+        )
     _limits(place, entry)
     read_flag(place, entry, "is_simulated", default=False)
 
@@ -315,6 +339,7 @@ def _parse_model(
         endpoint_model=read_text(place, entry, "endpoint_model") or place.name,
         base_url=url,
         key_variable=read_text(place, provider, "key_variable"),
+        key_command=read_text(place, provider, "key_command"),
         parameters=_parameters(place, entry),
         input_price_usd=read_number(place, entry, "input_price_usd"),
         output_price_usd=read_number(place, entry, "output_price_usd"),

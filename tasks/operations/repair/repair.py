@@ -20,8 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import SecretStr
-
+from schemas.asked_secrets import AskedSecret
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tasks.operations.reconcile import reconcile
@@ -207,9 +206,9 @@ def _staged(settings: Settings, found: Repair, files: Sequence[StoreFile]) -> It
             copies[file.path] = joined or copy_store(file.path, folder)
         values: dict[str, object] = {}
         if (ledger := ledger_file(settings.ledger_address)) is not None:
-            values["ledger_url"] = SecretStr(f"sqlite:///{copies[ledger.path]}")
+            values["ledger_url"] = AskedSecret(f"sqlite:///{copies[ledger.path]}")
         if catalog is not None:
-            values["lake_catalog"] = SecretStr(f"sqlite:{copies[catalog.path]}")
+            values["lake_catalog"] = AskedSecret(f"sqlite:{copies[catalog.path]}")
         yield _Stage(settings.model_copy(update=values), copies)
     finally:
         shutil.rmtree(top, ignore_errors=True)

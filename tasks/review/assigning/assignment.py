@@ -103,7 +103,12 @@ def assign_batch(
     # Only what identifies a question is held for all of them; their texts are taken from the frame part by part.
     first = (
         questions.lazy()
-        .select("question_uuid", "revision", "discipline")
+        .select(
+            "question_uuid",
+            "revision",
+            "discipline",
+            has_answer=(pl.col("answer").list.len() > 0).fill_null(value=False),
+        )
         .with_row_index("place")
         .unique("question_uuid", keep="first", maintain_order=True)
         .collect()
@@ -125,7 +130,9 @@ def assign_batch(
                 f"Review batch {batch_id!r} exists already and does not hold {fresh.height} of the {first.height} "
                 "questions. Give the new ones a batch of their own."
             )
-        waiting = [Waiting(*row) for row in fresh.select("question_uuid", "discipline").iter_rows()]
+        waiting = [
+            Waiting(*row) for row in fresh.select("question_uuid", "discipline", "has_answer").iter_rows()
+        ]
         capacities = {one.user_id: one.compute_capacity(settings) for one in people}
         plan = plan_assignments(
             waiting,

@@ -240,7 +240,8 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Submi
                     "Keep one of the decisions. Nothing was recorded."
                 )
             seen.add(given.question_uuid)
-            if faults := find_faults(items[given.question_uuid].content, given):
+            item = items[given.question_uuid]
+            if faults := find_faults(item.content, given, item.notes):
                 raise UsageError(
                     f"Question {given.question_uuid}, {faults[0].field}: {faults[0].message}. Nothing was recorded."
                 )

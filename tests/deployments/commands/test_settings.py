@@ -145,6 +145,30 @@ def test_a_name_is_registered_once_and_replaced_where_that_is_asked(registry: Pa
     assert read_registry(registry).get("lab-1").endpoint_model == "other"
 
 
+def test_a_provider_goes_with_its_last_model_unless_people_gave_it_limits(registry: Path) -> None:
+    def name_providers() -> list[str]:
+        return list(yaml.safe_load(registry.read_text())["providers"])
+
+    for port in (8000, 8001):
+        add_model(registry, "own-1", ENTRY, {"base_url": f"http://127.0.0.1:{port}/v1"}, is_replaced=True)
+    corrected = read_registry(registry).get("own-1")
+    assert (corrected.base_url, name_providers()) == ("http://127.0.0.1:8001/v1", ["lab", corrected.provider])
+    # A second model keeps it, the last one takes it along.
+    add_model(registry, "own-2", ENTRY, {"base_url": "http://127.0.0.1:8001/v1"})
+    remove_model(registry, "own-1")
+    assert name_providers() == ["lab", corrected.provider]
+    remove_model(registry, "own-2")
+    assert name_providers() == ["lab"]
+
+    limited = registry.read_text().replace(
+        "providers:\n", "providers:\n  slow: {base_url: http://127.0.0.1:9/v1, max_concurrency: 1}\n"
+    )
+    registry.write_text(limited)
+    add_model(registry, "own-3", ENTRY, {"base_url": "http://127.0.0.1:9/v1"})
+    remove_model(registry, "own-3")
+    assert name_providers() == ["slow", "lab"]
+
+
 def test_what_the_registry_would_refuse_leaves_the_file_as_it_was(registry: Path) -> None:
     with pytest.raises(RegistryError, match="'judg' is unknown") as refused:
         add_model(registry, "lab-2", ENTRY | {"roles": ["judg"]}, {"base_url": "http://127.0.0.1:8000/v1"})
@@ -169,3 +193,17 @@ def test_a_model_that_another_is_a_variant_of_is_not_taken_out(registry: Path) -
     with pytest.raises(RegistryError, match="lab-1"):
         remove_model(registry, "lab-1")
     assert registry.read_text() == before
+
+
+def test_a_password_is_not_written_into_a_file_and_the_program_that_prints_it_is(folder: Path) -> None:
+    refused = invoke(HOME, "settings", "set", "smtp_password", "hunter2")
+    assert refused.exit_code == 2
+    assert not (folder / "proctor.toml").exists()
+    assert invoke(HOME, "settings", "set", "smtp_password", "command:printf hunter2").exit_code == 0
+    assert 'smtp_password = "command:printf hunter2"' in (folder / "proctor.toml").read_text()
+    password = load_settings().smtp_password
+    assert password is not None
+    assert password.get_secret_value() == "hunter2"
+    shown = invoke(HOME, "settings", "list", "--changed").stdout
+    assert "asked of a program (not shown)" in shown
+    assert "hunter2" not in shown

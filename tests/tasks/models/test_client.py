@@ -375,3 +375,17 @@ def test_a_call_that_is_cancelled_before_it_is_sent_is_not_mistaken_for_one_in_f
     with start_server(sim={"faults": {"rate_limit": 1.0, "retry_after_s": 5}}) as server:
         cancel_calls(ledger, server.url, "cancelled-before", 2)
     assert (read_row(ledger)["status"], read_row(ledger)["error"]) == ("failed", "cancelled")
+
+
+def test_a_key_that_a_program_gives_is_sent_and_reaches_no_log(
+    ledger: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with start_server() as server:
+        call_one(ledger, server.url, model=make_model(key_command="printf SECRETKEY78"))
+        assert server.state.requests["sim"] == 1
+        with pytest.raises(RegistryError, match=r"needs the API key of .*'false'.* ended with 1") as caught:
+            call_one(ledger, server.url, model=make_model(key_command="false SECRETKEY78"))
+        assert server.state.requests["sim"] == 1
+    said = str(caught.value) + "".join(record.getMessage() for record in caplog.records)
+    assert "SECRETKEY78" not in said

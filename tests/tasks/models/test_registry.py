@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import RegistryError
-from tasks.models.registry.models import Registry, check_callable, read_registry
+from tasks.models.registry.models import Registry, check_callable, read_api_key, read_registry
 
 REGISTRY = """\
 providers:
@@ -253,3 +253,16 @@ def test_an_interval_is_a_whole_number_of_months(tmp_path: Path, value: str) -> 
     text = REGISTRY.replace("    mode: thinking\n", f"    mode: thinking\n    reexamine_every: {value}\n")
     with pytest.raises(RegistryError, match="field `reexamine_every`"):
         read_registry(write(tmp_path, text))
+
+
+def test_a_provider_has_its_key_from_a_variable_or_from_a_program(tmp_path: Path) -> None:
+    path = tmp_path / "models.yaml"
+    path.write_text(REGISTRY.replace("key_variable: LAB_KEY", "key_command: printf one-key"))
+    model = read_registry(path).get("lab-1")
+    assert (model.key_variable, model.key_command, model.has_key) == (None, "printf one-key", True)
+    assert read_api_key(model) == "one-key"
+    path.write_text(
+        REGISTRY.replace("key_variable: LAB_KEY", "key_variable: LAB_KEY\n    key_command: printf one-key")
+    )
+    with pytest.raises(RegistryError, match="has a key_variable, too"):
+        read_registry(path)

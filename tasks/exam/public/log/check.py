@@ -16,7 +16,7 @@ from schemas.errors import UsageError
 from schemas.ledger.engine import PublicLine
 from schemas.settings import Settings
 from tasks.exam.log import LogFinding
-from tasks.exam.log.signing import name_key_file, open_signer
+from tasks.exam.log.signing import has_signer, open_signer
 from tasks.exam.public.log.heads import SIGN
 from tasks.exam.public.log.log_file import name_log_file
 from tasks.exam.public.log.signed_heads import PublicSignedHead, iter_heads, name_public_heads_file
@@ -165,6 +165,7 @@ def _check_heads(
 ) -> Iterator[LogFinding]:
     steps = public_log.list_public_entries(connection, [BEGIN, KEY])
     keys = {step.body["key"]: step.body["public_key"] for step in steps}
+    ended = {step.body["ends"]: step.number for step in steps if "ends" in step.body}
     last = public_log.read_public_head(connection).number
     before = 0
     for place, head in enumerate(heads, start=1):
@@ -187,6 +188,8 @@ def _check_heads(
             yield LogFinding(
                 "public_head_wrong", where, f"the signature of key {head.key} is not good", head.number
             )
+        elif head.number >= ended.get(head.key, head.number + 1):
+            yield LogFinding("public_head_wrong", where, f"key {head.key} signed after its end", head.number)
 
 
 def _check_signings(
@@ -194,7 +197,7 @@ def _check_signings(
 ) -> Iterator[LogFinding]:
     """Every head that the audit log says was signed here is in the file."""
     kept = {digest_text(head.signature) for head in heads if head is not None}
-    if not name_key_file(settings).exists():
+    if not has_signer(settings):
         return
     own = open_signer(settings).key_id
     for entry in access.iter_targets(connection, (SIGN,)):
