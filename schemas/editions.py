@@ -29,6 +29,9 @@ from schemas.vocabulary import DISCIPLINES
 # The row over all disciplines together, where a table has one row for each of them and one for the whole.
 ALL_DISCIPLINES = "all"
 
+# Ways of counting questions with pictures.
+TEXT_ONLY, PICTURES, ALT_TEXT = "text_only", "pictures", "alt_text"
+
 EDITION_ID = Column("edition_id", "text", "The edition: run and revision, as in 2026-12/1.", required=True)
 DISCIPLINE_OR_ALL = Column(
     "discipline",
@@ -151,6 +154,13 @@ EDITIONS = Table(
             low=0,
         ),
         Column("exam_prompt_versions", "texts", "Versions of the prompts that the candidates got."),
+        Column(
+            "picture_scope",
+            "text",
+            "What S, R, ranks and pairs rest on where questions with pictures were asked: `pictures`: on all questions, as every candidate saw "
+            "them; `text_only`: on questions without pictures, as one did not. Null where none was asked.",
+            allowed=(PICTURES, TEXT_ONLY),
+        ),
         Column("disciplines", "texts", "The disciplines of S.", required=True),
         Column("weights", "text", "Their fixed weights in S, as a JSON object.", required=True),
         _count("candidate_count", "Candidates with a score under any prompt style."),
@@ -340,6 +350,51 @@ EDITION_SCORES = Table(
     ),
 )
 
+EDITION_SERIES = Table(
+    name="edition_series",
+    grain="One row per edition with questions that have pictures, candidate, prompt style, way of counting them and discipline, and one over all.",
+    key=("edition_id", "model", "prompt_style", "series", "discipline"),
+    unit="an edition",
+    stage="publish",
+    is_frozen=True,
+    partition_by="month",
+    own_columns=(
+        EDITION_ID,
+        RUN_ID,
+        MONTH,
+        MODEL,
+        ORGANISATION,
+        PROMPT_STYLE,
+        Column(
+            "series",
+            "text",
+            "What is counted: `text_only`: questions without pictures, of every candidate; `pictures`: all questions, of a candidate that saw "
+            "the pictures; `alt_text`: all questions, of one that was told in words what they show. One that did both has the first alone.",
+            required=True,
+            allowed=(TEXT_ONLY, PICTURES, ALT_TEXT),
+        ),
+        DISCIPLINE_OR_ALL,
+        _count("question_count", "Questions counted over the repeats."),
+        _count("picture_count", "Of these, those with pictures."),
+        _score("score", "S of these questions; null where a discipline that has weight is missing."),
+        _score("score_se", "Standard error of S from the drawing of the questions."),
+        _score("score_low", "Lower end of the 95% interval of S."),
+        _score("score_high", "Upper end of it."),
+        _score(
+            "relative_score",
+            "R of these questions; null where the reference is not in the series.",
+            high=None,
+        ),
+        _score("relative_low", "Lower end of the 95% interval of R.", high=None),
+        _score("relative_high", "Upper end of it.", high=None),
+        Column("rank", "int", "Place by S within edition, style and series.", low=1),
+        Column("rank_low", "int", "Best place that the data do not rule out.", low=1),
+        Column("rank_high", "int", "Worst place that they do not rule out.", low=1),
+        _count("pair_count", "Questions that R rests on, repeats counted."),
+        IS_SIMULATED,
+    ),
+)
+
 EDITION_PAIRS = Table(
     name="edition_pairs",
     grain="One row per edition, prompt style and pair of candidates over all disciplines, and one per discipline that both sat.",
@@ -474,6 +529,13 @@ EDITION_ITEMS = Table(
         Column("discrimination_se", "float", "Its standard error."),
         Column("difficulty", "float", "How hard it is, in logits: b of the model.", required=True),
         Column("difficulty_se", "float", "Its standard error."),
+        Column(
+            "error_correlation",
+            "float",
+            "How the errors of difficulty and log discrimination go together; null before it was published.",
+            low=-1,
+            high=1,
+        ),
         Column("fit", "float", "Mean square of the standardised residuals, weighted (infit); 1 is expected."),
         Column(
             "is_misfit",

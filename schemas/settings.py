@@ -32,11 +32,14 @@ TOML_NAME = "proctor.toml"
 # Where it lies elsewhere: set for what this home starts in the background, whose working folder is another.
 TOML_VARIABLE = "PROCTOR_CONFIG"
 SHARED_VARIABLE = "PROCTOR_SHARED"
+# Set for commands that `proctor start` runs: what comes next is the guide's to say.
+GUIDED_VARIABLE = "PROCTOR_GUIDED"
 # Variables that the code reads and that are no settings. Names with one of the endings are free: tests read the first,
 # a model registry may name the second.
 OTHER_VARIABLES = frozenset(
     {
         TOML_VARIABLE,
+        GUIDED_VARIABLE,
         "PROCTOR_QUIET",
         "PROCTOR_SEED",
         "PROCTOR_SHARED_DATA",

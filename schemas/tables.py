@@ -83,6 +83,7 @@ TABLES: dict[str, Table] = {
         editions.EDITION_ITEMS,
         editions.EDITION_FITS,
         editions.EDITION_STANDINGS,
+        editions.EDITION_SERIES,
         editions.IMPROVEMENTS,
         scores.GSCORES,
         scores.EXTERNAL_SCORES,

@@ -86,7 +86,14 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "review": "a workbook that a person filled in is written and read as all of them are, opened by the guard",
         "statistics": "ratings with intervals, tests, overlaps and replays",
     },
+    "proof": {
+        "exam": "the closed sessions of both stores are compared, and findings are those of the audit log",
+        "ingest": "originals are found in the archive, where they lie by their hash",
+        "judging": "the call behind a judgement is named again from what the judge was asked",
+        "models": "the registry's file as a unit of a stage",
+    },
     "report": {
+        "proof": "the report's files are closed as they were written",
         "contamination": "the page of leaks shows the leak watch by the same calculation as the command",
         "gscore": "the page shows agreement with people by the same calculation as the command",
         "statistics": "the fitted curve of score against release date, and rank correlations",

@@ -77,7 +77,7 @@ class Command(TyperCommand):
         except ProctorError as error:
             print_error(str(error), error.exit_code, as_json=as_json)
             raise typer.Exit(error.exit_code) from None
-        except (KeyboardInterrupt, RuntimeError) as error:
+        except (KeyboardInterrupt, Exception) as error:
             if not is_interruption(error):
                 raise
             print_error(

@@ -57,6 +57,11 @@ COMMANDS: Final = (
         "doctor", "operate.operations", "Check the installation and the data: programs, versions and stores."
     ),
     Listed(
+        "witness",
+        "exam.witness",
+        "Be a witness: check the public log, and keep its last signed head.",
+    ),
+    Listed(
         "erase", "operate.erase", "Erase the raw texts of answers, reasoning, and what judges wrote of them."
     ),
     Listed("demo", "operate.demo", "Run a whole exam of two months on our own sample papers."),
@@ -223,6 +228,7 @@ SECTIONS: Final = {
         "runs",
         "unparsed",
         "approvals",
+        "witness",
     ),
     "How far the judges can be believed": ("calibrate", "drift", "errors", "recalibrate", "stability"),
     "Read the results": (

@@ -44,12 +44,17 @@ def report_demo_league(settings: Settings, *, is_new: bool) -> Path:
     A league that was not played on keeps its page: it compares with the standings as they were then.
     """
     from tasks.league.statistics import StatisticsRequest, write_statistics
+    from tasks.proof import close_report
     from tasks.report import render_league
     from warehouse.lake import open_lake
+    from warehouse.ledger.engine.opening import open_ledger
 
     page = settings.home / "reports" / f"league-{LEAGUE}.html"
     if page.exists() and not is_new:
         return page
     with open_lake(settings) as lake:
         write_statistics(lake, LEAGUE, StatisticsRequest(seed=0, resamples=2_000, repeats=20))
-        return render_league(lake.run_named, LEAGUE, settings.home / "reports")
+        written = render_league(lake.run_named, LEAGUE, settings.home / "reports")
+    with open_ledger(settings.ledger_address) as ledger:
+        close_report(ledger, settings, settings.home / "reports")
+    return written

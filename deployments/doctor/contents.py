@@ -149,6 +149,23 @@ def examine_audit_log(settings: Settings, ledger: Ledger, note: NoteFinding) -> 
     )
 
 
+def examine_stages(settings: Settings, ledger: Ledger, lake: Lake | None, note: NoteFinding) -> None:
+    """Whether every stage is as it was closed; rows of the lake are looked at elsewhere."""
+    from tasks.proof import check_stages
+    from tasks.running import Progress
+
+    with Progress("doctor: stages") as progress:
+        proof = check_stages(ledger, lake, settings, progress.advance, with_rows=False)
+    note(
+        "stages",
+        f"{len(proof.findings)} findings: {name_some(sorted({found.name for found in proof.findings}))} (proctor exam audit)"
+        if proof.findings
+        else f"{proof.unit_count} units and {proof.original_count} originals as they were closed",
+        not proof.findings,
+        _FROM_ONE,
+    )
+
+
 def examine_public_log(settings: Settings, ledger: Ledger, note: NoteFinding) -> None:
     """Whether the public folder is there, and the public log as it was written."""
     from tasks.exam.public.log import SIGN, check_public_log, name_log_file

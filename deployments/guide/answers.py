@@ -12,7 +12,7 @@ import typer
 class GivenAnswers:
     """What is answered beforehand; the rest is asked for."""
 
-    papers: Annotated[str, typer.Option("--papers", help="Folder or file of exam papers.")] = ""
+    papers: Annotated[str, typer.Argument(help="Folder or file of exam papers.")] = ""
     annotators: Annotated[str, typer.Option("--annotators", help="Who reviews, with commas.")] = ""
     url: Annotated[str, typer.Option("--url", help="Address of the candidates' API.")] = ""
     key_variable: Annotated[

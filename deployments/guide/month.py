@@ -1,66 +1,84 @@
 """From papers to a leaderboard: each step looks at what is there, and does what is missing.
 
-A step is one or a few commands of ours, each printed before it runs; stopped anywhere, the guide goes on from there.
+A step is one or a few commands of ours, each printed before it runs; stopped anywhere, the guide continues from there.
 """
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from deployments.guide.answers import GivenAnswers
-from deployments.guide.seats import register_models
+from deployments.guide.seats import has_own_models, register_models
 from deployments.guide.talking import StepError, Talk, split_names
 from schemas.errors import INTERRUPTED, UsageError
-from schemas.settings import is_home, load_settings, read_setting
+from schemas.settings import HOME_NAME, is_home, load_settings, read_setting
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.models.registry import SIMULATED_URL
+from tasks.review import LANGUAGES
 
 # More questions than this are no first month.
 _MOST_QUESTIONS: Final = 1_000
 _UNKNOWN: Final = "unknown"
+_NONE: Final = "none"
 # Fewer of a discipline tell nothing of it.
 _LEAST_SHARE: Final = 3
 # What two people would look at for longer than this is begun with a part of it.
 _LONG_REVIEW_DAYS: Final = 10
 _SHORT_REVIEW_DAYS: Final = 5
+# The root of a clone, where `make demo` keeps a home of its own.
+_CLONE: Final = Path(__file__).resolve().parents[2]
+_OWN_FOLDER: Final = "exam"
+_WORKBOOKS: Final = "workbooks"
+_WAYS: Final = ("desk", "workbooks", "import")
 
 
 def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = False) -> int:
-    """Go from papers to a leaderboard as far as it goes now; returns the exit code.
+    """Go from papers to a month's leaderboard as far as it goes now; returns the exit code.
+
+    The month is the present one where none is named.
 
     Raises UsageError where something must be answered and nobody can be asked.
     """
     talk = Talk(is_silent)
     talk.tell(
-        "Your own first month: papers, review, models, a plan with its cost, the exam, the leaderboard.\n"
-        "Each step is a command that is printed before it runs. Ctrl-C stops; `proctor start` goes on from there."
+        "Your own exam: papers, review, models, a plan with its cost, the exam, the leaderboard.\n"
+        "Each step is a command that is printed before it runs. Ctrl-C stops; `proctor start` continues from there."
     )
+    exam_month = month or f"{datetime.now(UTC):%Y-%m}"
     try:
-        _make_home(talk)
-        _read_papers(talk, answers)
-        if not _review(talk, answers):
-            talk.tell(f"When they have decided: {_write_command(answers, month, is_silent=is_silent)}")
-            return 0
-        published = {str(one["month"]) for one in talk.read("sql", "editions_published")}
-        if not published or (month and month not in published):
+        answers = _make_home(talk, answers)
+        published = _list_months(talk)
+        if exam_month not in published or answers.papers:
+            _read_papers(talk, answers, is_later=bool(published))
+            if not _review(talk, answers):
+                talk.tell(f"When they have decided: {_write_command(answers, month, is_silent=is_silent)}")
+                return 0
+        if exam_month not in published:
             register_models(talk, answers)
             _shape_exam(talk, answers)
-            if code := _hold_exam(talk, month):
+            if code := _hold_exam(talk, exam_month):
                 return code
-        if talk.read("sql", "editions_published"):
-            _show_board(talk)
+        if exam_month in _list_months(talk):
+            _show_board(talk, exam_month)
         return 0
     except StepError as error:
         if error.code != INTERRUPTED:
             talk.tell(
-                "The step did not end well; what to do stands above. `proctor start` goes on from there."
+                "The step did not end well; what to do stands above. `proctor start` continues from there."
             )
         return error.code
+
+
+def _list_months(talk: Talk) -> set[str]:
+    """The months of which an edition is published."""
+    return {str(one["month"]) for one in talk.read("sql", "editions_published")}
 
 
 def _write_command(answers: GivenAnswers, month: str, *, is_silent: bool) -> str:
@@ -77,22 +95,43 @@ def _write_command(answers: GivenAnswers, month: str, *, is_silent: bool) -> str
     return shlex.join([*words, *(["--yes"] if is_silent and answers.candidates else [])])
 
 
-def _make_home(talk: Talk) -> None:
-    home = load_settings().home
+def _make_home(talk: Talk, answers: GivenAnswers) -> GivenAnswers:
+    """Find or make the home; the answers name the papers from wherever it lies."""
     talk.head(1, "A home for everything that is kept")
+    if Path.cwd() == _CLONE and "PROCTOR_HOME" not in os.environ and not has_own_models():
+        answers = _leave_clone(talk, answers)
+    home = load_settings().home
     if is_home(home):
         talk.tell(f"{home.resolve()} is there.")
-        return
+        return answers
     talk.run("init")
     load_settings.cache_clear()
+    return answers
 
 
-def _read_papers(talk: Talk, answers: GivenAnswers) -> None:
+def _leave_clone(talk: Talk, answers: GivenAnswers) -> GivenAnswers:
+    """Keep one's own exam in a folder of its own: beside the code lies the demo's home."""
+    if answers.papers:
+        answers = replace(answers, papers=str(Path(answers.papers).expanduser().resolve()))
+    folder = Path(_OWN_FOLDER).resolve()
+    folder.mkdir(exist_ok=True)
+    os.chdir(folder)
+    os.environ["PROCTOR_HOME"] = HOME_NAME
+    load_settings.cache_clear()
+    talk.tell(f"Your exam is kept in {folder}. Type other commands of proctor there: cd {_OWN_FOLDER}")
+    return answers
+
+
+def _read_papers(talk: Talk, answers: GivenAnswers, *, is_later: bool) -> None:
     talk.head(2, "Papers become questions")
-    if answers.papers or not _count_read(talk):
-        papers = talk.ask(
-            "Folder with your exam papers", given=answers.papers, option="--papers", check=_check_papers
-        )
+    papers = answers.papers
+    if not _count_read(talk):
+        papers = talk.ask("Folder with your exam papers", given=papers, option="PAPERS", check=_check_papers)
+    elif is_later and not papers:
+        # No question is put to an organisation twice: a later month lives on what is new.
+        papers = talk.ask("Folder with more papers (`none` for none)", _NONE, check=_check_more)
+    if papers and papers != _NONE:
+        _check_papers(papers)
         talk.run("ingest", str(Path(papers).expanduser()), may_refuse=True)
     read = _count_read(talk)
     if not read:
@@ -117,21 +156,21 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
     people = [
         one for one in talk.read("exam", "user", "list") if one["role"] == "annotator" and one["is_active"]
     ]
-    if not _count_bank(talk):
+    is_open = any(one["status"] == "open" for one in _list_batches(talk))
+    if not is_open and _wants_batch(talk):
         if len(people) < needed:
             _add_annotators(talk, answers, [one["user_id"] for one in people], needed)
-        if not any(one["status"] == "open" for one in _list_batches(talk)):
-            _shorten_review(talk)
-            talk.run("review", "assign", may_refuse=True)
-    while open_batches := [one for one in _list_batches(talk) if one["status"] == "open"]:
+        _shorten_review(talk)
+        talk.run("review", "assign", may_refuse=True)
+    while any(one["status"] == "open" for one in _list_batches(talk)):
         talk.run("review", "status")
-        talk.tell(
-            f"Batches that wait for decisions: {len(open_batches)}. People decide in the browser, at the address that the desk prints, each "
-            "with their own name and password; or in workbooks (proctor review export workbooks, then proctor review import workbooks/*.xlsx)."
-        )
-        if talk.is_silent or not talk.confirm("Open the desk now? Ctrl-C comes back here", default=True):
+        if (count := _count_bank(talk)) and talk.confirm(
+            f"The bank has {count} questions already. Hold the exam with them, without waiting for these decisions?",
+            default=True,
+        ):
+            break
+        if not _decide(talk):
             return False
-        _serve(talk)
     if not _count_bank(talk):
         talk.run("dedupe", "run")
     count = _count_bank(talk)
@@ -142,12 +181,67 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
     return True
 
 
+def _wants_batch(talk: Talk) -> bool:
+    """Whether questions that wait are given out now: for an empty bank, or as somebody says."""
+    waiting = _count_waiting(talk)
+    if not waiting or not _count_bank(talk):
+        return not _count_bank(talk)
+    return not talk.is_silent and talk.confirm(
+        f"{waiting} questions wait for review. Give a batch of them out now?", default=False
+    )
+
+
+def _decide(talk: Talk) -> bool:
+    """Let people decide at the desk or in workbooks; false where the guide waits for them."""
+    if talk.is_silent:
+        talk.tell(
+            "People decide in the browser (proctor web), each with their own name and password; or in workbooks: proctor review export "
+            f"{_WORKBOOKS}, and when they are filled in, proctor review import {_WORKBOOKS}"
+        )
+        return False
+
+    def check(way: str) -> None:
+        if way not in _WAYS:
+            raise UsageError(f"{way} is not one of {', '.join(_WAYS)}.")
+
+    talk.tell(
+        "Each annotator decides alone: at the desk in the browser, or in a workbook for Excel. Filled workbooks are imported here."
+    )
+    way = talk.ask(f"How do they decide now? ({', '.join(_WAYS)})", _WAYS[0], check=check)
+    if way == "desk":
+        talk.tell("The desk's address follows. Ctrl-C ends it and comes back here.")
+        _serve(talk)
+        return True
+    if way == "import":
+        folder = talk.ask("Folder with the filled workbooks", _WORKBOOKS, check=_check_papers)
+        talk.run("review", "import", folder, may_refuse=True)
+        return True
+    language = talk.ask(
+        "Language of the workbooks (zh, en, or theirs: that of most questions)",
+        "theirs",
+        check=_check_language,
+    )
+    talk.run("review", "export", _WORKBOOKS, *([] if language == "theirs" else ["--language", language]))
+    talk.tell(f"Give each annotator the workbook of their name; filled in, put it back into {_WORKBOOKS}.")
+    return False
+
+
+def _check_language(language: str) -> None:
+    if language not in (*LANGUAGES, "theirs"):
+        raise UsageError(f"{language} is not one of {', '.join(LANGUAGES)}, theirs.")
+
+
+def _check_more(papers: str) -> None:
+    if papers != _NONE:
+        _check_papers(papers)
+
+
 def _check_papers(papers: str) -> None:
     path = Path(papers).expanduser()
     if not path.exists():
-        raise UsageError(f"There is no file and no folder {papers}. Give the folder with the papers.")
+        raise UsageError(f"There is no file and no folder {papers}. Give the one that is meant.")
     if path.is_dir() and not any(one.is_file() for one in path.rglob("*")):
-        raise UsageError(f"The folder {papers} holds no file. Give the folder with the papers.")
+        raise UsageError(f"The folder {papers} holds no file. Give the one that is meant.")
 
 
 def _add_annotators(talk: Talk, answers: GivenAnswers, known: Sequence[str], needed: int) -> None:
@@ -288,7 +382,7 @@ def _ask_setting(
 def _hold_exam(talk: Talk, month: str) -> int:
     """The exit code of the month; 0, too, where it is not wanted now."""
     talk.head(6, "The exam")
-    of_month = ["--month", month] if month else []
+    of_month = ["--month", month]
     sitting = [
         one
         for one in talk.read("models", "list")
@@ -297,26 +391,39 @@ def _hold_exam(talk: Talk, month: str) -> int:
     # Simulated candidates are due only where no real one is registered; the example of `proctor init` is never meant.
     if all(one["is_simulated"] for one in sitting):
         of_month += ["--candidates", ",".join(one["model"] for one in sitting)]
-    talk.run("exam", "plan", *of_month)
+    if code := talk.run("exam", "plan", *of_month, may_refuse=True):
+        waiting = _count_waiting(talk)
+        talk.tell(
+            "The bank has too few questions that these have not met. "
+            + (
+                f"Let people decide on the {waiting} that wait: proctor start. Or bring"
+                if waiting
+                else "Bring"
+            )
+            + " more papers: proctor start PAPERS"
+        )
+        return code
     if not talk.confirm("Hold this exam now, at that cost?", default=True):
-        talk.tell("When you want it held: proctor start, or proctor monthly --yes")
+        talk.tell("When you want it held: proctor start")
         return 0
     code = talk.run("monthly", *of_month, "--yes", may_refuse=True)
     if code:
-        talk.tell("The month is not published; what to do stands above. `proctor start` goes on from there.")
+        talk.tell(
+            "The month is not published; what to do stands above. `proctor start` continues from there."
+        )
     return code
 
 
-def _show_board(talk: Talk) -> None:
+def _show_board(talk: Talk, month: str) -> None:
     talk.head(7, "What came of it")
     talk.run("sql", "leaderboard")
     page = load_settings().home / "reports" / "index.html"
     if not page.is_file():
         talk.run("report")
-    _say_next(talk, page, talk.read("sql", "leaderboard"))
+    _say_next(talk, page, talk.read("sql", "leaderboard"), month)
 
 
-def _say_next(talk: Talk, page: Path, board: Sequence[dict[str, Any]]) -> None:
+def _say_next(talk: Talk, page: Path, board: Sequence[dict[str, Any]], month: str) -> None:
     talk.tell()
     talk.tell(f"The report: {page.resolve()}")
     if len(board) > 1:
@@ -324,9 +431,13 @@ def _say_next(talk: Talk, page: Path, board: Sequence[dict[str, Any]]) -> None:
     talk.tell(
         "Let people rate what the judge judged, so that the board is not provisional:  proctor calibrate --help"
     )
-    talk.tell("Next month:  proctor monthly   (on a schedule: proctor up && proctor deploy)")
-    batched = sum(int(one["question_count"]) for one in _list_batches(talk))
-    if (waiting := sum(_count_read(talk).values()) - batched) > 0:
+    year, number = (int(part) for part in month.split("-"))
+    later = f"{year + number // 12}-{number % 12 + 1:02d}"
+    talk.tell(
+        f"The next month, from {later}-01 on:  proctor start   (before that day: proctor start --month {later})"
+    )
+    talk.tell("Without being asked, on a schedule:  proctor up && proctor deploy")
+    if waiting := _count_waiting(talk):
         counts = _count_originals(talk)
         fewest = min((name for name in load_settings().disciplines), key=lambda name: counts.get(name, 0))
         talk.tell(
@@ -341,6 +452,12 @@ def _count_read(talk: Talk) -> dict[str, int]:
         if one["status"] != "removed" and one["question_count"]:
             counts[one["discipline"] or _UNKNOWN] += one["question_count"]
     return dict(sorted(counts.items()))
+
+
+def _count_waiting(talk: Talk) -> int:
+    """Questions that were read and given to nobody for review."""
+    batched = sum(int(one["question_count"]) for one in _list_batches(talk))
+    return max(0, sum(_count_read(talk).values()) - batched)
 
 
 def _count_originals(talk: Talk) -> dict[str, int]:

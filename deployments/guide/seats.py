@@ -6,19 +6,24 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass, replace
+from http.client import HTTPException
+from typing import Final, NamedTuple
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from deployments.guide.answers import GivenAnswers
 from deployments.guide.talking import StepError, Talk, split_names
 from schemas.errors import UsageError
 from schemas.settings import load_settings
+from tasks.models import SIMULATED_FINGERPRINT
 from tasks.models.registry import SIMULATED_URL, RegisteredModel, read_registry
 
 _PATIENCE_S: Final = 5.0
 _MOST_LISTED: Final = 40
 # What `models check --judge` ends with where the gate would shut.
 _CANNOT_JUDGE: Final = 3
+_NO_KEY: Final = "none"
 _LOCAL_URL: Final = "http://127.0.0.1:8000/v1"
 _JUDGE_HELP: Final = "It must not be one of the candidates, and better not of one of their families."
 
@@ -29,6 +34,14 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
     Raises StepError where one does not and nobody answers again.
     """
     talk.head(4, "Who sits, and who judges")
+    if talk.is_silent and answers.candidates and not _list_own("judge"):
+        # What will be missing is said before anything is written.
+        for option, given in (
+            ("--judge", answers.judge),
+            ("--judge-organisation", answers.judge_organisation),
+        ):
+            if not given:
+                raise UsageError(f"Nobody is asked with --yes, and a judge is needed: give {option}.")
     for role, add in (("candidate", _add_candidates), ("judge", _add_judge)):
         said, asked, is_new = answers, _list_own(role), False
         # What does not answer is asked for again, and what was answered is then the default.
@@ -50,6 +63,11 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
     )
 
 
+def has_own_models() -> bool:
+    """Whether somebody has registered a model here; those of demo and `init` are nobody's."""
+    return load_settings().registry_path.is_file() and bool(_list_own(""))
+
+
 def _find_wrong(talk: Talk, role: str, answers: GivenAnswers) -> list[RegisteredModel]:
     """Those that do not answer as they are registered; the command has said why.
 
@@ -62,23 +80,16 @@ def _find_wrong(talk: Talk, role: str, answers: GivenAnswers) -> list[Registered
     found = talk.read("models", "check", names, may_refuse=True)["models"]
     wrong = [one for one in found if one["problem"]]
     simulations = {one["model"] for one in wrong if one["is_simulation"]}
-    if simulations:
-        if talk.is_silent and not answers.are_simulated:
-            talk.tell("What answers as a simulation is marked as one with: proctor start --simulated")
-        elif answers.are_simulated or talk.confirm(
-            "This is a simulation and no model: mark it so everywhere?", default=True
-        ):
-            _mark_simulated(talk, [model for model in models if model.name in simulations])
-            return _find_wrong(talk, role, answers)
+    if simulations and (answers.are_simulated or _confirm_simulation(talk)):
+        _mark_simulated(talk, [model for model in models if model.name in simulations])
+        return _find_wrong(talk, role, answers)
     return [model for model in models if model.name in {one["model"] for one in wrong}]
 
 
 def _mark_simulated(talk: Talk, models: Sequence[RegisteredModel]) -> None:
     for model in models:
-        described = _write_options(
-            model.base_url, model.key_variable or "none", model.organisation, True, (None, None)
-        )
-        _add_model(talk, model.name, described, ",".join(model.roles), models)
+        place = replace(_Place.read(model), is_simulated=True, prices=(None, None))
+        _add_model(talk, model.name, place, ",".join(model.roles), models)
 
 
 def _try_judges(talk: Talk) -> None:
@@ -96,19 +107,20 @@ def _try_judges(talk: Talk) -> None:
 
 
 def _list_own(role: str) -> list[RegisteredModel]:
-    """The registered models of a role; what `proctor init` writes as an example is nobody's."""
+    """The registered models of a role, or all; the examples of `proctor init` are nobody's."""
     models = read_registry(load_settings().registry_path).models.values()
-    return [model for model in models if role in model.roles and model.base_url != SIMULATED_URL]
+    return [
+        model for model in models if (not role or role in model.roles) and model.base_url != SIMULATED_URL
+    ]
 
 
 def _add_candidates(talk: Talk, answers: GivenAnswers, before: Sequence[RegisteredModel]) -> list[str]:
     if not before:
         talk.tell("An endpoint speaks OpenAI's API: a provider's, or your own (vLLM, llama.cpp, SGLang).")
     given = (answers.url, answers.key_variable, answers.organisation, answers.prices)
-    is_simulated = answers.are_simulated or any(model.is_simulated for model in before)
-    described = _describe(talk, is_simulated, given, before[:1], "models", "")
-    if not talk.is_silent and (offered := _list_offered(described)):
-        talk.tell(f"There are: {', '.join(offered)}")
+    like = before[0] if before else None
+    owner = like.organisation if like else "My lab"
+    place = _ask_place(talk, "models", "", given, like, owner, is_simulated=answers.are_simulated)
     names = split_names(
         talk.ask(
             "Candidates, by their names there, with commas; the first is the reference",
@@ -119,9 +131,9 @@ def _add_candidates(talk: Talk, answers: GivenAnswers, before: Sequence[Register
         )
     )
     has_reference = bool(before) and not any("reference" in model.roles for model in before)
-    for place, name in enumerate(names):
-        roles = "candidate" if place or has_reference else "candidate,reference"
-        _add_model(talk, name, described, roles, before)
+    for number, name in enumerate(names):
+        roles = "candidate" if number or has_reference else "candidate,reference"
+        _add_model(talk, name, place, roles, before)
     if not has_reference:
         talk.set("reference_model", names[0])
     return names
@@ -138,72 +150,112 @@ def _add_judge(talk: Talk, answers: GivenAnswers, before: Sequence[RegisteredMod
     if not before:
         talk.tell(f"A judge gives every answer its stars. {_JUDGE_HELP}")
     candidates = _list_own("candidate")
+    owners = {model.organisation for model in candidates}
 
     def check(name: str) -> None:
         if name in [model.name for model in candidates]:
             raise UsageError(f"{name} is a candidate, and must not judge itself. Name another model.")
 
-    judge = talk.ask(
-        "Judge, by its name at its address",
-        before[0].name if before else "",
-        given=answers.judge,
-        option="--judge",
-        check=check,
-    )
     given = (
         answers.judge_url,
         answers.judge_key_variable,
         answers.judge_organisation,
         answers.judge_prices,
     )
-    is_simulated = answers.are_simulated or any(model.is_simulated for model in before)
-    described = _describe(talk, is_simulated, given, before[:1] or candidates[:1], "judge", "judge-")
-    if described[3] in {model.organisation for model in candidates}:
+    like = (*before, *candidates)[0]
+    # Nobody is taken for the candidates' owner without having said so: judges favour their kin.
+    owner = "" if like.organisation in owners else like.organisation
+    place = _ask_place(talk, "judge", "judge-", given, like, owner, is_simulated=answers.are_simulated)
+    if place.organisation in owners:
         talk.tell(
-            f"{described[3]} owns candidates, too. Judges favour their kin: one of somebody else's is believed more."
+            f"{place.organisation} owns candidates, too. Judges favour their kin: one of somebody else's is believed more."
         )
-    _add_model(talk, judge, described, "judge", before)
+    judge = talk.ask(
+        "Judge, by its name there",
+        before[0].name if before else "",
+        given=answers.judge,
+        option="--judge",
+        check=check,
+    )
+    _add_model(talk, judge, place, "judge", before)
     talk.set("judges", judge)
     return [judge]
 
 
-def _describe(
+@dataclass(frozen=True)
+class _Place:
+    """Where models answer, with which key, whose they are, and what they cost."""
+
+    url: str
+    key_variable: str
+    organisation: str
+    is_simulated: bool
+    prices: tuple[float | None, float | None] = (None, None)
+
+    @classmethod
+    def read(cls, model: RegisteredModel) -> _Place:
+        """The place of a model as it is registered."""
+        prices = (model.input_price_usd, model.output_price_usd)
+        key = model.key_variable or _NO_KEY
+        return cls(model.base_url, key, model.organisation, model.is_simulated, prices)
+
+    def write_options(self) -> list[str]:
+        """The same as options of `models add`."""
+        options = ["--url", self.url, "--organisation", self.organisation]
+        options += [] if self.key_variable == _NO_KEY else ["--key-variable", self.key_variable]
+        options += ["--simulated"] if self.is_simulated else []
+        for option, price in zip(("--input-price", "--output-price"), self.prices, strict=True):
+            options += [] if price is None else [option, f"{price:g}"]
+        return options
+
+
+def _ask_place(
     talk: Talk,
-    is_simulated: bool,
-    given: tuple[str, str, str, str],
-    like: Sequence[RegisteredModel],
     whose: str,
     prefix: str,
-) -> list[str]:
-    """Address, key, owner and prices as options of `models add`.
+    given: tuple[str, str, str, str],
+    like: RegisteredModel | None,
+    owner: str,
+    *,
+    is_simulated: bool,
+) -> _Place:
+    """Ask for address, key, owner and prices.
 
-    By default those of the model that is there.
+    `given` has them in this order, as far as they were answered beforehand. By default they are those of the model that is there. Who answers as a simulation is asked for no price.
     """
-    model = like[0] if like else None
     url = talk.ask(
         f"Address of the {whose}",
-        model.base_url if model else _LOCAL_URL,
+        like.base_url if like else _LOCAL_URL,
         given=given[0],
-        check=_check_url,
-    )
+        check=lambda text: _look_at(text.rstrip("/")),
+    ).rstrip("/")
     key_variable = talk.ask(
-        "Environment variable with its key (`none` for none)",
-        (model and model.key_variable) or "none",
+        f"Environment variable with its key (`{_NO_KEY}` for none)",
+        (like and like.key_variable) or _NO_KEY,
         given=given[1],
         check=_check_key,
     )
-    organisation = talk.ask(
-        f"Who owns the {whose}", model.organisation if model else "My lab", given=given[2]
-    )
-    prices: tuple[float | None, float | None] = (None, None)
-    if not is_simulated:
-        # A model without a key stands on a machine of one's own, mostly; a provider's price is never guessed.
-        priced = _write_prices(model) or ("0, 0" if key_variable == "none" else "")
-        question = "Dollars per million tokens read and written (0, 0 on your own machine)"
-        prices = _read_prices(
-            talk.ask(question, priced, given=given[3], option=f"--{prefix}prices", check=_read_prices)
-        )
-    return _write_options(url.rstrip("/"), key_variable, organisation, is_simulated, prices)
+    found = _look_at(url, key_variable)
+    if not talk.is_silent and found.names:
+        talk.tell(f"There are: {', '.join(found.names)}")
+    is_known = is_simulated or any(one.is_simulated and one.base_url == url for one in _list_own(""))
+    is_simulated = is_known or (found.is_simulation and _confirm_simulation(talk))
+    organisation = talk.ask(f"Who owns the {whose}", owner, given=given[2], option=f"--{prefix}organisation")
+    if is_simulated:
+        return _Place(url, key_variable, organisation, is_simulated)
+    # A model without a key stands on a machine of one's own, mostly; a provider's price is never guessed.
+    priced = _write_prices(like) or ("0, 0" if key_variable == _NO_KEY else "")
+    question = "Dollars per million tokens read and written (0, 0 on your own machine)"
+    prices = talk.ask(question, priced, given=given[3], option=f"--{prefix}prices", check=_read_prices)
+    return _Place(url, key_variable, organisation, is_simulated, _read_prices(prices))
+
+
+def _confirm_simulation(talk: Talk) -> bool:
+    """Whether what answers as a simulation is to be marked as one."""
+    if talk.is_silent:
+        talk.tell("What answers as a simulation is marked as one with: proctor start --simulated")
+        return False
+    return talk.confirm("This is a simulation and no model: mark it so everywhere?", default=True)
 
 
 def _write_prices(model: RegisteredModel | None) -> str:
@@ -224,67 +276,55 @@ def _read_prices(text: str) -> tuple[float, float]:
     return read, written
 
 
-def _write_options(
-    url: str,
-    key_variable: str,
-    organisation: str,
-    is_simulated: bool,
-    prices: tuple[float | None, float | None],
-) -> list[str]:
-    options = ["--url", url, "--organisation", organisation]
-    options += [] if key_variable == "none" else ["--key-variable", key_variable]
-    options += ["--simulated"] if is_simulated else []
-    for option, price in zip(("--input-price", "--output-price"), prices, strict=True):
-        options += [] if price is None else [option, f"{price:g}"]
-    return options
-
-
-def _add_model(
-    talk: Talk, name: str, described: list[str], roles: str, before: Sequence[RegisteredModel]
-) -> None:
+def _add_model(talk: Talk, name: str, place: _Place, roles: str, before: Sequence[RegisteredModel]) -> None:
     """Write an entry; one that is there and stays as it is keeps what else people wrote in it."""
     known = next((model for model in before if model.name == name), None)
     # The example of `proctor init` makes room for a model of its name.
     example = read_registry(load_settings().registry_path).models.get(name)
     is_there = known is not None or (example is not None and example.base_url == SIMULATED_URL)
     again = ["--again"] if is_there else []
-    if known is not None:
-        there = _write_options(
-            known.base_url,
-            known.key_variable or "none",
-            known.organisation,
-            known.is_simulated,
-            (known.input_price_usd, known.output_price_usd),
-        )
-        if there == described and ",".join(known.roles) == roles:
-            return
-    talk.run("models", "add", name, *described, "--roles", roles, *again)
+    if known is not None and _Place.read(known) == place and ",".join(known.roles) == roles:
+        return
+    talk.run("models", "add", name, *place.write_options(), "--roles", roles, *again)
 
 
-def _list_offered(described: Sequence[str]) -> list[str]:
-    """Names of the models at an address, as far as it tells them."""
-    said = dict(zip(described[::2], described[1::2], strict=False))
-    asked = Request(f"{said['--url']}/models")  # noqa: S310 - checked to be http or https
-    if variable := said.get("--key-variable"):
-        asked.add_header("Authorization", f"Bearer {os.environ.get(variable, '')}")
-    try:
-        with urlopen(asked, timeout=_PATIENCE_S) as reply:  # noqa: S310
-            found = json.load(reply)["data"]
-        names = [str(one["id"]) for one in found]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-    return [*names[:_MOST_LISTED], *(["…"] if len(names) > _MOST_LISTED else [])]
+class _Found(NamedTuple):
+    """What an address lists of its models, and whether it is our simulation."""
+
+    names: tuple[str, ...] = ()
+    is_simulation: bool = False
 
 
-def _check_url(url: str) -> None:
+def _look_at(url: str, key_variable: str = _NO_KEY) -> _Found:
+    """Ask an address for its models; raises UsageError where nothing answers there."""
     if not url.startswith(("http://", "https://")):
         raise UsageError(
             f"{url} is no address of an API: it begins with http:// or https:// and ends in /v1 mostly."
         )
+    try:
+        asked = Request(f"{url}/models")  # noqa: S310 - checked to be http or https
+        if key_variable != _NO_KEY:
+            asked.add_header("Authorization", f"Bearer {os.environ.get(key_variable, '')}")
+        with urlopen(asked, timeout=_PATIENCE_S) as reply:  # noqa: S310
+            said = json.load(reply)
+        names = [str(one["id"]) for one in said["data"]]
+        is_simulation = said.get("system_fingerprint") == SIMULATED_FINGERPRINT
+    except HTTPError:
+        # It answers; whether it knows the models is asked when they are named.
+        return _Found()
+    except (OSError, HTTPException) as error:
+        reason = getattr(error, "reason", error)
+        cause = getattr(reason, "strerror", None) or reason
+        raise UsageError(
+            f"Nothing answers at {url} ({cause}). Start what is to answer there, or correct the address."
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return _Found()
+    return _Found((*names[:_MOST_LISTED], *(["…"] if len(names) > _MOST_LISTED else [])), is_simulation)
 
 
 def _check_key(name: str) -> None:
-    if name != "none" and not os.environ.get(name):
+    if name != _NO_KEY and not os.environ.get(name):
         raise UsageError(
             f"No environment variable {name} is set. Name the variable, not the key; to set it, stop (Ctrl-C), export it and start again."
         )

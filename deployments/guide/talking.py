@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import typer
 
 from deployments.command_line.printing import paint
 from schemas.errors import INTERRUPTED, UsageError
-from schemas.settings import load_settings
+from schemas.settings import GUIDED_VARIABLE, load_settings
 
 # Ctrl-C reaches the command, too, which then ends by itself; one that was not reached is told to.
 _ENDS_BY_ITSELF_S: Final = 5.0
@@ -89,7 +90,7 @@ class Talk:
         Raises StepError where it fails. With `may_refuse` the exit codes 1 and 3 (incomplete, a gate refused) are returned.
         """
         self.tell(paint(f"$ proctor {shlex.join(arguments)}", "bold"))
-        with subprocess.Popen([*_PROGRAM, *arguments]) as child:
+        with subprocess.Popen([*_PROGRAM, *arguments], env=os.environ | {GUIDED_VARIABLE: "1"}) as child:
             try:
                 code = child.wait()
             except KeyboardInterrupt:

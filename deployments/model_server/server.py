@@ -42,6 +42,7 @@ from deployments.model_server.wire import (
 )
 from tasks.contamination import extract_passage
 from tasks.judging import REQUEST, extract_judged
+from tasks.models import SIMULATED_FINGERPRINT
 from tasks.questions.forms import extract_question, read_style
 
 LOCAL = "127.0.0.1"
@@ -96,7 +97,7 @@ class SimulatedServer:
             {"id": model.name, "object": "model", "created": 0, "owned_by": model.owned_by}
             for model in self.profile.models.values()
         ]
-        return {"object": "list", "data": models}
+        return {"object": "list", "data": models, "system_fingerprint": SIMULATED_FINGERPRINT}
 
     async def _complete(self, request: web.BaseRequest) -> web.StreamResponse:
         raw = await request.read()

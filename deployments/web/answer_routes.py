@@ -21,7 +21,9 @@ from deployments.web.run_routes import need_run, open_lake_for
 from deployments.web.show import show_bare_question, show_question, show_text
 from deployments.web.visitor import Form, Store, Watcher
 from deployments.web.wording import choose_language
+from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES, PROMPT_STYLES
+from tasks.proof import explain_answer, find_sitting
 from tasks.watching import Look, WatchedRun, may_read_references, note_look
 from tasks.watching.answers import (
     DISPUTES,
@@ -159,6 +161,47 @@ def add_answer_routes(app: FastAPI) -> None:
             previous=own[place - 1] if place else None,
             following=own[place + 1] if place + 1 < len(own) else None,
             link=_write_query,
+        )
+
+    @app.get("/runs/{run_id}/proof")
+    def show_proof(
+        request: Request,
+        run_id: str,
+        visitor: Watcher,
+        ledger: Store,
+        model: str = "",
+        session: str = "",
+        seq: int = 0,
+    ) -> Response:
+        """The walk from an answer's stars back to its page.
+
+        It names reviewers, and is for those who see references.
+        """
+        if not may_read_references(visitor.role):
+            raise HTTPException(403)
+        lake = open_lake_for(request)
+        run = need_run(request, ledger, lake, run_id)
+        line = next(
+            (
+                one
+                for one in read_lines(request, ledger, run, model)
+                if (one.session_id, one.seq) == (session, seq)
+            ),
+            None,
+        )
+        if line is None or lake is None:
+            raise HTTPException(404)
+        _note(request, ledger, visitor, "answer_with_reference", session, seq)
+        try:
+            with lake.one_thread():
+                walk = explain_answer(
+                    ledger, lake, request.app.state.settings, find_sitting(ledger, session), seq
+                )
+        except UsageError:
+            # It landed from a ledger that is not this one.
+            raise HTTPException(404) from None
+        return render_page(
+            request, "proof.html", visitor, run=run, model=model, line=line, walk=walk, link=_write_query
         )
 
 

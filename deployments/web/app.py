@@ -42,6 +42,7 @@ from deployments.web.message_routes import add_message_routes
 from deployments.web.originals import Sights
 from deployments.web.pages import STATIC, render_page
 from deployments.web.paper_routes import add_paper_routes
+from deployments.web.pictures import ReviewPictures
 from deployments.web.report_routes import add_report_routes
 from deployments.web.review_routes import add_review_routes
 from deployments.web.run_routes import add_run_routes
@@ -113,6 +114,7 @@ def create_app(
         app.state.is_https = is_https
         app.state.lake = LakeDoor(settings)
         app.state.sights = Sights(settings, app.state.lake)
+        app.state.pictures = ReviewPictures(settings, app.state.lake, app.state.sights)
         app.state.similar = SimilarShelf(opened)
         app.state.progress = ProgressReading(opened)
         # A batch whose last decision came in when this server was about to end.

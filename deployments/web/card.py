@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,9 +59,9 @@ def list_doubts(item: Item, language: Language) -> list[str]:
     ]
 
 
-def find_accept_fault(content: QuestionContent, language: Language) -> str:
+def find_accept_fault(item: Item, language: Language) -> str:
     """Why the question cannot be accepted as it stands; empty when it can."""
-    faults = find_faults(content, GivenDecision("", "accept"))
+    faults = find_faults(item.content, GivenDecision("", "accept"), item.notes)
     return translate(faults[0].message, language) if faults else ""
 
 
@@ -74,10 +74,12 @@ def describe_faults(faults: Sequence[Fault], language: Language) -> list[dict[st
     ]
 
 
-def write_original(content: QuestionContent) -> str:
+def write_original(content: QuestionContent, pictures: Sequence[Mapping[str, Any]] = ()) -> str:
     """What may be corrected, as the page's script compares it with."""
     row = content.as_row()
-    return json.dumps({name: row[name] for name in EDITABLE_FIELDS}, ensure_ascii=False)
+    return json.dumps(
+        {name: row[name] for name in EDITABLE_FIELDS} | {"pictures": list(pictures)}, ensure_ascii=False
+    )
 
 
 def write_given(decision: Decision | None) -> str:
@@ -103,7 +105,7 @@ def _list_changes(content: QuestionContent, edit: Edit, language: Language) -> l
         Change(
             name, show_difference(_write(name, before[name], language), _write(name, after[name], language))
         )
-        for name in EDITABLE_FIELDS
+        for name in (*EDITABLE_FIELDS, "pictures")
         if before[name] != after[name]
     ]
 
@@ -112,6 +114,11 @@ def _write(name: str, value: Any, language: Language) -> str:
     """A field's value as text; codes in the reader's words."""
     if name == "options":
         return "\n".join(f"{option['label']}. {option['text']}" for option in value or ())
+    if name == "pictures":
+        return "\n".join(
+            f"[picture:{one['number']}] {one['sha256'][:8]} {one.get('alt_text') or ''}".rstrip()
+            for one in value or ()
+        )
     if name == "answer":
         words = {word: say(word, language) for word in ("true", "false")}
         return "\n".join(words.get(text, text) for text in value or ())

@@ -25,16 +25,19 @@ from deployments.web.card import (
 from deployments.web.guideline_routes import find_unread
 from deployments.web.originals import BusyError, Sight, Sights
 from deployments.web.pages import count_days, render_page
+from deployments.web.pictures import ReviewPictures, place_pictures_in
 from deployments.web.references import make_reference, read_reference
 from deployments.web.show import show_question
 from deployments.web.similar import SimilarShelf
 from deployments.web.visitor import COORDINATORS, Body, Config, Store, Visitor
 from deployments.web.wording import choose_language
-from schemas.errors import GateError, UsageError
+from schemas.errors import DocumentError, GateError, StoreError, UsageError
 from schemas.reviews import REJECT_REASONS
 from schemas.vocabulary import DISCIPLINES, QUESTION_TYPES
+from tasks.questions.pictures import name_media_type
 from tasks.review.assigning import read_daily_quota
-from tasks.review.channels import parse_decision
+from tasks.review.channels import list_pictures, parse_decision, translate
+from tasks.review.decisions import Fault, GivenDecision, Item
 from tasks.review.desk import (
     MOST_CHARACTERS,
     QUEUES,
@@ -215,6 +218,37 @@ def add_review_routes(app: FastAPI) -> None:
         # Kept by this person's browser alone, and not for long: going back shows it at once.
         return Response(picture, media_type="image/png", headers={"cache-control": "private, max-age=600"})
 
+    @app.get("/review/{batch_id}/question/{reference}/picture/{sha256}")
+    def show_picture(
+        request: Request, batch_id: str, reference: str, sha256: str, visitor: Visitor, ledger: Store
+    ) -> Response:
+        """A picture of the question, or one that was made of its paper."""
+        one = _open(request, ledger, visitor, batch_id, reference)
+        pictures: ReviewPictures = request.app.state.pictures
+        data = pictures.read(one.work.item, sha256)
+        if data is None:
+            raise HTTPException(404)
+        return Response(
+            data,
+            media_type=name_media_type(data),
+            headers={"cache-control": "private, max-age=600, immutable"},
+        )
+
+    @app.post("/review/{batch_id}/question/{reference}/picture")
+    async def make_picture(
+        request: Request, batch_id: str, reference: str, visitor: Visitor, body: Body, ledger: Store
+    ) -> Response:
+        """Cut a picture out of the paper again, or take a file in its place."""
+        one = await run_in_threadpool(_open, request, ledger, visitor, batch_id, reference)
+        pictures: ReviewPictures = request.app.state.pictures
+        try:
+            made = await run_in_threadpool(pictures.make, one.work.item, body)
+        except DocumentError as error:
+            return JSONResponse({"code": error.code, "message": str(error)}, 422)
+        except (BusyError, StoreError):
+            raise HTTPException(503) from None
+        return JSONResponse(made)
+
     @app.get("/review/{batch_id}/previous")
     def find_previous(
         request: Request, batch_id: str, visitor: Visitor, ledger: Store, before: str = ""
@@ -266,8 +300,10 @@ def _decide(
     seen = body.get("seen")
     if not isinstance(seen, str | None):
         raise HTTPException(400)
-    given, faults = parse_decision(body, item.question_uuid, item.content)
-    if given is None:
+    given, faults = parse_decision(body, item.question_uuid, item.content, item.notes)
+    if given is not None and given.decision != "reject":
+        faults = _find_picture_faults(request, item, given)
+    if given is None or faults:
         return JSONResponse({"code": "faulty", "faults": describe_faults(faults, language)}, 422)
     submission = Submission(
         SOURCE,
@@ -311,6 +347,18 @@ def _decide(
             "today": _count_today(ledger, visitor.user_id),
         }
     )
+
+
+def _find_picture_faults(request: Request, item: Item, given: GivenDecision) -> list[Fault]:
+    """Pictures that are not of the question's paper, or whose bytes are lost."""
+    pictures: ReviewPictures = request.app.state.pictures
+    added = given.edit.pictures or () if given.edit else ()
+    if any(not pictures.may_hold(item, one.sha256) for one in added):
+        return [Fault("pictures", "a picture is not of this paper")]
+    content = given.edit.apply(item.content) if given.edit else item.content
+    if pictures.is_lost(content):
+        return [Fault("pictures", "a picture is lost; cut it out again, put another in its place, or reject")]
+    return []
 
 
 def _send(
@@ -361,19 +409,27 @@ def _list_similar(
 def _describe(request: Request, visitor: SignedIn, one: OpenQuestion, reference: str) -> dict[str, Any]:
     """What the card's template places."""
     language, item, batch_id = choose_language(request), one.work.item, one.batch.batch_id
+    address = f"/review/{batch_id}/question/{reference}"
+    pictures: ReviewPictures = request.app.state.pictures
+    described = pictures.describe(item.content) if list_pictures(item.content) else []
+    fault = find_accept_fault(item, language)
+    if described and not fault and pictures.is_lost(item.content):
+        fault = translate(
+            "a picture is lost; cut it out again, put another in its place, or reject", language
+        )
     return {
         "one": one,
         "item": item,
         "content": item.content,
         "reference": reference,
-        "address": f"/review/{batch_id}/question/{reference}",
+        "address": address,
         "next_reference": one.next_uuid and _refer(request, visitor, batch_id, one.next_uuid),
-        "shown": show_question(item.content, language),
+        "shown": place_pictures_in(show_question(item.content, language), described, address, language),
         "doubts": list_doubts(item, language),
-        "accept_fault": find_accept_fault(item.content, language),
+        "accept_fault": fault,
         "own": one.work.own and describe_decision(item.content, one.work.own, language),
         "opinions": [describe_decision(item.content, earlier, language) for earlier in one.work.earlier],
-        "original": write_original(item.content),
+        "original": write_original(item.content, described),
         "given": write_given(one.work.own),
         "draft": json.dumps(one.draft["draft"], ensure_ascii=False) if one.draft else "",
         "question_types": QUESTION_TYPES,

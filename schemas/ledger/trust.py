@@ -113,6 +113,14 @@ class EditionRoot(LedgerRow, table="edition_roots"):
     kept_at: str = column()
 
 
+class StageLeaves(LedgerRow, table="stage_leaves"):
+    """What a closed unit of a stage was made of; its entry of the audit log has the hash of it."""
+
+    stage: str = column(40, key=True)
+    unit: str = column(200, key=True)
+    leaves: str = column(about="A hash of each row's key and one of the row, in order of key, in base64.")
+
+
 class Erasure(LedgerRow, table="erasures"):
     """One erasure of answers of a run."""
 

@@ -62,6 +62,7 @@ class Basis:
             the judgements, and is no part of the hash.
         passages: lineage → the text that it asks about, which questions may share; it follows from the bank, and is no part of
             the hash either.
+        pictured: questions that show a picture to who answers them; it follows from the bank as well.
     """
 
     run: Mapping[str, Any]
@@ -74,6 +75,7 @@ class Basis:
     controls: Mapping[str, Sequence[int | None]] = field(default_factory=dict)
     keys: Mapping[str, tuple[int, int]] = field(default_factory=dict, repr=False)
     passages: Mapping[str, str] = field(default_factory=dict, repr=False)
+    pictured: frozenset[str] = field(default=frozenset(), repr=False)
 
     def hash(self) -> str:
         """SHA-256 over all of it: the same rows in any order give the same hash."""
@@ -147,6 +149,7 @@ def read_basis(
         controls=_read_controls(read, judges[0], run),
         keys=_read_keys(read, judges[0], sessions),
         passages=_read_passages(read, answers),
+        pictured=_read_pictured(read, answers),
     )
 
 
@@ -211,6 +214,18 @@ def _read_passages(read: QueryReader, answers: pl.DataFrame) -> dict[str, str]:
         return {}
     lineages = answers["lineage_uuid"].unique().to_list()
     return dict(read("passages_of_lineages", {"lineage_uuids": lineages}).iter_rows())
+
+
+def _read_pictured(read: QueryReader, answers: pl.DataFrame) -> frozenset[str]:
+    """The questions with pictures; the bank is asked where a response says that there were any."""
+    import polars as pl
+
+    if answers.is_empty() or not answers["prompt_version"].str.contains("/(pictures|alt_text)$").any():
+        return frozenset()
+    questions = answers["question_uuid"].unique().sort().to_list()
+    told = answers.filter(pl.col("prompt_version").str.contains("/(pictures|alt_text)$"))["question_uuid"]
+    found = read("pictured_questions", {"question_uuids": questions})["question_uuid"]
+    return frozenset(found) | frozenset(told)
 
 
 def _read_answers(read: QueryReader, sessions: pl.DataFrame, judges: Sequence[JudgeInOrder]) -> pl.DataFrame:

@@ -342,6 +342,7 @@ def _read_known(read: QueryReader, scale: PublishedScale, arranged: Answers) -> 
         difficulty_se=found["difficulty_se"].fill_null(1.0).to_numpy(),
         log_discrimination=np.log(discrimination),
         log_discrimination_se=found["discrimination_se"].fill_null(1.0).to_numpy() / discrimination,
+        correlation=found["error_correlation"].fill_null(0.0).to_numpy(),
         edition=edition.replace_strict(
             {name: code for code, name in enumerate(scale.edition_ids)}, return_dtype=pl.Int64
         ).to_numpy(),
@@ -358,6 +359,7 @@ def _read_form(
         pl.col("discipline").is_in(list(disciplines))
     )
     codes = {name: code for code, name in enumerate(_join_formats(scale, formats))}
+    discrimination = found["discrimination"].to_numpy()
     return ScaleForm(
         discipline=found["discipline"]
         .replace_strict({name: code for code, name in enumerate(disciplines)}, return_dtype=pl.Int64)
@@ -366,7 +368,9 @@ def _read_form(
         cluster=_code_clusters(found),
         difficulty=found["difficulty"].to_numpy(),
         difficulty_se=found["difficulty_se"].to_numpy(),
-        discrimination=found["discrimination"].to_numpy(),
+        log_discrimination=np.log(discrimination),
+        log_discrimination_se=found["discrimination_se"].fill_null(0.0).to_numpy() / discrimination,
+        correlation=found["error_correlation"].fill_null(0.0).to_numpy(),
     )
 
 
@@ -458,6 +462,7 @@ def _list_items(arranged: Answers, fit: GradedFit, *, has_scale: bool) -> pl.Dat
         discrimination_se=pl.Series(fit.discrimination_se),
         difficulty=pl.Series(fit.difficulty),
         difficulty_se=pl.Series(fit.difficulty_se),
+        error_correlation=pl.Series(fit.correlation),
         fit=pl.Series(fitted.infit).fill_nan(None),
         is_misfit=pl.Series(fitted.needs_review),
         is_on_form=pl.Series((rows.question_home == 0) & (not has_scale)),

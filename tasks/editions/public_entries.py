@@ -18,12 +18,13 @@ from tasks.editions.public_files import (
     write_edition_files,
 )
 from tasks.editions.publish import Edition
+from tasks.editions.series import choose_counted
 from tasks.exam.public.bank import read_blinding_secret
 from tasks.exam.public.log import name_public_folder
 from tasks.running import log
 from warehouse.lake.upkeep import read_unit
 from warehouse.ledger.engine.logs.public_log import add_public_entry, read_public_entries
-from warehouse.ledger.trust import editions
+from warehouse.ledger.trust import access, editions
 from warehouse.ledger.trust.answer_hashes import read_answer_hashes
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def write_files(ledger: Ledger, lake: Lake, settings: Settings, edition: Edition
     """Write the public files of an edition that is about to be landed."""
     assert edition.basis is not None, "an edition that is landed was computed"
     head = edition.frames["editions"].row(0, named=True)
-    return _write(ledger, lake, settings, head, edition.frames["edition_scores"], edition.basis)
+    return _write(ledger, lake, settings, head, edition.frames, edition.basis)
 
 
 def find_unlisted(connection: Connection, run_id: str, published: pl.DataFrame) -> list[dict[str, Any]]:
@@ -74,12 +75,13 @@ def prove_edition(
             edition_id,
         )
         return None
-    scores = read_unit(lake, "edition_scores", edition_id, month)
-    return _write(ledger, lake, settings, head, scores, basis)
+    frames = {name: read_unit(lake, name, edition_id, month) for name in ("edition_scores", "edition_series")}
+    return _write(ledger, lake, settings, head, frames, basis)
 
 
 def add_edition_entry(connection: Connection, head: Mapping[str, Any], proof: EditionFiles) -> None:
     """Enter an edition in the public log, with the transaction that keeps its root."""
+    head_of_log = access.read_head(connection)
     body = {
         "edition": head["edition_id"],
         "run": head["run_id"],
@@ -91,6 +93,8 @@ def add_edition_entry(connection: Connection, head: Mapping[str, Any], proof: Ed
         "answers_root": proof.answers_root,
         "judgements_root": proof.judgements_root,
         "files": dict(proof.files),
+        # One number for every stage that it rests on: each of them was closed in the audit log before.
+        "stages": {"entry": head_of_log.number, "hash": head_of_log.entry_hash},
     }
     add_public_entry(connection, KIND, body)
 
@@ -100,7 +104,7 @@ def _write(
     lake: Lake,
     settings: Settings,
     head: Mapping[str, Any],
-    scores: pl.DataFrame,
+    frames: Mapping[str, pl.DataFrame],
     basis: Basis,
 ) -> EditionFiles:
     import polars as pl
@@ -121,7 +125,8 @@ def _write(
 
         secret = read_blinding_secret(settings)
         shown = replace(basis, sessions=sessions)
-        return write_edition_files(folder, secret, head, scores, shown, read_hashes)
+        scores, series = frames["edition_scores"], frames["edition_series"]
+        return write_edition_files(folder, secret, head, scores, series, shown, read_hashes)
 
 
 class _LandedHashes:
@@ -150,7 +155,7 @@ def _has_stars(basis: Basis, frozen: pl.DataFrame) -> bool:
     """Whether a basis gives the stars that were frozen."""
     import polars as pl
 
-    found = [count_stars(answers) for answers in arrange_styles(basis)]
+    found = [count_stars(answers) for answers in arrange_styles(choose_counted(basis))]
     if not found:
         return frozen.is_empty()
     counts = [*(f"stars_{stars}_count" for stars in range(4)), "unparsed_count"]

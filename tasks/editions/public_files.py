@@ -7,7 +7,7 @@ the ledger's, with which each session was closed. One session at a time is in me
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -28,11 +28,12 @@ _SIGNS: Final = {"unanswered": UNANSWERED, "unparsed": "x", "unjudged": "-"}
 
 
 class CountedQuestion(NamedTuple):
-    """A question of a session as counted: its position, its lineage, the sign of what it earned."""
+    """A question of a session as counted, with the sign of what it earned."""
 
     seq: int
     lineage_uuid: str
     sign: str
+    has_picture: bool = False
 
 
 # A row of `basis.sessions` and its questions → SHA-256 of each answer's text by the position of its question.
@@ -77,17 +78,18 @@ def write_edition_files(
     secret: bytes,
     head: Mapping[str, Any],
     scores: pl.DataFrame,
+    series: pl.DataFrame,
     basis: Basis,
     read_hashes: HashReader,
 ) -> EditionFiles:
     """Write both files, each whole or not at all.
 
-    `head` is the edition's row of `editions`, `scores` its rows of `edition_scores`; `read_hashes` is asked once for every
+    `head` is the edition's row of `editions`, `scores` and `series` its rows of `edition_scores` and `edition_series`; `read_hashes` is asked once for every
     session.
     """
     roots = _Roots()
     files = {
-        EDITION: write_whole(folder / EDITION, [encode_line(_describe_edition(head, scores))]),
+        EDITION: write_whole(folder / EDITION, [encode_line(_describe_edition(head, scores, series))]),
         SESSIONS: write_whole(folder / SESSIONS, _write_sessions(basis, secret, read_hashes, roots)),
     }
     return roots.seal(files)
@@ -107,9 +109,10 @@ def read_edition_files(folder: Path, edition_id: str, published_at: str) -> Edit
         return None
 
 
-def _describe_edition(head: Mapping[str, Any], scores: pl.DataFrame) -> dict[str, Any]:
-    whole = scores.filter(scores["discipline"] == ALL_DISCIPLINES).sort("model", "prompt_style")
-    return {
+def _describe_edition(
+    head: Mapping[str, Any], scores: pl.DataFrame, series: pl.DataFrame | None = None
+) -> dict[str, Any]:
+    said = {
         "edition": head["edition_id"],
         "run": head["run_id"],
         "revision": head["revision"],
@@ -134,20 +137,38 @@ def _describe_edition(head: Mapping[str, Any], scores: pl.DataFrame) -> dict[str
         "keys": None
         if head["key_count"] is None
         else {"count": head["key_count"], "disagreements": head["key_disagreement_count"]},
-        "scores": [
-            {
-                "model": row["model"],
-                "style": row["prompt_style"],
-                **{name: row[name] for name in ("question_count", "score", "relative_score", "pair_count")},
-            }
-            for row in whole.iter_rows(named=True)
-        ],
+        "scores": _list_scores(scores),
     }
+    if head["picture_scope"] is None or series is None:
+        return said
+    # Of questions with pictures an edition without any says nothing.
+    by_series = [
+        {"series": name, **row} for (name,), part in _split(series, "series") for row in _list_scores(part)
+    ]
+    return said | {"picture_scope": head["picture_scope"], "series": by_series}
+
+
+def _split(frame: pl.DataFrame, column: str) -> list[tuple[tuple[Any, ...], pl.DataFrame]]:
+    return sorted(frame.partition_by(column, as_dict=True).items(), key=lambda one: str(one[0]))
+
+
+def _list_scores(scores: pl.DataFrame) -> list[dict[str, Any]]:
+    """S and R over all disciplines with their counts, by model and style."""
+    whole = scores.filter(scores["discipline"] == ALL_DISCIPLINES).sort("model", "prompt_style")
+    return [
+        {
+            "model": row["model"],
+            "style": row["prompt_style"],
+            **{name: row[name] for name in ("question_count", "score", "relative_score", "pair_count")},
+        }
+        for row in whole.iter_rows(named=True)
+    ]
 
 
 def _write_sessions(basis: Basis, secret: bytes, read_hashes: HashReader, roots: _Roots) -> Iterator[str]:
     for row, questions, by_name in _iter_sessions(basis, secret):
         stars = "".join(questions[place].sign for place in by_name)
+        pictures = [number for number, place in enumerate(by_name) if questions[place].has_picture]
         answers = _list_answers(row, questions, read_hashes(row, questions))
         roots.add(row["session_id"], stars, answers)
         yield encode_line(
@@ -164,6 +185,7 @@ def _write_sessions(basis: Basis, secret: bytes, read_hashes: HashReader, roots:
                 "stars": stars,
                 "answers": answers,
             }
+            | ({"pictures": pictures} if pictures else {})
         )
 
 
@@ -174,7 +196,7 @@ def _iter_sessions(
 
     One of which nothing has landed yet has as many unanswered questions as it was planned with, of no lineage.
     """
-    answers = _Answers(basis.answers, secret)
+    answers = _Answers(basis.answers, secret, basis.pictured)
     for row in basis.sessions.sort("session_id").iter_rows(named=True):
         found = answers.read(row["session_id"])
         if found is None:
@@ -187,10 +209,13 @@ def _iter_sessions(
 class _Answers:
     """The answers of a month, a session at a time; beside the rows, two numbers for each."""
 
-    def __init__(self, rows: pl.DataFrame, secret: bytes) -> None:
+    def __init__(self, rows: pl.DataFrame, secret: bytes, pictured: Collection[str]) -> None:
         import polars as pl
 
-        self._rows = rows.select("seq", "lineage_uuid", "stars", "score_status")
+        self._rows = rows.select(
+            *("seq", "lineage_uuid", "stars", "score_status"),
+            has_picture=pl.col("question_uuid").is_in(list(pictured)) if pictured else pl.lit(False),
+        )
         lineages, self._lineage = _number(rows["lineage_uuid"])
         names = [lineage_name(secret, lineage) for lineage in lineages]
         by_name = pl.Series(sorted(range(len(names)), key=names.__getitem__), dtype=pl.UInt32)
@@ -209,8 +234,8 @@ class _Answers:
         rank = self._rank.gather(self._lineage.gather(place)).alias("rank")
         held = self._rows[place].with_columns(rank).sort("seq")
         questions = [
-            CountedQuestion(seq, lineage, str(stars) if status == "scored" else _SIGNS[status])
-            for seq, lineage, stars, status, _ in held.iter_rows()
+            CountedQuestion(seq, lineage, str(stars) if status == "scored" else _SIGNS[status], has_picture)
+            for seq, lineage, stars, status, has_picture, _ in held.iter_rows()
         ]
         return questions, held["rank"].arg_sort().to_list()
 

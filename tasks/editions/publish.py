@@ -29,6 +29,7 @@ from tasks.editions.estimates import (
 from tasks.editions.gates import check_gates, find_provisional, find_shut_gates
 from tasks.editions.improvements import write_improvements
 from tasks.editions.judge_checks import describe_checks
+from tasks.editions.series import choose_counted, estimate_series, find_picture_scope
 from tasks.editions.sessions import summarise_sessions
 from tasks.editions.standings import list_standings
 from tasks.running.approvals import Request
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 # The version of how intervals and comparisons are made; what was published before keeps its own.
 INTERVAL_METHOD = "score, max-t"
+# Tables that editions of an earlier version had not: without rows they are no part of a root.
+_LATER = ("edition_series",)
 
 Step = Callable[[str], None]
 Confirm = Callable[[Request], None]
@@ -223,6 +226,7 @@ def freeze_edition(
     imprint = imprint or Imprint()
     edition_id = f"{basis.run['run_id']}/{imprint.revision}"
     month, is_simulated = str(basis.run["month"]), bool(basis.run["is_simulated"])
+    whole, basis = basis, choose_counted(basis)
     sessions = summarise_sessions(basis)
     step("scores, ranks and pairs")
     styles = arrange_styles(basis)
@@ -246,6 +250,7 @@ def freeze_edition(
     frames["edition_scores"] = _add_equated(frames["edition_scores"], equating)
     frames["edition_items"], frames["edition_fits"] = equating.items, equating.fits
     frames["edition_sessions"] = sessions
+    frames["edition_series"] = estimate_series(whole, sessions)
     shared = {
         "edition_id": edition_id,
         "run_id": basis.run["run_id"],
@@ -255,7 +260,7 @@ def freeze_edition(
     rows = {table: _conform(table, frame, shared) for table, frame in frames.items()}
     standings = list_standings(read, basis, edition_id, rows["edition_scores"], equating.persons)
     rows["edition_standings"] = _conform("edition_standings", standings, shared)
-    head = _describe_edition(basis, rows, imprint, edition_id=edition_id, published_at=now)
+    head = _describe_edition(whole, rows, imprint, edition_id=edition_id, published_at=now)
     rows["editions"] = head
     return Edition(
         edition_id=edition_id,
@@ -266,7 +271,7 @@ def freeze_edition(
         candidate_count=int(head["candidate_count"][0]),
         overridden=tuple(imprint.overridden),
         frames=rows,
-        basis=basis,
+        basis=whole,
     )
 
 
@@ -280,6 +285,8 @@ def compute_root(head: Mapping[str, Any], rows: Mapping[str, pl.DataFrame]) -> s
     }
     digest.update(json.dumps(own, sort_keys=True, ensure_ascii=False).encode())
     for table in sorted(rows):
+        if table in _LATER and rows[table].is_empty():
+            continue
         digest.update(f"{table} {hash_rows(rows[table])}\n".encode())
     return digest.hexdigest()
 
@@ -328,6 +335,7 @@ def _describe_edition(
         "provisional_because": list(provisional) or None,
         **describe_checks(basis),
         "exam_prompt_versions": _list_prompts(basis),
+        "picture_scope": find_picture_scope(basis),
         "disciplines": list(basis.weights),
         "weights": json.dumps(dict(basis.weights), ensure_ascii=False),
         "candidate_count": scored["model"].n_unique(),

@@ -28,7 +28,7 @@ from tasks.ingest.readers.extraction import (
 from tasks.ingest.readers.picture_form import (
     NormalPicture,
     UnreadablePictureError,
-    encode_picture,
+    cut_out,
 )
 
 # Of one document: a hundred pages of photographs.
@@ -178,23 +178,6 @@ def _cut_pages(
             page.close()
             for number, found in own:
                 yield number, found, lambda found=found, shown=shown: (cut_out(shown, found.box), None)
-
-
-def cut_out(shown: Any, box: Sequence[int]) -> NormalPicture | None:
-    """The normal form of a part of a page; None where nothing is to be seen.
-
-    The box is given in thousandths of the page.
-    """
-    width, height = shown.size
-    left, top, right, bottom = box
-    edges = (
-        max(0, int((left - 1) * width / 1000)),
-        max(0, int((top - 1) * height / 1000)),
-        min(width, int((right + 1) * width / 1000) + 1),
-        min(height, int((bottom + 1) * height / 1000) + 1),
-    )
-    image = shown.crop(edges)
-    return encode_picture(image if image.mode in ("L", "RGB") else image.convert("RGB"))
 
 
 def _describe(found: FoundPicture, normal: NormalPicture, original: str | None) -> dict[str, Any]:

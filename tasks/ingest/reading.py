@@ -11,6 +11,7 @@ from tasks.ingest.answer_files import read_name
 from tasks.ingest.companions import apply_companion, read_keys
 from tasks.ingest.confidence import Terms, judge_reading
 from tasks.ingest.content.keys import match_keys
+from tasks.ingest.content.named_pictures import give_to_who_refers
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.describing import describe
@@ -88,6 +89,8 @@ def read_extraction(
     }
     if len(raw) > MAX_TEXT:
         document["warnings"].append(f"The text was cut after {MAX_TEXT} of {len(raw)} characters.")
+    if extraction.pictures:
+        give_to_who_refers(split.drafts)
     kept = keep_pictures(split.drafts, extraction)
     document["warnings"].extend(kept.warnings)
     questions, repeated = make_questions(split.drafts, document, document["language"], extraction.notes, kept)

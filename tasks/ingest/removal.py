@@ -67,6 +67,8 @@ def remove_document(
     _check_unpublished(lake, document)
     questions = lake.read("question_types_of_document", {"document_id": document_id})["question_count"].sum()
     pictures = lake.read("pictures_of_document_alone", {"document_id": document_id})["sha256"].to_list()
+    # Those that annotators made of it have units of their own.
+    made = lake.read("pictures_of_document", {"document_id": document_id})["landing_unit"].unique().to_list()
     # The ledger first: after a kill between the two, the same command finds the rows in the lake and ends the work.
     withdrawn = _withdraw(ledger, document)
     if document["status"] != REMOVED:
@@ -76,7 +78,7 @@ def remove_document(
                 Batch("documents", document_id, DOCUMENTS.frame([row])),
                 Batch("document_texts", document_id, DOCUMENT_TEXTS.frame([])),
                 Batch("questions", document_id, QUESTIONS.frame([])),
-                Batch("pictures", document_id, PICTURES.frame([])),
+                *(Batch("pictures", unit, PICTURES.frame([])) for unit in sorted({document_id, *made})),
             ],
             stage="ingest",
         )

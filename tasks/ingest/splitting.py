@@ -12,7 +12,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
-from tasks.ingest.content.keys import match_keys, part_region
+from tasks.ingest.content.keys import choose_parts, match_keys
 from tasks.ingest.content.passages import drop_asking_lead
 from tasks.ingest.content.section_answers import (
     cut_own_number,
@@ -21,6 +21,7 @@ from tasks.ingest.content.section_answers import (
     prints_answers,
     read_answers_below,
     read_filled,
+    read_small_keys,
     read_tails,
     take_format_keys,
     take_signs,
@@ -36,6 +37,7 @@ from tasks.ingest.layout.furniture import (
     drop_page_numbers,
     is_noise,
     move_brackets,
+    write_leading_keys,
 )
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.key_lines import KeyEntry, write_key_blocks
@@ -97,7 +99,8 @@ def split_lines(
 
 def prepare_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """The lines as every reading begins: cleaned, with the marks that repeat in known forms."""
-    return write_key_blocks(write_marks(make_pieces(lines, starts)))
+    made = write_leading_keys(IndexedLines(make_pieces(lines, starts)))
+    return write_key_blocks(write_marks(made.pieces))
 
 
 def _split_document(
@@ -211,6 +214,7 @@ _MOST_REPAIRS = 3
 # gain at least so much, more where it finds no further questions, and much more where it finds fewer.
 DOUBTFUL, AGREED, LEAST_GAIN = 1.0, 0.9, 0.002
 _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
+_LEAST_LOST = 0.05
 # What the agreement with the tags weighs beside what the paper says of itself.
 _TAGS_WEIGH = 0.3
 # Tags that agree so well propose nothing new; a reading that keeps everything and agrees is not looked beyond.
@@ -223,6 +227,10 @@ def _gain_needed(other: ReadPaper, first: ReadPaper, outline: Outline) -> float:
     # what is left out of the questions because it asks nothing is no loss; what tags pass over may be one
     left_out = 0 if outline.given else len(outline.hidden)
     more = len(other.drafts) + left_out - len(first.drafts)
+    # answers that were found and are lost again were no answers, or this is no better reading
+    lost = max(0, first.answered - other.answered) / max(1, len(first.drafts))
+    if lost > _LEAST_LOST:
+        return _GAIN_WITHOUT_MORE + lost
     if more > 0 or left_out:
         # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
         if other.missing < first.missing and other.worth >= first.worth:
@@ -281,6 +289,11 @@ class ReadPaper:
         return self.checked.score + _TAGS_WEIGH * self.checked.agreement
 
     @property
+    def answered(self) -> int:
+        """How many questions have an answer."""
+        return sum(1 for draft in self.drafts if draft.answer)
+
+    @property
     def sound(self) -> int:
         """How many questions no contract doubts."""
         return len(self.drafts) - self._doubted
@@ -318,7 +331,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
         part_drafts, part_keys = _split_part(part_pieces, paper, tables, stretches, outline)
         answered = tables.read(region, len(part_drafts), None)
         part_drafts = merge_repeated(part_drafts, answered, paper.language)
-        found = part_region([piece for piece in region if piece.table < 0])
+        found = choose_parts(part_drafts, [piece for piece in region if piece.table < 0])
         for parts in (*([one] for one in part_keys), found):
             matched = match_keys(part_drafts, parts, paper.language)
             keys.extend(matched.left)
@@ -424,6 +437,7 @@ def _split_part(
         drafts.append(draft)
     drop_form_lines(drafts)
     read_filled(drafts, paper.language)
+    read_small_keys(drafts)
     read_tails(drafts)
     if has_tables:
         drafts.sort(key=lambda draft: draft.start)

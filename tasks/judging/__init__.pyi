@@ -1,6 +1,9 @@
 # How a response speaks to its judge: `order`, `stars`, `reply`, `marker`, `section` or `role`; null where it does not.
 from .addresses import find_address as find_address
 
+# Names the calls of one session's judgements; responses and registry are read once.
+from .calls import CallFinder as CallFinder
+
 # How far a model's labels agree with people's: responses with both, kappa with interval; shares are in `error_shares`.
 from .error_samples import compare_labels as compare_labels
 
@@ -43,6 +46,7 @@ from .task import judge_run as judge_run
 __all__ = [
     "REQUEST",
     "VERSION",
+    "CallFinder",
     "JudgedParts",
     "compare_labels",
     "describe_wordings",

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequen
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -19,7 +20,15 @@ from tasks.judging import prompts
 from tasks.judging.addresses import find_address
 from tasks.judging.asking import find_asking
 from tasks.judging.keys import check_key
-from tasks.models import CallFailed, CallPending, CallRequest, ModelClient, SentPicture, load_pictures
+from tasks.models import (
+    CallFailed,
+    CallPending,
+    CallRequest,
+    ModelClient,
+    SentPicture,
+    compute_call_key,
+    load_pictures,
+)
 from tasks.models.registry import RegisteredModel
 from tasks.questions import QuestionContent, compute_short_rank
 from tasks.questions.forms import describe_pictures
@@ -350,15 +359,7 @@ async def _judge_response(
     most_tries: int,
     occasion: str,
 ) -> JudgementRow:
-    asking = find_asking(judge)
-    version, shown = asking.name_version(put.question), put.question
-    pictures: tuple[SentPicture, ...] = ()
-    if (bare := put.question.bare).pictures:
-        if judge.sees_pictures:
-            version, pictures = f"{version}/pictures", load_pictures(client.archive, bare)
-        else:
-            version, shown = f"{version}/alt_text", replace(put.question, bare=describe_pictures(bare))
-    messages = asking.write_messages(shown, put.response)
+    request, version = describe_request(judge, put, occasion, client.archive)
     judgement: JudgementRow = {
         "run_id": put.run_id,
         "session_id": put.session_id,
@@ -376,20 +377,7 @@ async def _judge_response(
     }
     if put.answer_status in ("empty", "refused") or not put.response.strip():
         return judgement | _rule_stars()
-    asked = await ask_stars(
-        client,
-        judge,
-        CallRequest(
-            purpose=PURPOSE,
-            messages=messages,
-            run_id=put.run_id,
-            unit=name_unit(put.session_id, judge.name, asking.wording, occasion),
-            salt="" if occasion == FIRST_OCCASION else occasion,
-            parameters=dict(asking.parameters),
-            pictures=pictures,
-        ),
-        most_tries=most_tries,
-    )
+    asked = await ask_stars(client, judge, request, most_tries=most_tries)
     return judgement | {
         "stars": asked.stars,
         "reason": asked.reason,
@@ -399,6 +387,41 @@ async def _judge_response(
         "cost_usd": asked.cost_usd,
         "attempt": asked.attempt,
     }
+
+
+def describe_request(
+    judge: RegisteredModel, put: PutResponse, occasion: str, archive: Path
+) -> tuple[CallRequest, str]:
+    """What a judge is asked of a response, and the version of the words it is asked in."""
+    asking = find_asking(judge)
+    version, shown = asking.name_version(put.question), put.question
+    pictures: tuple[SentPicture, ...] = ()
+    if (bare := put.question.bare).pictures:
+        if judge.sees_pictures:
+            version, pictures = f"{version}/pictures", load_pictures(archive, bare)
+        else:
+            version, shown = f"{version}/alt_text", replace(put.question, bare=describe_pictures(bare))
+    request = CallRequest(
+        purpose=PURPOSE,
+        messages=asking.write_messages(shown, put.response),
+        run_id=put.run_id,
+        unit=name_unit(put.session_id, judge.name, asking.wording, occasion),
+        salt="" if occasion == FIRST_OCCASION else occasion,
+        parameters=dict(asking.parameters),
+        pictures=pictures,
+    )
+    return request, version
+
+
+def name_call(judge: RegisteredModel, put: PutResponse, occasion: str, attempt: int, archive: Path) -> str:
+    """The key of the call with which a judge was asked for stars, at that attempt."""
+    request, _ = describe_request(judge, put, occasion, archive)
+    request = replace(request, salt=_salt(request.salt, attempt))
+    return compute_call_key(judge, request, {**judge.parameters, **request.parameters})
+
+
+def _salt(salt: str, attempt: int) -> str:
+    return f"{salt}/{attempt}" if salt or attempt > 1 else ""
 
 
 @dataclass(frozen=True)
@@ -426,8 +449,7 @@ async def ask_stars(
     """The judge's stars for what the request shows it; asked again while nothing can be read."""
     asking, cost_usd = find_asking(judge), 0.0
     for attempt in range(1, most_tries + 1):
-        salt = f"{request.salt}/{attempt}" if request.salt or attempt > 1 else ""
-        reply = await client.complete(judge, replace(request, salt=salt))
+        reply = await client.complete(judge, replace(request, salt=_salt(request.salt, attempt)))
         cost_usd += reply.cost_usd or 0.0
         parsed = asking.parse_reply(reply.text)
         if parsed.stars is not None:

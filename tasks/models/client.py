@@ -27,7 +27,7 @@ from tasks.models.budget import Budget
 from tasks.models.picture_parts import SentPicture, attach_pictures
 from tasks.models.presence import Presence
 from tasks.models.providers import Endpoint
-from tasks.models.registry import RegisteredModel
+from tasks.models.registry import RegisteredModel, close_registry
 from tasks.models.replies import SIMULATED_FINGERPRINT, Failure, compute_status
 from tasks.models.sending import (
     BACKOFF_S,
@@ -182,6 +182,7 @@ class ModelClient:
     async def __aenter__(self) -> Self:
         # A session's calls make cycles, and each full search for them would go through everything that is loaded.
         gc.freeze()
+        await asyncio.to_thread(close_registry, self._ledger, self._settings)
         return self
 
     async def __aexit__(

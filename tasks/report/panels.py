@@ -103,7 +103,11 @@ class Panel:
     @property
     def shown_cells(self) -> tuple[Cell, ...]:
         """The columns of its table, without marks that no row has."""
-        return tuple(cell for cell in self.cells if cell.kind != "flag" or self.frame[cell.name].any())
+        # A frame that was made of no rows has no columns.
+        has_rows = self.frame.height > 0
+        return tuple(
+            cell for cell in self.cells if cell.kind != "flag" or (has_rows and self.frame[cell.name].any())
+        )
 
 
 def pick(words: Words, language: Language) -> str:

@@ -7,12 +7,14 @@ from pathlib import Path
 from prefect import task
 
 from schemas.settings import load_settings
+from tasks.proof import close_report
 from tasks.report.frame import Issue
 from tasks.report.panels import Source
 from tasks.report.site import render_site
 from tasks.running import hide_content
 from tasks.running.flow_runs import RETRIED
 from warehouse.lake import open_lake
+from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="render_reports", **RETRIED)
@@ -23,4 +25,7 @@ def render_reports(out_dir: str = "") -> dict[str, object]:
     folder = Path(out_dir) if out_dir else settings.home / "reports"
     with open_lake(settings, read_only=True) as lake:
         source = Source(lake.run_named, public_dir=settings.public_dir)
-        return {"report": str(render_site(source, Issue(folder)))}
+        written = render_site(source, Issue(folder))
+    with open_ledger(settings.ledger_address) as ledger:
+        close_report(ledger, settings, folder)
+    return {"report": str(written)}

@@ -136,6 +136,8 @@ def say_cautions(row: Row) -> list[Sentence]:
         said.append(Sentence("provisional", {}))
     if row["overridden_gates"]:
         said.append(Sentence("overridden", {"gates": name_gates(row["overridden_gates"])}))
+    if "text only" in (row.get("marks") or ""):
+        said.append(Sentence("text_only", {}))
     if row["is_simulated"]:
         said.append(Sentence("simulated", {}))
     return said

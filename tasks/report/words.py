@@ -15,8 +15,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 MISSING = "–"
-# Marks of an edition, and the label of the sentence that stands for each.
-_SAID_OF = {"simulated": "simulated_about", "provisional": "provisional_shortly"}
+# Marks of an edition, with the labels of the name and of the sentence that stand for each.
+_SAID_OF = {
+    "simulated": ("simulated", "simulated_about"),
+    "provisional": ("provisional", "provisional_shortly"),
+    "text only": ("text_only", "text_only_about"),
+    "with pictures": ("with_pictures", "with_pictures_about"),
+}
+# What an edition rests on where questions with pictures were asked, and the mark that says so.
+_SCOPES = {"text_only": "text only", "pictures": "with pictures"}
 # So many editions are named; of the others it is said that there are more.
 _MOST_NAMED = 6
 
@@ -83,14 +90,14 @@ def describe_provisional(row: Mapping[str, Any], language: Language) -> str:
 def describe_marks(marks: str | None, language: Language) -> list[tuple[str, str, str]]:
     """What the column `marks` of an analysis says: a kind, its name and a sentence for each.
 
-    The kinds are `simulated`, `provisional` and `gates`. Gates that were overridden are one mark.
+    The kinds are `simulated`, `provisional`, `text_only`, `with_pictures` and `gates`. Gates that were overridden are one mark.
     """
     named = [one for one in (marks or "").split(", ") if one]
     gates = [one.removeprefix("overridden ") for one in named if one.startswith("overridden ")]
     found = [
-        (kind, label(kind, language), label(about, language))
-        for kind, about in _SAID_OF.items()
-        if kind in named
+        (name, label(name, language), label(about, language))
+        for mark, (name, about) in _SAID_OF.items()
+        if mark in named
     ]
     if gates:
         said = name_gates(gates)[LANGUAGES.index(language)]
@@ -109,10 +116,14 @@ def list_caveats(history: pl.DataFrame) -> list[tuple[str, Words, Words]]:
         return []
     found = []
     editions = history.unique("edition_id", maintain_order=True).sort("edition_id", descending=True)
-    for kind in ("simulated", "provisional", "gates"):
-        named = editions.filter(
-            pl.col("overridden_gates").list.len() > 0 if kind == "gates" else pl.col(f"is_{kind}")
-        )
+    of_kind = {
+        "simulated": pl.col("is_simulated"),
+        "provisional": pl.col("is_provisional"),
+        **{mark: pl.col("picture_scope") == scope for scope, mark in _SCOPES.items()},
+        "gates": pl.col("overridden_gates").list.len() > 0,
+    }
+    for kind, is_of_kind in of_kind.items():
+        named = editions.filter(is_of_kind)
         if named.is_empty():
             continue
         shown = ", ".join(named["edition_id"].head(_MOST_NAMED))
@@ -121,8 +132,9 @@ def list_caveats(history: pl.DataFrame) -> list[tuple[str, Words, Words]]:
         if kind == "gates":
             about = list(name_gates(sorted(set(named["overridden_gates"].explode()))))
         else:
-            about = [label(_SAID_OF[kind], one) for one in LANGUAGES]
-        found.append((kind, LABELS[kind], (f"{about[0]}（{shown}）", f"{about[1]} ({shown})")))
+            about = [label(_SAID_OF[kind][1], one) for one in LANGUAGES]
+        name = kind if kind == "gates" else _SAID_OF[kind][0]
+        found.append((name, LABELS[name], (f"{about[0]}（{shown}）", f"{about[1]} ({shown})")))
     return found
 
 

@@ -22,7 +22,7 @@ import deployments.model_server
 from schemas.settings import Settings
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tests.benchmarks.year_by_commands import Year, hold_months
-from tests.benchmarks.year_texts import describe_bank
+from tests.benchmarks.year_texts import answer_question, describe_bank
 from warehouse.lake import open_lake
 
 QUESTIONS = 300
@@ -69,6 +69,7 @@ def describe_keyed_bank(count: int) -> dict[str, pl.DataFrame]:
     for number, row in enumerate(rows):
         kind = number // len(EXAMINED_DISCIPLINES) % 3
         row["question_type"] = ("true_false", "multiple_choice", "short_answer")[kind]
+        row["answer"] = [answer_question(number, row["question_type"])]
         if kind == 0:
             row["answer"] = [str(random.choice(["true", "false"], p=[0.45, 0.55]))]
         elif kind == 1:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_BANK = 20_000  # questions by which the truth is computed
+BANK = 20_000  # questions by which the truth is computed
 _FULL = 3.0
 
 
@@ -72,7 +72,7 @@ class Rules:
     spread: float = 1.2
 
 
-def _draw_bank(random: np.random.Generator, count: int, centre: float, rules: Rules) -> NDArray[np.float64]:
+def draw_bank(random: np.random.Generator, count: int, centre: float, rules: Rules) -> NDArray[np.float64]:
     """Difficulty (skewed), discrimination and how hard the explanation is, (3, questions)."""
     skew = (random.gamma(4.0, 1.0, count) - 4.0) / 2.0
     normal = random.normal(size=count)
@@ -80,7 +80,7 @@ def _draw_bank(random: np.random.Generator, count: int, centre: float, rules: Ru
     return np.stack([difficulty, np.exp(random.normal(0.0, 0.3, count)), random.normal(0.0, 0.7, count)])
 
 
-def _compute_chances(
+def compute_chances(
     ability: NDArray[np.float64], skill: NDArray[np.float64], bank: NDArray[np.float64], rules: Rules
 ) -> NDArray[np.float64]:
     """Chances of 0 to 3 stars; the last axis holds the stars."""
@@ -117,10 +117,10 @@ def draw_answers(seed: int, rules: Rules) -> Answers:
         groups: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         felt = np.zeros((rules.candidates, 0))
         ability = general + tastes[:, [discipline]]
-        whole = _draw_bank(np.random.default_rng([seed, discipline]), _BANK, 0.0, rules)
+        whole = draw_bank(np.random.default_rng([seed, discipline]), BANK, 0.0, rules)
         for season in range(rules.seasons):
             anchors = round(share * rules.anchors) if known else 0
-            fresh = _draw_bank(random, share - anchors, rules.harder * season, rules)
+            fresh = draw_bank(random, share - anchors, rules.harder * season, rules)
             bank = np.concatenate([bank, fresh], axis=1)
             new = np.arange(known, known + share - anchors)
             group = passage_count + np.arange(len(new)) // rules.passage
@@ -134,7 +134,7 @@ def draw_answers(seed: int, rules: Rules) -> Answers:
                 easier[len(new) :] = np.where(random.random(anchors) < rules.moved, 2.0, 0.0)
             homes.append(np.full(len(new), season))
             for candidate in range(rules.candidates):
-                chance = _compute_chances(
+                chance = compute_chances(
                     ability[candidate, season] + felt[candidate, asked] + easier,
                     np.full(len(asked), skills[candidate]),
                     bank[:, asked],
@@ -163,7 +163,7 @@ def draw_answers(seed: int, rules: Rules) -> Answers:
                 ):
                     at = np.array(ability[candidate, season] + rules.together * place)
                     for target, questions in ((truth, whole), (form, first)):
-                        chance = _compute_chances(at, np.array(skills[candidate]), questions, rules)
+                        chance = compute_chances(at, np.array(skills[candidate]), questions, rules)
                         target[candidate, season, discipline] += (
                             weight * float((chance @ stars).mean()) / _FULL * 100
                         )

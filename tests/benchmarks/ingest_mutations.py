@@ -221,7 +221,7 @@ def mutate(paper: MadePaper) -> Iterator[tuple[str, list[str]]]:
     yield from (changed[int(place * step)] for place in range(min(CHANGES, len(changed))))
 
 
-def read_lines(lines: Sequence[str]) -> dict[str, Any]:
+def read_lines(lines: Sequence[str | Line]) -> dict[str, Any]:
     """What would be landed of these lines."""
     document: dict[str, Any] = {
         "document_id": "00000000-0000-0000-0000-000000000000",
@@ -233,7 +233,9 @@ def read_lines(lines: Sequence[str]) -> dict[str, Any]:
         "error": None,
         "warnings": [],
     }
-    extraction = limit_runs(Extraction("text", "utf-8", lines=[Line(line) for line in lines]))
+    extraction = limit_runs(
+        Extraction("text", "utf-8", lines=[Line(one) if isinstance(one, str) else one for one in lines])
+    )
     return read_extraction(extraction, Path("paper.txt"), document, {"confidence_threshold": 0.6})
 
 

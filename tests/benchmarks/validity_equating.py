@@ -52,6 +52,7 @@ class _Published:
     def __init__(self, questions: int, disciplines: int) -> None:
         self.edition = np.full(questions, -1)
         self.numbers = {name: np.ones(questions) for name in ("b", "b_se", "a", "a_se")}
+        self.numbers["both"] = np.zeros(questions)
         self.shared = np.zeros((disciplines, 0, 0))
 
     def know(self, questions: NDArray[np.int64]) -> KnownQuestions:
@@ -62,6 +63,7 @@ class _Published:
             difficulty_se=found["b_se"],
             log_discrimination=np.log(found["a"]),
             log_discrimination_se=found["a_se"] / found["a"],
+            correlation=found["both"],
             edition=np.maximum(self.edition[questions], 0),
             shared=self.shared,
         )
@@ -69,7 +71,13 @@ class _Published:
     def publish(self, questions: NDArray[np.int64], fit: GradedFit) -> None:
         new = ~fit.is_known
         self.edition[questions[new]] = self.shared.shape[1]
-        found = (fit.difficulty, fit.difficulty_se, fit.discrimination, fit.discrimination_se)
+        found = (
+            fit.difficulty,
+            fit.difficulty_se,
+            fit.discrimination,
+            fit.discrimination_se,
+            fit.correlation,
+        )
         for values, one in zip(self.numbers.values(), found, strict=True):
             values[questions[new]] = one[new]
         count = self.shared.shape[1]
@@ -98,6 +106,20 @@ def arrange_season(drawn: Answers, rules: Rules, season: int) -> tuple[GradedRow
     return rows, questions
 
 
+def list_form(rows: GradedRows, fit: GradedFit) -> ScaleForm:
+    """The questions of a fit as the form of its scale."""
+    return ScaleForm(
+        discipline=rows.question_discipline,
+        format=rows.question_format,
+        cluster=rows.question_cluster,
+        difficulty=fit.difficulty,
+        difficulty_se=fit.difficulty_se,
+        log_discrimination=np.log(fit.discrimination),
+        log_discrimination_se=fit.discrimination_se / fit.discrimination,
+        correlation=fit.correlation,
+    )
+
+
 def equate_seasons(drawn: Answers, rules: Rules) -> Scales:
     """Every season, each linked by what those before it published."""
     published = _Published(len(drawn.discipline), rules.disciplines)
@@ -111,14 +133,7 @@ def equate_seasons(drawn: Answers, rules: Rules) -> Scales:
         moved += int(fit.is_moved.sum())
         if season == 0:
             scale = fit.scale
-            form = ScaleForm(
-                discipline=rows.question_discipline,
-                format=rows.question_format,
-                cluster=rows.question_cluster,
-                difficulty=fit.difficulty,
-                difficulty_se=fit.difficulty_se,
-                discrimination=fit.discrimination,
-            )
+            form = list_form(rows, fit)
     names = {field.name for field in fields(EquatedScores)} & {field.name for field in fields(Scales)}
     return Scales(
         **{name: np.stack([getattr(one, name) for one in found], axis=1) for name in names - {"is_settled"}},
@@ -140,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.add_argument(f"--{name}", type=kind, default=getattr(Rules(), name))
     chosen = vars(parser.parse_args(arguments))
     exams, rules = chosen.pop("exams"), Rules(**chosen)
-    errors, raw, held, disciplines, moved, settled = [], [], [], [], 0, 0
+    errors, on_first, raw, held, disciplines, moved, settled = [], [], [], [], [], 0, 0
     cpu = 0.0
     for exam in range(exams):
         drawn = draw_answers(exam, rules)
@@ -148,6 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = equate_seasons(drawn, rules)
         cpu += time.process_time() - begun
         errors.append(found.score - drawn.score)
+        on_first.append(found.score - drawn.form_score)
         raw.append(found.own_score - drawn.score)
         held.append((found.low <= drawn.score) & (drawn.score <= found.high))
         truth = drawn.by_discipline
@@ -157,15 +173,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"{rules}: {exams} exams, {cpu / exams:.1f} CPU s each, {settled} settled, {moved / exams:.1f} anchors dropped"
     )
     print(
-        f"{'season':<10}{'RMSE':>8}{'bias':>8}{'coverage':>10}{'S: RMSE':>10}{'a discipline: coverage':>26}"
+        f"{'season':<8}{'RMSE':>7}{'of all alike':>14}{'on first questions':>20}{'bias (error)':>16}{'coverage (error)':>19}"
+        f"{'S: RMSE':>9}{'disciplines':>13}"
     )
-    away, of_raw, covered = np.array(errors), np.array(raw), np.array(held)
-    of_disciplines = np.array(disciplines)
     for season in [*range(rules.seasons), None]:
         part = slice(None) if season is None else [season]
+        away, first, of_raw, covered, of_disciplines = (
+            np.array(one)[:, :, part] for one in (errors, on_first, raw, held, disciplines)
+        )
+        # What candidates of an exam have in common makes exams the ones to count.
+        bias, share = away.mean(axis=(1, 2)), covered.mean(axis=(1, 2))
+        alike = np.sqrt((away.mean(axis=1) ** 2).mean())
+        of_bias, of_share = (
+            one.std(ddof=1) / np.sqrt(exams) if exams > 1 else np.nan for one in (bias, share)
+        )
         print(
-            f"{'all' if season is None else season + 1:<10}{np.sqrt((away[:, :, part] ** 2).mean()):>8.2f}{away[:, :, part].mean():>8.2f}"
-            f"{covered[:, :, part].mean():>10.3f}{np.sqrt((of_raw[:, :, part] ** 2).mean()):>10.2f}{of_disciplines[:, :, part].mean():>26.3f}"
+            f"{'all' if season is None else season + 1:<8}{np.sqrt((away**2).mean()):>7.2f}{alike:>14.2f}"
+            f"{np.sqrt((first**2).mean()):>20.2f}{f'{bias.mean():+.2f} ({of_bias:.2f})':>16}"
+            f"{f'{share.mean():.3f} ({of_share:.3f})':>19}{np.sqrt((of_raw**2).mean()):>9.2f}{of_disciplines.mean():>13.3f}"
         )
 
 

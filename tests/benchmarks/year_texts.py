@@ -38,7 +38,7 @@ def describe_bank(count: int, disciplines: Sequence[str]) -> dict[str, pl.DataFr
             "language": "en",
             "stem": f"{disciplines[number % len(disciplines)]}, question {number}: say what is known of "
             f"{_TOPICS[number // 7 % len(_TOPICS)]} in chapter {number // 10 + 1}.",
-            "answer": [f"What chapter {number // 10 + 1} says of it."],
+            "answer": [answer_question(number, TYPES[number // len(disciplines) % len(TYPES)])],
         }
         for number in range(count)
     ]
@@ -50,6 +50,13 @@ def describe_bank(count: int, disciplines: Sequence[str]) -> dict[str, pl.DataFr
         "bank_contents": get_table("bank_contents").frame(rows).with_columns(landing_unit=pl.lit("1")),
         "bank_versions": get_table("bank_versions").frame([version]).with_columns(landing_unit=pl.lit("1")),
     }
+
+
+def answer_question(number: int, question_type: str) -> str:
+    """A key of the question's type, so that an answer of the key is a right one."""
+    if question_type == "true_false":
+        return "true" if number // 3 % 2 else "false"
+    return f"What chapter {number // 10 + 1} says of it."
 
 
 def write_answers() -> pl.Expr:

@@ -74,7 +74,8 @@ def test_a_random_judge_of_random_models_publishes_nothing(
     url: str, tmp_path: Path, *, holds_to_schema: bool
 ) -> None:
     newcomer = Newcomer(tmp_path, Path(sys.executable).with_name("proctor"))
-    newcomer.type("start", "--yes", "--papers", "papers")
+    newcomer.type("start", "--yes", "papers")
+    newcomer.type("review", "export", "workbooks")
     newcomer.let_review()
     at = ("--url", url, "--input-price", "0", "--output-price", "0", "--open")
     for name, roles in (("random-a", "candidate,reference"), ("random-b", "candidate")):

@@ -7,10 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from deployments.model_server import build_answer_key
 from schemas.settings import Settings
@@ -23,6 +25,10 @@ pytestmark = pytest.mark.slow
 
 DEMO = Path(__file__).resolve().parents[2] / "deployments" / "demo"
 PAPERS = ("history", "law")
+NOW = datetime.now(UTC)
+THIS, NEXT, LAST = (
+    f"{NOW.year + (NOW.month - 1 + later) // 12}-{(NOW.month - 1 + later) % 12 + 1:02d}" for later in range(3)
+)
 MODELS = {
     "my-model": {"kind": "candidate", "accuracy": 0.6},
     "my-other": {"kind": "candidate", "accuracy": 0.9},
@@ -54,24 +60,25 @@ class Newcomer:
                 "PATH": f"{self.program.parent}:{os.environ['PATH']}",
             },
             input=says,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            # As it is read on a terminal, one after the other.
+            stderr=subprocess.PIPE if "--json" in arguments else subprocess.STDOUT,
             text=True,
             check=False,
         )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout + (done.stderr if code else "")
+        assert done.returncode == code, done.stdout + str(done.stderr)
+        return done.stdout
 
     def ask(self, *arguments: str) -> Any:
         """What the command answers as JSON."""
         return json.loads(self.type(*arguments, "--json"))
 
-    def let_review(self) -> None:
-        """Let the annotators decide, as they do in the demo, on all that waits."""
-        self.type("review", "export", "workbooks")
+    def let_review(self) -> str:
+        """Let the annotators decide in their workbooks; returns what the import said."""
         verdicts = read_verdicts(DEMO / "questions" / "review.yaml")
         for path in (self.folder / "workbooks").glob("*.xlsx"):
             fill_workbook(path, verdicts)
-        self.type("review", "import", "workbooks")
+        return self.type("review", "import", "workbooks")
 
 
 @pytest.fixture(scope="module")
@@ -81,21 +88,46 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory, warm: Path) -> Newcomer:
 
 def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer) -> None:
     # The folder is asked for; two annotators have names by default; nobody has decided yet.
-    told = newcomer.type("start", "--yes", "--papers", "papers")
+    told = newcomer.type("start", "--yes", "papers")
     assert "$ proctor ingest papers" in told
+    # What comes next is the guide's to say, and not each command's.
+    assert "Next:" not in told
     assert told.rstrip().endswith("When they have decided: proctor start")
 
-    newcomer.let_review()
+    # Annotators may decide in workbooks, in a language that is asked for.
+    told = newcomer.type("start", says="workbooks\nzh\n")
+    assert "$ proctor review export workbooks --language zh" in told
+    said = newcomer.let_review()
+    assert said.rstrip().endswith("Next: proctor start (models, a plan with its cost, the exam)")
 
     with open_lake(Settings(home=newcomer.folder / ".proctor"), read_only=True) as lake:
         key = build_answer_key(read_current_bank(lake))
     with start_server(key, models=MODELS) as server:
-        # Address, key, owner, prices, candidates, and that they are simulated; judge with its own; disciplines, questions, styles; the month.
+        # Address (one at which nothing answers is asked for again), key, that it is a simulation, owner, candidates; the judge's; disciplines,
+        # questions, styles; the exam.
         told = newcomer.type(
             "start",
-            says=f"{server.url}\n\n\n\nmy-model, my-other\ny\nmy-judge\n\n\nJudges\n\ny\n\n\n\ny\n",
+            says=f"http://127.0.0.1:9/v1\n{server.url}\n\ny\n\nmy-model, my-other\n\n\nJudges\nmy-judge\n\n\n\ny\n",
         )
+        told_later = newcomer.type("start", "--month", NEXT, says="\n\n")
+        told_last = newcomer.type("start", "--month", LAST, says="\n", code=3)
+    assert "Nothing answers at http://127.0.0.1:9/v1" in told
     assert "There are: my-model, my-other, my-judge" in told
+    assert "Dollars per million" not in told
+    assert "Next:" not in told
+    assert list(yaml.safe_load((newcomer.folder / ".proctor" / "models.yaml").read_text())["providers"]) == [
+        "my-lab"
+    ]
+    # What a plan draws on trial is not what is put to candidates, and is not said to be.
+    assert "chance level of set 1, in a trial draw: " in told
+    assert "other months: this is the first" in told
+    # A month ends with what was done, where it is to be seen, and what is not well.
+    # The plan that was agreed to is not shown again.
+    assert told.count("chance level of set 1") == 1
+    ended = told[told.index("$ proctor monthly") :]
+    done = ended[ended.index("\nRun sim-") : ended.index("7. What came of it")].strip()
+    assert [line.split(" ")[0] for line in done.splitlines()] == ["Run", "Edition", "To", "Everything"]
+    assert "32 answers in 2 sessions; 32 judged by my-judge beside control answers." in done
     assert "This is a simulation and no model" in told
     assert "Disciplines of the exam" in told
     disciplines = {row["discipline"] for row in newcomer.ask("sql", "SELECT DISTINCT discipline FROM sets")}
@@ -105,15 +137,26 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     chosen = next(one["value"] for one in newcomer.ask("settings", "list") if one["setting"] == "set_size")
     assert {row["n"] for row in sizes} == {int(chosen)}
     board = newcomer.ask("sql", "leaderboard")
-    assert [row["model"] for row in board] == ["my-other", "my-model"]
+    assert {row["model"] for row in board} == {"my-other", "my-model"}
     assert all(row["is_simulated"] for row in board)
+    # What is planned of a run that was drawn is what is published of it.
+    for month in (THIS, NEXT):
+        planned = newcomer.ask("exam", "plan", "--month", month, "--candidates", "my-model,my-other")
+        assert planned["controls"] == []
+        published = newcomer.ask("sql", "leaderboard", "--param", f"month={month}")
+        assert {round(row["chance_score"], 1) for row in published} == {planned["keys"][0]["chance_score"]}
+    # The guide leads on from month to month, until the bank has too little that is new.
+    assert "Folder with more papers" in told_later
+    assert f"The next month, from {LAST}-01 on:  proctor start" in told_later
+    assert {row["month"] for row in newcomer.ask("sql", "editions_published")} == {THIS, NEXT}
+    assert "Bring more papers: proctor start PAPERS" in told_last
     assert (newcomer.folder / ".proctor" / "reports" / "index.html").is_file()
 
     before = newcomer.ask("status")["rows"]
     # The month is held: whoever types it again sees what came of it, and nothing is done twice.
     told = newcomer.type("start")
     assert "$ proctor monthly" not in told
-    assert "proctor verdict my-other my-model" in told
+    assert "Is one better than the other?  proctor verdict my-" in told
     assert newcomer.ask("status")["rows"] == before
 
 
@@ -130,5 +173,5 @@ def test_what_nobody_can_answer_is_asked_for_by_its_option(tmp_path: Path) -> No
         check=False,
     )
     assert done.returncode == 2
-    assert "give --papers" in done.stderr
+    assert "give PAPERS" in done.stderr
     assert "Traceback" not in done.stderr

@@ -91,12 +91,43 @@ def publish(
         "override_reason": None, "answers_root": compute_root(leaves).hex(),
         "judgements_root": compute_root([digest("proctor judgements", s["session"], s["stars"]) for s in sessions]).hex(),
     }  # fmt: skip
-    scores = [_score(model, sets, sessions, lie) for model in sorted({one["model"] for one in sessions})]
+    models = sorted({one["model"] for one in sessions})
+    extra: dict[str, Any] = {}
+    if lie.pictures is not None:
+        # One question of each discipline of a set shows a picture; the last candidate did not see it.
+        shown = {
+            item[0]: place % 4 == 1
+            for items in sets.values()
+            for place, item in enumerate(sorted(items, key=lambda item: str(item[0])))
+        }
+        sessions = [
+            one | {"pictures": [place for place, item in enumerate(sets[one["set"]]) if shown[item[0]]]}
+            for one in sessions
+        ]
+        text = _leave_out(sets, sessions)
+        seen = [one for one in sessions if one["model"] != models[-1]]
+        extra = {
+            "picture_scope": "text_only",
+            "series": [
+                *({"series": "text_only"} | _score(model, *text, lie) for model in models),
+                *({"series": "pictures"} | _score(model, sets, seen, lie) for model in models[:-1]),
+                {"series": "alt_text"}
+                | _score(models[-1], sets, [one for one in sessions if one["model"] == models[-1]], lie),
+            ],
+        }
+        if lie.pictures == "mixed":
+            extra["picture_scope"] = "pictures"
+        if lie.pictures == "moved":
+            sessions[0] = sessions[0] | {"pictures": sessions[0]["pictures"][1:]}
+        if lie.pictures == "unsaid":
+            extra = {}
+    counted = _leave_out(sets, sessions) if extra.get("picture_scope") == "text_only" else (sets, sessions)
+    scores = [_score(model, *counted, lie) for model in models]
     if lie.score is not None:
         scores[0]["score"] = lie.score
     edition = {
         "edition": body["edition"], "run": run, "revision": lie.revision, "month": month, "published_at": f"{month}-28T00:00:00Z",
-        "reference_model": REFERENCE, "judge": "strict-1", "weights": lie.weights or WEIGHTS, "scores": scores,
+        "reference_model": REFERENCE, "judge": "strict-1", "weights": lie.weights or WEIGHTS, "scores": scores, **extra,
     }  # fmt: skip
     if lie.stars is not None:
         sessions = [sessions[0] | {"stars": lie.stars}, *sessions[1:]]
@@ -138,6 +169,21 @@ def erase(folder: Folder, lie: Lie, first: str, second: str) -> None:
                 "answers_root": lie.erased_root or compute_root(leaves).hex(),
             },
         )
+
+
+def _leave_out(
+    sets: dict[str, list[Item]], sessions: list[dict[str, Any]]
+) -> tuple[dict[str, list[Item]], list[dict[str, Any]]]:
+    """Sets and sessions without the questions that show a picture."""
+    shown = {one["set"]: set(one["pictures"]) for one in sessions}
+    kept = [
+        one | {"stars": "".join(s for place, s in enumerate(one["stars"]) if place not in shown[one["set"]])}
+        for one in sessions
+    ]
+    return {
+        name: [item for place, item in enumerate(items) if place not in shown.get(name, ())]
+        for name, items in sets.items()
+    }, kept
 
 
 def _score(

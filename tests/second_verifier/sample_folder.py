@@ -43,6 +43,7 @@ class Lie:
     erased_root: str | None = None
     erased_more: int = 0
     erased_twice: bool = False
+    pictures: str | None = None
 
 
 @dataclass

@@ -18,6 +18,11 @@ def test_an_honest_folder_holds_with_its_receipts_and_heads(tmp_path: Path) -> N
     assert verify(tmp_path, folder.receipts, folder.heads) == []
 
 
+def test_an_edition_with_and_without_pictures_holds(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Lie(pictures="text_only"))
+    assert verify(tmp_path, folder.receipts, folder.heads) == []
+
+
 # What an operator with every key could publish, and what it is found out by.
 LIES: dict[str, tuple[Lie, str]] = {
     "another share than was committed to": (Lie(share=b"x" * 32), "seed_wrong"),
@@ -38,6 +43,9 @@ LIES: dict[str, tuple[Lie, str]] = {
     "other answers erased than are named": (Lie(erased_root="ab" * 32), "erasure_wrong"),
     "more answers erased than were given": (Lie(erased_more=1), "erasure_wrong"),
     "a session erased twice": (Lie(erased_twice=True), "erasure_wrong"),
+    "who saw pictures beside who did not": (Lie(pictures="mixed"), "score_wrong"),
+    "a question whose picture is there for one alone": (Lie(pictures="moved"), "score_wrong"),
+    "pictures of which the scores say nothing": (Lie(pictures="unsaid"), "score_wrong"),
 }
 
 

@@ -215,7 +215,32 @@ def _check_names(world: World, sessions: list[dict[str, Any]]) -> None:
 
 
 def _check_scores(world: World, edition: Mapping[str, Any], sessions: list[dict[str, Any]]) -> None:
-    """S and R from the stars; not checked as long as a set of theirs is not disclosed."""
+    """S and R from the stars, and those of every series where there are pictures."""
+    scope, series = edition.get("picture_scope"), edition.get("series", [])
+    if scope is None and any(one.get("pictures") for one in sessions):
+        world.found("score_wrong", f"edition {edition['edition']} does not say how pictures count")
+    if scope == "pictures" and any(line["series"] == "alt_text" for line in series):
+        world.found("score_wrong", f"edition {edition['edition']} mixes who saw pictures and who did not")
+    _check_lines(world, edition, sessions, edition["scores"], is_text=scope == "text_only", is_all=True)
+    if scope is not None:
+        for name in ("text_only", "pictures", "alt_text"):
+            lines = [line for line in series if line["series"] == name]
+            is_text = name == "text_only"
+            own = {(line["model"], line["style"]) for line in lines}
+            sat = [one for one in sessions if is_text or (one["model"], one["style"]) in own]
+            _check_lines(world, edition, sat, lines, is_text=is_text, is_all=is_text)
+
+
+def _check_lines(
+    world: World,
+    edition: Mapping[str, Any],
+    sessions: list[dict[str, Any]],
+    lines: list[dict[str, Any]],
+    *,
+    is_text: bool,
+    is_all: bool,
+) -> None:
+    """One way of counting; not checked as long as a set of its sessions is not disclosed."""
     sets = {
         name: line["items"] for run in world.runs.values() if run.is_whole for name, line in run.sets.items()
     }
@@ -227,13 +252,18 @@ def _check_scores(world: World, edition: Mapping[str, Any], sessions: list[dict[
     stars: dict[tuple[str, str], dict[tuple[str, str, str], list[str]]] = defaultdict(
         lambda: defaultdict(list)
     )
+    shows: dict[tuple[str, str, str], bool] = {}
     for one in complete:
         mine = stars[one["model"], one["style"]]
-        for item, star in zip(sets[one["set"]], one["stars"], strict=True):
-            if item[1] in weights:
-                mine[item[1], item[0], item[2]].append(star)
-    printed = {(line["model"], line["style"]): line for line in edition["scores"]}
-    if printed.keys() != stars.keys() or len(printed) != len(edition["scores"]):
+        for place, (item, star) in enumerate(zip(sets[one["set"]], one["stars"], strict=True)):
+            question = (item[1], item[0], item[2])
+            has_picture = place in one.get("pictures", [])
+            if shows.setdefault(question, has_picture) != has_picture:
+                world.found("score_wrong", f"whether a question of {one['set']} has a picture changes")
+            if item[1] in weights and not (is_text and has_picture):
+                mine[question].append(star)
+    printed = {(line["model"], line["style"]): line for line in lines}
+    if (is_all and printed.keys() != stars.keys()) or len(printed) != len(lines):
         world.found("score_wrong", f"edition {edition['edition']} has scores for others than have sat it")
     for who, mine in stars.items():
         if who not in printed:

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
-from schemas.errors import StoreError
+from schemas.errors import StoreError, is_interruption
 from schemas.settings import Settings
 from tests.warehouse.stores.test_homes import land, make_stores
 from warehouse.lake import open_lake
@@ -93,6 +94,28 @@ def test_a_ledger_that_is_put_back_is_used_again(settings: Settings, ledger: Led
     add(ledger, "after")
 
     assert list_users(ledger) == ["after", "before"]
+
+
+def test_a_ledger_whose_only_connection_a_signal_broke_off_is_used_again(
+    ledger: Ledger, settings: Settings
+) -> None:
+    # SQLAlchemy closes the connection, and SQLite takes the write-ahead log away with the last one.
+    def interrupt(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement == "COMMIT":
+            event.remove(ledger.engine, "after_cursor_execute", interrupt)
+            raise KeyboardInterrupt
+
+    event.listen(ledger.engine, "after_cursor_execute", interrupt)
+    with pytest.raises(BaseException) as found, ledger.write() as connection:
+        users.add_user(connection, user_id="first", role="admin")
+    assert is_interruption(found.value)
+    # So that the new log gets another inode than the former.
+    for number in range(8):
+        (settings.home / f"between-{number}").touch()
+    with ledger.write() as connection:
+        users.add_user(connection, user_id="second", role="admin")
+
+    assert list_users(ledger) == ["first", "second"]
 
 
 def test_nothing_is_landed_in_a_catalog_that_was_replaced(settings: Settings) -> None:
@@ -195,7 +218,7 @@ def test_who_waits_for_a_locked_ledger_is_served(ledger: Ledger, settings: Setti
 FILL = """
 import resource, signal, sys
 from pathlib import Path
-from schemas.errors import StoreError
+from schemas.errors import StoreError, is_interruption
 from schemas.settings import Settings
 from tests.warehouse.stores.test_homes import land
 from warehouse.lake.store import open_lake

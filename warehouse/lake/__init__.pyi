@@ -4,6 +4,9 @@ from .attach import ALIAS as ALIAS
 # Write the installation into a SQLite catalog, in the place of one that it names. Raises StoreError.
 from .attach import give_catalog_id as give_catalog_id
 
+# Whether there is a catalog; PostgreSQL is left to create its own under its own locks.
+from .attach import is_initialised as is_initialised
+
 # Whether the catalog lives in PostgreSQL, which needs no lock round its writers.
 from .attach import is_postgres as is_postgres
 
@@ -59,6 +62,7 @@ __all__ = [
     "conform_frame",
     "give_catalog_id",
     "hash_rows",
+    "is_initialised",
     "is_postgres",
     "is_remote",
     "landing_provenance",

@@ -28,6 +28,8 @@ def connect_duckdb(home: Path | None = None, *, trusted: bool = False) -> duckdb
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "allow_unsigned_extensions": trusted,
+        # A variable of ours is never a table of a query; and DuckDB, which would look for one, forgets a Ctrl-C that comes meanwhile.
+        "python_enable_replacements": False,
     }
     if home is not None:
         state = home.resolve() / "duckdb"

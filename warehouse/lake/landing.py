@@ -79,10 +79,11 @@ class HashedBatch:
 
 @dataclass(frozen=True)
 class CheckedBatch:
-    """A batch after validation, ready to be written."""
+    """A batch after validation, ready to be written; `rows_hash` is of the accepted rows."""
 
     batch: Batch
     content_hash: str
+    rows_hash: str
     accepted: pl.DataFrame
     quarantined: pl.DataFrame
     rejected_count: int
@@ -168,16 +169,21 @@ def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[Check
         frames = [_with_unit(one.batch) for one in batches]
         broken_rules = _find_broken_rules(table, pl.concat(frames))
         start = 0
+        found: list[tuple[HashedBatch, dict[int, list[str]], pl.DataFrame]] = []
         for one, frame in zip(batches, frames, strict=True):
             end = start + frame.height
             broken = {
                 position - start: rules for position, rules in broken_rules.items() if start <= position < end
             }
             start = end
+            found.append((one, broken, _without_rows(frame, broken)))
+        hashes = hash_rows_of([accepted.drop(LANDING_UNIT.name) for _, _, accepted in found])
+        for (one, broken, accepted), rows_hash in zip(found, hashes, strict=True):
             checked[one.batch.landing_unit] = CheckedBatch(
                 one.batch,
                 one.content_hash,
-                _without_rows(frame, broken),
+                rows_hash,
+                accepted,
                 pl.concat(
                     [
                         _quarantine_frame(table, one.batch, broken, stage or table.stage),
@@ -316,7 +322,6 @@ def _list_frames(checked: Sequence[CheckedBatch], flow_run_id: str | None) -> di
     }
     frames["quarantine"] = pl.concat([one.quarantined for one in checked])
     now = datetime.now(UTC)
-    rows_hashes = hash_rows_of([one.accepted.drop(LANDING_UNIT.name) for one in checked])
     frames["landings"] = _own_frame(
         "landings",
         [
@@ -326,12 +331,12 @@ def _list_frames(checked: Sequence[CheckedBatch], flow_run_id: str | None) -> di
                 "row_count": one.accepted.height,
                 "rejected_count": one.rejected_count,
                 "content_hash": one.content_hash,
-                "rows_hash": rows_hash,
+                "rows_hash": one.rows_hash,
                 "flow_run_id": flow_run_id,
                 "code_version": read_code_version(),
                 "landed_at": now,
             }
-            for one, rows_hash in zip(checked, rows_hashes, strict=True)
+            for one in checked
         ],
     )
     return frames

@@ -46,6 +46,7 @@ from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_units, hold_writer_lock
 from warehouse.lake.provenance import read_flow_run_id
 from warehouse.lake.reading import find_query
 from warehouse.lake.reading.queries import bind_parameters, explain_error, find_read
+from warehouse.lake.sealing import LandingLog
 from warehouse.lake.sharing import connect_shared, is_shared
 from warehouse.lake.statements import begin_reading, execute_statement, quote_list, roll_back
 from warehouse.lake.upgrade import attach_for_reading, bring_up_to_date
@@ -130,6 +131,7 @@ class Lake:
         self.lock_timeout_s = lock_timeout_s
         self._lock = RLock()
         self._catalog = CatalogWatch(settings, connection)
+        self._log = LandingLog(settings)
         # Transactions under way: a statement of one that broke off cannot be done again alone.
         self._depth = 0
 
@@ -141,6 +143,7 @@ class Lake:
 
     def close(self) -> None:
         """Close the connection."""
+        self._log.close()
         self.connection.close()
 
     def query(self, sql: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
@@ -391,7 +394,15 @@ class Lake:
                 landed = self._read_landings(one.batch.landing_unit for one in checked)
                 checked = _list_changed(checked, landed)
             if checked:
+                self._log.close_units(
+                    {one.batch.landing_unit: one.rows_hash for one in checked}, self._list_row_hashes
+                )
                 self._write_alone(checked, flow_run_id)
+
+    def _list_row_hashes(self) -> list[tuple[str, str]]:
+        """Landing (`table/unit`) → the hash of its rows, where one was kept."""
+        rows = self._fetch("SELECT landing_unit, rows_hash FROM landings WHERE rows_hash IS NOT NULL")
+        return [(str(name), str(digest)) for name, digest in rows]
 
     def _write_alone(self, checked: Sequence[CheckedBatch], flow_run_id: str | None) -> None:
         import duckdb

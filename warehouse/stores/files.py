@@ -275,6 +275,7 @@ class FileWatch:
         self.path = path
         self._files = tuple(file for one in (path, *others) for file in (one, Path(f"{one}-wal")))
         self._seen: tuple[tuple[int, int] | None, ...] | None = None
+        self._open_count = 0
         self._mark: int | None = None
         self._lock = threading.Lock()
         self._was_told = False
@@ -285,10 +286,22 @@ class FileWatch:
 
         Raises StoreError where another connection has other files open.
         """
-        if self._seen is None:
-            self._seen = self._look()
-        else:
-            self.check()
+        with self._lock:
+            if self._seen is not None and self._open_count == 0:
+                # The last connection to close takes its write-ahead log with it.
+                self._seen = tuple(
+                    now if path.name.endswith("-wal") else then
+                    for path, now, then in zip(self._files, self._look(), self._seen, strict=True)
+                )
+            self._open_count += 1
+            if self._seen is None:
+                self._seen = self._look()
+        self.check()
+
+    def end(self) -> None:
+        """Note that a connection which began was closed, in order or because a signal broke it off."""
+        with self._lock:
+            self._open_count = max(0, self._open_count - 1)
 
     def check(self) -> None:
         """Raise StoreError unless all files are still those that were opened."""
@@ -328,6 +341,7 @@ class FileWatch:
         """Let go of the mark and of what was seen: no connection is open any more."""
         with self._lock:
             self._seen = None
+            self._open_count = 0
             if self._mark is not None:
                 os.close(self._mark)
                 self._mark = None

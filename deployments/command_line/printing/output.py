@@ -15,6 +15,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
+from schemas.settings import GUIDED_VARIABLE
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -31,14 +33,16 @@ def print_result(
 ) -> None:
     """Print a result and the step that follows.
 
-    It is printed as JSON, or as the given lines (default: one line per entry).
+    It is printed as JSON, or as the given lines (default: one line per entry). Within `proctor start` the guide says what follows.
     """
     if as_json:
         print(json.dumps(result, ensure_ascii=False, default=render_plain, indent=2))
         return
+    is_guided = GUIDED_VARIABLE in os.environ
     for line in lines if lines is not None else render_entries(result):
-        print(line)
-    if then:
+        if not (is_guided and line.startswith("Next: ")):
+            print(line)
+    if then and not is_guided:
         print_note(f"Next: {then}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from typing import Annotated, Any
@@ -10,6 +11,7 @@ import typer
 
 from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_note, print_result, render_entries
+from deployments.commands.exam.month_told import render_month
 from deployments.commands.exam.plans import render_plan
 from deployments.commands.exam.run_options import (
     Bridge,
@@ -21,7 +23,7 @@ from deployments.commands.exam.run_options import (
 from deployments.commands.options import FlowOptions, Month
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError
-from schemas.settings import load_settings
+from schemas.settings import GUIDED_VARIABLE, load_settings
 from tasks.exam.month import check_reachable, preview_month, preview_target
 from tasks.exam.plan import RunWishes
 from warehouse.lake import open_lake
@@ -129,7 +131,8 @@ def _run_exam(
 ) -> None:
     # A missing key would be found by the flow too, but only after a server was started for it.
     summary = preview(wishes, is_to_run=True)
-    for line in render_plan(summary):
+    # Within `proctor start` it was shown and agreed to a moment ago.
+    for line in render_plan(summary) if GUIDED_VARIABLE not in os.environ else ():
         print_note(line)
     is_asked = sys.stdin.isatty() and not how.as_json and not yes
     # Where nobody is due there is nothing to agree to; the flow says so, and closes what is overdue.
@@ -153,7 +156,8 @@ def _run_exam(
         )
     else:
         then = f"proctor judge --run {result['run_id']}" if flow == "evaluate" else "proctor sql leaderboard"
-    print_result(result, as_json=how.as_json, lines=render_exam(result), then=then)
+    lines = render_exam(result) if flow == "evaluate" else render_month(result)
+    print_result(result, as_json=how.as_json, lines=lines, then=then)
     if result.get("waits_for"):
         raise GateError(str(result["waits_for"]))
     if result["open_sessions"] or result.get("failed_judgements"):

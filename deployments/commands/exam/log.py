@@ -5,7 +5,7 @@ The commands are exam audit|enrol|receipt|verify.
 
 from __future__ import annotations
 
-import sys
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +25,7 @@ from tasks.exam.public import name_public_files, run_verifier
 def add_log_commands(exam_app: typer.Typer) -> None:
     """Register this module's commands."""
     exam_app.command()(audit)
+    exam_app.command()(explain)
     exam_app.command()(enrol)
     exam_app.command()(receipt)
     exam_app.command()(verify)
@@ -40,12 +41,16 @@ def audit(
     What happened is told in order. Exit code 1 when something was changed.
 
     The check covers the chain of all entries, the signed heads here and in `secrets/log-heads.jsonl`, keys, answers, drawn contents,
-    seeds, roles, limits, deadlines and closings, and the public log with its files; it names each change.
+    seeds, roles, limits, deadlines and closings, the public log with its files, and every stage that leads to a star: papers, reviews, draws,
+    calls, all that landed, the registry and the report. It names each change.
 
     Example: proctor exam audit 2026-11
     """
     from tasks.exam.log import check_log, read_language, tell_run
     from tasks.exam.public.log import check_public_log
+    from tasks.proof import check_stages
+    from tasks.running import Progress
+    from warehouse.lake import is_initialised, open_lake
     from warehouse.ledger.engine.opening import open_ledger
 
     settings = load_settings()
@@ -59,7 +64,12 @@ def audit(
             return
         report = check_log(ledger, settings)
         public = check_public_log(ledger, settings)
-    findings = [*report.findings, *public.findings]
+        with ExitStack() as stack, Progress("audit: rows") as progress:
+            lake = (
+                stack.enter_context(open_lake(settings, read_only=True)) if is_initialised(settings) else None
+            )
+            proof = check_stages(ledger, lake, settings, progress.advance)
+    findings = [*report.findings, *public.findings, *proof.findings]
     faults = [finding._asdict() for finding in findings]
     lines = [f"{found.name}: {found.where}: {found.reason}." for found in findings] or [
         *(
@@ -70,15 +80,55 @@ def audit(
         f"The audit log is whole: {report.entry_count} entries, {report.signed_count} signed heads, "
         f"{report.unsigned_count} entries since the last one.",
         f"The public log is whole: {public.entry_count} entries, {public.signed_count} signed heads.",
+        f"Every stage is as it was closed: {proof.unit_count} units, and {proof.original_count} originals of papers.",
     ]
     result = {
         **asdict(report),
         "public_entry_count": public.entry_count,
         "public_signed_count": public.signed_count,
+        "unit_count": proof.unit_count,
+        "original_count": proof.original_count,
         "findings": faults,
     }
     print_result(result, as_json=as_json, lines=lines)
     if faults:
+        raise typer.Exit(1)
+
+
+def explain(
+    run_id: Annotated[str, typer.Argument(help="The run, or a session of it.")],
+    seq: Annotated[int, typer.Argument(help="Position of the question in the session, from 1.")],
+    model: Annotated[str, typer.Option("--model", help="The candidate.")] = "",
+    style: Annotated[str, typer.Option("--style", help="Its prompt style.")] = "",
+    repeat: Annotated[int | None, typer.Option("--repeat", help="Which of its repeats.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Walk from an answer's stars back to the page of its question, with what proves each step.
+
+    The steps: the judge's stars, the reply they were read from, the response, the question as it was sealed, the bank version, the
+    decision and its reviewers, the question as it was read, the text, the original's bytes. No question and no answer is printed.
+    Exit code 1 when a step does not hold.
+
+    Example: proctor exam explain 2026-11 7 --model my-model --style zero_shot --repeat 1
+    """
+    from tasks.proof import explain_answer, find_sitting
+    from warehouse.lake import open_lake
+    from warehouse.ledger.engine.opening import open_ledger
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        sitting = find_sitting(ledger, run_id, model, style, repeat)
+        with open_lake(settings, read_only=True) as lake:
+            walk = explain_answer(ledger, lake, settings, sitting, seq)
+    lines = [
+        f"Question {walk.seq} of {walk.model}, {walk.prompt_style}, repeat {walk.repeat}, in run {walk.run_id}:",
+        *(
+            f"  {step.step:9}{step.what}. {'Proven' if step.is_proven else 'NOT PROVEN'}: {step.proof}."
+            for step in walk.steps
+        ),
+    ]
+    print_result({**asdict(walk), "is_proven": walk.is_proven}, as_json=as_json, lines=lines)
+    if not walk.is_proven:
         raise typer.Exit(1)
 
 
@@ -186,6 +236,13 @@ def verify(
     public_key: Annotated[
         str, typer.Option("--key", help="The installation's key (GET /log/key), in base64, or its name.")
     ] = "",
+    require: Annotated[
+        str,
+        typer.Option(
+            "--require",
+            help="Fail where an edition that stands has a lower grade: self-attested, witnessed, or 'witnessed + beacon'.",
+        ),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Check what an exam has published: log, draws, who met what, answers, scores.
@@ -203,7 +260,7 @@ def verify(
         heads=heads or (),
         key=public_key,
         as_json=as_json,
-        is_told=sys.stderr.isatty(),
+        require=require,
     )
     if not holds:
         raise typer.Exit(1)

@@ -85,7 +85,7 @@ def render_controls(controls: list[dict[str, Any]]) -> Iterator[str]:
     """What the control answers that go with the run cost, judge by judge."""
     for one in controls:
         cost = "at an unknown price" if one["cost_usd"] is None else f"about ${one['cost_usd']:.2f}"
-        yield f"  control answers, to be judged by {one['judge']}: {one['call_count']} calls, {cost}"
+        yield f"  control answers, to be judged by {one['judge']}: up to {one['call_count']} calls, {cost}"
 
 
 def _render_run(summary: dict[str, Any]) -> Iterator[str]:
@@ -125,6 +125,8 @@ def _render_sets(summary: dict[str, Any]) -> Iterator[str]:
             continue
         if not taken["is_new"]:
             kind = "drawn for an earlier run"
+        elif _is_first(summary):
+            kind = "new"
         elif taken["anchor_count"] == taken["wanted_anchors"]:
             kind = f"new, {taken['anchor_count']} anchors"
         else:
@@ -142,11 +144,15 @@ def _render_sets(summary: dict[str, Any]) -> Iterator[str]:
 
 
 def _render_keys(summary: dict[str, Any]) -> Iterator[str]:
-    """What a blind answer gets on each new set; nothing for a plan of an earlier version."""
+    """What a blind answer gets on each new set; nothing for a plan of an earlier version.
+
+    Before the run is planned a set is drawn on trial: the set that is put to candidates is drawn afresh.
+    """
+    trial = "" if summary["is_published"] else ", in a trial draw"
     for one in summary.get("keys", ()):
         level = "unknown" if one["chance_score"] is None else f"{one['chance_score']:.1f} points"
         always = f" (always {one['chance_answers']})" if one["chance_answers"] else ""
-        line = f"  chance level of set {one['set_number']}: {level}{always}"
+        line = f"  chance level of set {one['set_number']}{trial}: {level}{always}"
         if one["uneven"]:
             uneven = ", ".join(f"{name} ({one['counts'][name]} times)" for name in one["uneven"])
             line += f"; right more often than an even draw makes it: {uneven}"
@@ -154,7 +160,6 @@ def _render_keys(summary: dict[str, Any]) -> Iterator[str]:
 
 
 _WHY_UNLINKED = {
-    "first": "nothing has been answered before",
     "parted": "those who would share a set have met every answered question, and share in two groups from now on",
     "alone": "the one organisation that sits has met every answered question",
     "one_group": "those who sit have met every answered question",
@@ -173,7 +178,12 @@ def _render_link(summary: dict[str, Any]) -> Iterator[str]:
     link = summary.get("link")
     if link is None:
         return
-    if link["months_until"] == 0:
+    if _is_first(summary):
+        later = (
+            "; as things stand no later month will be linked with it" if link["months_until"] is None else ""
+        )
+        yield f"  other months: this is the first{later}"
+    elif link["months_until"] == 0:
         again = f" and {link['again_count']} questions sat again" if link["again_count"] else ""
         yield (
             f"  other months: linked by {link['anchor_count']} anchors of {link['wanted_count']}{again}, each answered by "
@@ -195,6 +205,12 @@ def _render_link(summary: dict[str, Any]) -> Iterator[str]:
         )
     if link["offers"]:
         yield f"    what would link: {'; or '.join(_OFFERS[name] for name in link['offers'])}"
+
+
+def _is_first(summary: dict[str, Any]) -> bool:
+    """Whether nothing was answered before, so that there is nothing to compare with."""
+    link = summary.get("link")
+    return link is not None and link["reason"] == "first"
 
 
 def _expect_error(link: dict[str, Any]) -> str:

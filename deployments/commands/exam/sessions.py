@@ -87,7 +87,7 @@ def plan(
     """
     summary = preview(wished.read(), target_se=target_se)
     watch = _estimate_watch(read_month(wished.month))
-    controls = [] if summary is None else _estimate_controls(is_simulated=summary["is_simulated"])
+    controls = [] if summary is None else _estimate_controls(summary)
     print_result(
         {} if summary is None else {**summary, "anchors": watch, "controls": controls},
         as_json=as_json,
@@ -138,15 +138,19 @@ def _estimate_watch(month: str) -> list[dict[str, Any]]:
         return estimate_watch(lake, settings, read_registry(settings.registry_path), month)
 
 
-def _estimate_controls(*, is_simulated: bool) -> list[dict[str, Any]]:
-    """What the control answers that go with a run will cost, at each judge in use."""
+def _estimate_controls(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a run's control answers will cost at each judge; nothing once it has an edition."""
     from tasks.judging.controls import estimate_controls
     from warehouse.lake import open_lake
 
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
+        if summary["run_id"] in set(
+            lake.run_named("editions_published", {"simulated": summary["is_simulated"]})["run_id"]
+        ):
+            return []
         registry = read_registry(settings.registry_path)
-        return estimate_controls(lake, settings, registry, is_simulated=is_simulated)
+        return estimate_controls(lake, settings, registry, is_simulated=summary["is_simulated"])
 
 
 exam_app.command()(sit)

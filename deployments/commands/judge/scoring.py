@@ -9,6 +9,7 @@ import typer
 
 from deployments.command_line.printing import print_result
 from deployments.commands.checks import check_registry, check_run, has_published, list_unpublished
+from deployments.commands.exam.month_told import describe_edition
 from deployments.commands.options import AsJson, NoServer
 from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
@@ -144,7 +145,7 @@ def publish(
             if run_id:
                 raise
             refused.append(str(error))
-    lines, then = [_describe_edition(one) for one in done], "proctor sql leaderboard"
+    lines, then = [describe_edition(one) for one in done], "proctor sql leaderboard"
     if not lines and not refused:
         lines, then = _describe_nothing_to_publish()
     print_result({"editions": done, "refused": refused}, as_json=as_json, lines=lines, then=then)
@@ -157,18 +158,6 @@ def _describe_nothing_to_publish() -> tuple[list[str], str]:
     if has_published():
         return ["Every judged run is published."], "proctor sql leaderboard"
     return ["No run is judged, so there is nothing to publish."], "proctor evaluate, then proctor judge"
-
-
-def _describe_edition(result: dict[str, Any]) -> str:
-    said = f"Edition {result['edition_id']}: {result['published_candidates']} candidates"
-    if result["is_published_now"]:
-        return f"{said}, published now."
-    if result["is_outdated"]:
-        return (
-            f"{said}, published before and left as it is. What it rests on has changed since: "
-            f"`proctor publish {result['run_id']} --revise --reason TEXT` publishes a correction beside it."
-        )
-    return f"{said}, published before; nothing has changed."
 
 
 def report(

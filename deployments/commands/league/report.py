@@ -45,6 +45,9 @@ def report(
 
     Example: proctor league report summer
     """
+    from tasks.proof import close_report
+    from warehouse.ledger.engine.opening import open_ledger
+
     settings = load_settings()
     folder = out or settings.home / "reports"
     if folder.exists() and not folder.is_dir():
@@ -53,6 +56,8 @@ def report(
         request = StatisticsRequest(seed=seed, resamples=resamples, repeats=repeats)
         found = write_statistics(lake, league_id, request)
         page = render_league(lake.run_named, league_id, folder, with_questions=with_questions)
+    with open_ledger(settings.ledger_address) as ledger:
+        close_report(ledger, settings, folder)
     print_result(
         {
             "league_id": found.league_id,

@@ -28,13 +28,13 @@ def start(
     """Your own first month, step by step: from papers to a leaderboard.
 
     Each step looks at what is there, asks with a default, and runs the command that does it, which it prints. Stop anywhere;
-    the same command goes on.
+    the same command continues. When a month is published, it leads through the next one.
 
     Exit code 0 also where it waits for people to review: it says so.
 
     Example: proctor start
 
-    Example: proctor start --papers papers --url http://127.0.0.1:8000/v1 --candidates my-model --judge my-judge
+    Example: proctor start papers --url http://127.0.0.1:8000/v1 --candidates my-model --judge my-judge
     """
     if month:
         read_month(month)

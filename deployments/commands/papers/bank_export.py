@@ -81,7 +81,9 @@ def export_bank(
     with open_lake(settings, read_only=True) as lake:
         questions = read_slice(lake, wanted, with_answers=with_answers)
         count = (
-            export_run_records(lake, questions, run_id, out) if run_id else write_slice(questions, form, out)
+            export_run_records(lake, questions, run_id, out)
+            if run_id
+            else write_slice(questions, form, out, settings.archive_dir)
         )
     print_result(
         {

@@ -14,6 +14,7 @@ import polars as pl
 import typer
 
 from deployments.command_line.printing import print_frame, print_note, print_result
+from deployments.commands.checks import has_published
 from deployments.commands.options import AsJson, find_open_workbooks, list_workbooks
 from deployments.commands.review import label_studio, people, talk
 from deployments.commands.review.handed_in import print_import
@@ -111,11 +112,12 @@ def export_workbooks(
     chosen = next((one for one in LANGUAGES if one == language), None)
     if language and chosen is None:
         raise UsageError(f"--language {language!r} is not one of {', '.join(LANGUAGES)}.")
-    with open_ledger(load_settings().ledger_address) as ledger:
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
         paths = (
-            export_batch(ledger, batch_id, folder, language=chosen)
+            export_batch(ledger, batch_id, folder, language=chosen, archive=settings.archive_dir)
             if batch_id
-            else export_open_batches(ledger, folder, language=chosen)
+            else export_open_batches(ledger, folder, language=chosen, archive=settings.archive_dir)
         )
     lines = [
         *map(str, paths),
@@ -204,7 +206,8 @@ def agreement(
     from tasks.review import compute_review_agreement, read_votes
     from tasks.review.assigning import read_gold_scores
 
-    with open_ledger(load_settings().ledger_address) as ledger:
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
         rows = [asdict(row) for row in compute_review_agreement(read_votes(ledger, batch_id or None))]
         gold = [asdict(row) for row in read_gold_scores(ledger, batch_id or None)]
     if not as_json:
@@ -255,7 +258,10 @@ def _describe_progress(batches: Sequence[BatchProgress], loads: Sequence[Workloa
     lines += [_describe_load(one) for one in loads if one.open_count]
     # A complete batch waits as well: for what follows it, which an import starts.
     is_waiting = any(batch.status != "closed" for batch in batches)
-    return [*lines, f"Next: proctor review {'import workbooks/*.xlsx' if is_waiting else 'assign'}"]
+    if is_waiting:
+        return [*lines, "Next: proctor review import workbooks/*.xlsx"]
+    is_first = bool(batches) and not has_published()
+    return [*lines, f"Next: proctor {'start' if is_first else 'review assign'}"]
 
 
 def _describe_load(one: Workload) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from deployments.command_line.printing import print_note, print_result
+from deployments.commands.checks import has_published
 from deployments.flow_runs import Continuation
 
 
@@ -80,7 +81,7 @@ def _name_step_after_import(done: Continuation) -> str:
     if report.adjudications:
         return "proctor review export workbooks (the adjudicators' are among them)"
     if done.continued:
-        return "proctor bank"
+        return "proctor bank" if has_published() else "proctor start (models, a plan with its cost, the exam)"
     if report.complete_batches:
         return "the same command without --no-continue starts what follows"
     return "proctor review status"

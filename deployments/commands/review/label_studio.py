@@ -52,8 +52,11 @@ def export_tasks(
     chosen = next((one for one in LANGUAGES if one == language), None)
     if language and chosen is None:
         raise UsageError(f"--language {language!r} is not one of {', '.join(LANGUAGES)}.")
-    with open_ledger(load_settings().ledger_address) as ledger:
-        paths = export_label_studio(ledger, folder, batch_id or None, language=chosen, together=together)
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        paths = export_label_studio(
+            ledger, folder, batch_id or None, language=chosen, together=together, archive=settings.archive_dir
+        )
     lines = [
         *map(str, paths),
         "Next: in Label Studio make a project from the .xml (Labeling Interface > Code) and import a .json into it; when it is "

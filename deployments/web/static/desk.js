@@ -4,6 +4,7 @@ import { Drafts } from './drafts.js';
 import { Editor, build, fillIn } from './editor.js';
 import { fetchAhead, showOriginal } from './original.js';
 import { Outbox } from './outbox.js';
+import { Pictures, mergePictures } from './pictures.js';
 
 const desk = document.getElementById('content');
 const say = JSON.parse(desk.dataset.say);
@@ -60,6 +61,7 @@ const acts = {
 
 function press(event) {
   if (event.isComposing && event.key !== 'Process') return;
+  if (document.querySelector('dialog[open]:not(#help)')) return;
   const isTyping = event.target.matches('input:not([type=checkbox], [type=radio]), textarea, select');
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
@@ -217,6 +219,8 @@ function enter(found) {
   delete comment.dataset.reason;
   comment.value = '';
   editor = new Editor(card.querySelector('.editor'), JSON.parse(card.dataset.original), say, keepDraft);
+  editor.pictures = new Pictures(editor, card, say, () => outbox.formToken);
+  editor.pictures.fill(editor.original.pictures);
   editor.form.addEventListener('submit', (event) => { event.preventDefault(); saveEdit(); });
   editor.form.querySelector('.cancel').addEventListener('click', cancelEdit);
   const unsent = outbox.find(card.dataset.reference);
@@ -224,7 +228,7 @@ function enter(found) {
   if (unsent) showOwn(unsent.body);
   if (own) {
     comment.value = own.comment ?? '';
-    if (own.edit) editor.fill({ ...editor.original, ...own.edit });
+    if (own.edit) editor.fill({ ...editor.original, ...own.edit, pictures: mergePictures(editor.original.pictures, own.edit.pictures) });
   }
   const draft = drafts.read(card.dataset.reference, card.dataset.draft ? JSON.parse(card.dataset.draft) : null);
   if (draft && !unsent) {

@@ -10,6 +10,7 @@ export class Editor {
     this.original = original;
     this.say = say;
     this.changed = changed;
+    this.pictures = null;
     this.fill(original);
     form.addEventListener('input', () => this.update());
     form.querySelector('.add-option').addEventListener('click', () => this.act((value) => value.options.push({ text: '', isKey: false }), 'options'));
@@ -44,7 +45,10 @@ export class Editor {
   // The corrected fields in the form in which they are stored; what is as it was is left out.
   readEdit() {
     const now = this.readContent();
-    return Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(this.original[name])));
+    const corrected = Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(this.original[name]));
+    const pictures = this.pictures?.readChanged(this.original.pictures) ?? [];
+    if (pictures.length) corrected.push(['pictures', pictures]);
+    return Object.fromEntries(corrected);
   }
 
   readContent() {
@@ -66,20 +70,21 @@ export class Editor {
     const rows = this.form.querySelector('.answer-rows');
     const chosen = rows.querySelector('input[type=radio]:checked');
     const answers = rows.querySelector('input[type=radio]') ? (chosen ? [chosen.value] : []) : [...rows.querySelectorAll('textarea')].map((area) => area.value);
-    return { values, options, answers };
+    return { values, options, answers, pictures: this.pictures?.held ?? [] };
   }
 
-  fillForm({ values, options, answers }) {
+  fillForm({ values, options, answers, pictures }) {
     for (const [name, value] of Object.entries(values)) if (this.form.elements[name]) this.form.elements[name].value = value ?? '';
     this.drawOptions(options);
     this.drawAnswers(answers);
     this.update(true);
+    this.pictures?.fill(pictures ?? this.original.pictures);
   }
 
   fill(content) {
     const values = Object.fromEntries([...TEXTS, 'question_type', 'discipline'].map((name) => [name, content[name] ?? '']));
     const options = content.options.map((option) => ({ text: option.text, isKey: content.answer.includes(option.label) }));
-    this.fillForm({ values, options, answers: [...content.answer] });
+    this.fillForm({ values, options, answers: [...content.answer], pictures: content.pictures });
   }
 
   hasKeys() { return this.form.elements.question_type.value === 'multiple_choice'; }

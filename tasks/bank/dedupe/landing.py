@@ -5,8 +5,9 @@ Only what changed since the last version is read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,6 +15,7 @@ import polars as pl
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.bank.dedupe.index import ALGORITHM, compute_signatures, frame_signatures
+from tasks.bank.dedupe.looks import FindLooks, find_looks, show_looks
 from tasks.bank.dedupe.publish import BankBuild, build_bank
 from tasks.bank.dedupe.signatures import BANDS
 from tasks.running.claiming import hold_work
@@ -30,8 +32,9 @@ class LakeBank:
     It is a `tasks.bank.dedupe.likeness.KnownBank`.
     """
 
-    def __init__(self, lake: Lake) -> None:
+    def __init__(self, lake: Lake, archive: Path) -> None:
         self._lake = lake
+        self._archive = archive
         self.version = int(lake.read("bank_version_count").item())
         self.members = lake.read("bank_members")
 
@@ -53,6 +56,10 @@ class LakeBank:
         params = {"algorithm": ALGORITHM, "question_uuids": list(question_uuids)}
         return self._lake.read("signatures_of", params)
 
+    def find_looks(self, sha256s: Sequence[str]) -> Mapping[str, str]:
+        """Its pictures and these by the first that looks the same."""
+        return find_looks(self._lake, self._archive, sha256s)
+
 
 def land_bank(lake: Lake, settings: Settings, *, is_rebuilt: bool = False) -> BankBuild | None:
     """Publish the next bank version, or find that nothing changed.
@@ -65,10 +72,10 @@ def land_bank(lake: Lake, settings: Settings, *, is_rebuilt: bool = False) -> Ba
     # Two publishers at once would number their versions alike, and the second would replace what the first published.
     with hold_work(settings, "bank", "version", what="publishing the bank", wait_s=LOCK_TIMEOUT_S):
         changed = lake.read("changed_bank_sources")
-        known = LakeBank(lake)
+        known = LakeBank(lake, settings.archive_dir)
         if changed.is_empty() and known.version and not is_rebuilt:
             return _describe_unchanged(known)
-        _complete_index(lake, is_rebuilt=is_rebuilt)
+        _complete_index(lake, known.find_looks, is_rebuilt=is_rebuilt)
         retired = set(lake.read("retired_questions")["question_uuid"])
         units = {
             name: changed.filter(pl.col("table_name") == name)["unit"].to_list()
@@ -161,7 +168,7 @@ def _land(lake: Lake, build: BankBuild, changed: pl.DataFrame) -> None:
         lake.land_together(batches, stage="dedupe")
 
 
-def _complete_index(lake: Lake, *, is_rebuilt: bool) -> None:
+def _complete_index(lake: Lake, looks: FindLooks, *, is_rebuilt: bool) -> None:
     """Compute what the index lacks.
 
     It lacks everything after a change of the algorithm, or in a lake of an earlier version.
@@ -174,7 +181,8 @@ def _complete_index(lake: Lake, *, is_rebuilt: bool) -> None:
     )
     batches = []
     for (version,), entries in missing.group_by("from_version", maintain_order=True):
-        frame = frame_signatures(entries, compute_signatures(entries))
+        shown = show_looks(entries, pl.Series(range(entries.height)), looks)
+        frame = frame_signatures(entries, compute_signatures(shown))
         batches.append(Batch("question_signatures", f"{version}/{ALGORITHM}", frame))
     empty = get_table("question_signatures").frame([])
     named = {batch.unit for batch in batches}

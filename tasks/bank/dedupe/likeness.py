@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
@@ -49,6 +49,9 @@ class KnownBank(Protocol):
 
     def find_forms(self, question_uuids: Sequence[str]) -> pl.DataFrame:
         """Normal forms of these questions, beside question_uuid, lineage_uuid and from_version."""
+
+    def find_looks(self, sha256s: Sequence[str]) -> Mapping[str, str]:
+        """Pictures of its own and these, in order of preference → the first that looks the same."""
 
 
 _MEMBER: dict[str, pl.DataType] = {

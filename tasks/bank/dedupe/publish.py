@@ -17,6 +17,7 @@ from schemas.tables import get_table
 from tasks.bank.dedupe.duplicates import DedupeOutcome, decide, rank_by_preference
 from tasks.bank.dedupe.index import compute_signatures, frame_signatures
 from tasks.bank.dedupe.likeness import KnownBank, find_likeness
+from tasks.bank.dedupe.looks import show_looks
 from tasks.bank.dedupe.wanted import Wanted, list_wanted
 from tasks.questions import ORIGINAL
 
@@ -111,7 +112,8 @@ def build_bank(
     leaving = touched.join(stays, on=_SAME, how="anti")
     staying = members.join(leaving, on=_SAME, how="anti") if leaving.height else members
 
-    signatures = compute_signatures(arrivals, ranked["place"])
+    shown = show_looks(arrivals, ranked["place"], known.find_looks)
+    signatures = compute_signatures(shown, ranked["place"])
     likeness = find_likeness(ranked, signatures, known, staying, threshold)
     decision = decide(ranked, likeness)
     if decision.dropped_lineages:

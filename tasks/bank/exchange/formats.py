@@ -1,10 +1,12 @@
 """Forms in which questions leave.
 
-They are Parquet, JSON lines, a dataset and task of Inspect, a task of lm-evaluation-harness, and records.
+They are Parquet, JSON lines, a dataset and task of Inspect, a task of lm-evaluation-harness, and records. Pictures leave with their
+questions: as a Parquet table or a folder beside the file, as parts of Inspect's messages, as images of the harness.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -12,10 +14,23 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import yaml
 
 from schemas.errors import UsageError
 from tasks.questions import BareQuestion
 from tasks.questions.forms import build_records, export_records, render_prompt
+from tasks.questions.pictures import PICTURE, name_media_type, read_picture
+
+
+class _Function(str):
+    """The name of a function that the harness loads from a file beside its task."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes a `_Function` by the tag of the harness."""
+
+
+_Dumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar("!function", str(name)))
 
 _TASK_NAME = re.compile(r"^[a-z][a-z0-9_]{0,60}$")
 # What a closed answer begins with when it is given as the prompt asks for it.
@@ -42,39 +57,81 @@ def {name}():
 '''
 
 
-def write_parquet(questions: pl.DataFrame, path: Path) -> int:
-    """The rows as Parquet; returns how many."""
+_HARNESS_IMAGES = '''"""The pictures of a question, in the order in which its text names them."""
+
+import base64
+import io
+
+from PIL import Image
+
+
+def doc_to_image(doc):
+    """Pictures as lm-evaluation-harness takes them."""
+    return [Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB") for data in doc["pictures"]]
+'''
+# Where the harness puts a picture into a prompt.
+_HARNESS_MARK = "<image>"
+
+
+def write_parquet(questions: pl.DataFrame, path: Path, archive: Path) -> int:
+    """The rows as Parquet; returns how many.
+
+    Pictures are the table `NAME.pictures.parquet` beside it: a row for each, with its bytes.
+    """
+    pictures = _read_pictures(questions, archive)
+    if pictures:
+        rows = [
+            {"sha256": sha256, "media_type": name_media_type(data), "data": data}
+            for sha256, data in pictures.items()
+        ]
+        table = pl.DataFrame(rows, schema={"sha256": pl.String, "media_type": pl.String, "data": pl.Binary})
+        beside = path.with_name(f"{path.stem}.pictures.parquet")
+        _replace(beside, lambda partial: table.write_parquet(partial), 0)
     return _replace(path, lambda partial: questions.write_parquet(partial), questions.height)
 
 
-def write_jsonl(questions: pl.DataFrame, path: Path) -> int:
-    """One JSON object per row; returns how many."""
+def write_jsonl(questions: pl.DataFrame, path: Path, archive: Path) -> int:
+    """One JSON object per row; returns how many.
+
+    Pictures are files named by their SHA-256 in the folder `NAME.pictures` beside it.
+    """
+    for sha256, data in _read_pictures(questions, archive).items():
+        folder = path.with_name(f"{path.stem}.pictures")
+        folder.mkdir(exist_ok=True)
+        name = f"{sha256}.{name_media_type(data).removeprefix('image/')}"
+        _replace(folder / name, lambda partial, data=data: partial.write_bytes(data), 0)
     return _replace(path, lambda partial: questions.write_ndjson(partial), questions.height)
 
 
-def write_records(questions: pl.DataFrame, path: Path) -> int:
+def write_records(questions: pl.DataFrame, path: Path, archive: Path) -> int:
     """Write one record of figure 8 per question, without response and judge.
 
-    Returns how many were written. Answers are never part of a record.
+    Returns how many were written. Answers are never part of a record, nor are pictures: where there are any, it is refused.
     """
+    if pictures := _read_pictures(questions, archive):
+        raise UsageError(
+            f"Records of figure 8 have no place for pictures, and these questions have {len(pictures)}. Take parquet, jsonl, inspect or "
+            "lm-eval, or ask for other questions."
+        )
     return export_records(build_records(questions), path)
 
 
-def write_inspect(questions: pl.DataFrame, folder: Path) -> int:
+def write_inspect(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
     """Write a dataset of Inspect and a task that reads it.
 
     They are `NAME.jsonl` and `NAME.py` in the folder of that name.
 
     With the column `answer` the target is the key and the task scores it (closed questions by how the answer begins); without it
-    targets are empty and nothing is scored.
+    targets are empty and nothing is scored. A question with pictures is a message of parts, text and images in turn.
     """
     name = _name_task(folder)
+    pictures = _read_pictures(questions, archive)
     has_answers = "answer" in questions.columns
     lines = [
         json.dumps(
             {
                 "id": row["question_uuid"],
-                "input": _put(row),
+                "input": _put_parts(row, pictures),
                 "target": _state_target(row),
                 "metadata": _describe(row),
             },
@@ -96,21 +153,22 @@ def write_inspect(questions: pl.DataFrame, folder: Path) -> int:
     return len(lines)
 
 
-def write_harness(questions: pl.DataFrame, folder: Path) -> int:
+def write_harness(questions: pl.DataFrame, folder: Path, archive: Path) -> int:
     """Write a task of lm-evaluation-harness and its data.
 
     They are `NAME.yaml` and `NAME.jsonl` in the folder of that name.
 
     With the column `answer` it scores exact matches of how the answer begins; without it nothing is compared (`bypass`). The
-    task names its data by their absolute path: move both and correct it.
+    task names its data by their absolute path: move both and correct it. With pictures it is a task of several modes: its prompts
+    have `<image>` where one stands, and `pictures.py` opens them.
     """
-    import yaml
-
     name = _name_task(folder)
+    pictures = _read_pictures(questions, archive)
     has_answers = "answer" in questions.columns
     lines = [
         json.dumps(
             {"question_uuid": row["question_uuid"], "prompt": _put(row), "target": _state_target(row)}
+            | (_put_images(row, pictures) if pictures else {})
             | _describe(row),
             ensure_ascii=False,
         )
@@ -130,6 +188,9 @@ def write_harness(questions: pl.DataFrame, folder: Path) -> int:
         "generation_kwargs": {"until": [], "max_gen_toks": 1024, "do_sample": False},
         "metadata": {"version": int(questions["bank_version"][0])},
     }
+    if pictures:
+        (folder / "pictures.py").write_text(_HARNESS_IMAGES, encoding="utf-8")
+        task["doc_to_image"] = _Function("pictures.doc_to_image")
     if has_answers:
         first_words = {"function": "regex", "regex_pattern": _FIRST_WORDS}
         task |= {
@@ -148,12 +209,12 @@ def write_harness(questions: pl.DataFrame, folder: Path) -> int:
     else:
         task |= {"metric_list": [{"metric": "bypass"}]}
     (folder / f"{name}.yaml").write_text(
-        yaml.safe_dump(task, allow_unicode=True, sort_keys=False), encoding="utf-8"
+        yaml.dump(task, Dumper=_Dumper, allow_unicode=True, sort_keys=False), encoding="utf-8"
     )
     return len(lines)
 
 
-FORMATS: Mapping[str, Callable[[pl.DataFrame, Path], int]] = {
+FORMATS: Mapping[str, Callable[[pl.DataFrame, Path, Path], int]] = {
     "parquet": write_parquet,
     "jsonl": write_jsonl,
     "inspect": write_inspect,
@@ -162,15 +223,16 @@ FORMATS: Mapping[str, Callable[[pl.DataFrame, Path], int]] = {
 }
 
 
-def write_slice(questions: pl.DataFrame, form: str, path: Path) -> int:
+def write_slice(questions: pl.DataFrame, form: str, path: Path, archive: Path) -> int:
     """Write the questions in a form of `FORMATS`; returns how many.
 
-    They are written to a file, or to a folder for Inspect and the harness.
+    They are written to a file, or to a folder for Inspect and the harness. The bytes of pictures are read from the archive: raises
+    StoreError for one that is lost or changed, before anything is written.
     """
     if form not in FORMATS:
         raise UsageError(f"There is no format {form!r}; there are {', '.join(FORMATS)}.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    return FORMATS[form](questions, path)
+    return FORMATS[form](questions, path, archive)
 
 
 def _name_task(folder: Path) -> str:
@@ -184,8 +246,47 @@ def _name_task(folder: Path) -> str:
 
 
 def _put(row: Mapping[str, Any]) -> str:
-    messages, _ = render_prompt(BareQuestion.from_row(row), "zero_shot")
+    messages, _ = render_prompt(BareQuestion.from_row(row), "zero_shot", sees_pictures=True)
     return messages[-1]["content"]
+
+
+def _read_pictures(questions: pl.DataFrame, archive: Path) -> dict[str, bytes]:
+    """The bytes of every picture of the questions by hash, in order of hash."""
+    held = questions["pictures"].to_list() if "pictures" in questions.columns else []
+    wanted = sorted({one["sha256"] for some in held for one in some or ()})
+    return {sha256: read_picture(archive, sha256) for sha256 in wanted}
+
+
+def _put_parts(row: Mapping[str, Any], pictures: Mapping[str, bytes]) -> str | list[dict[str, Any]]:
+    """The prompt as Inspect reads it: a text, or a message of parts with its pictures."""
+    text = _put(row)
+    held = _number_pictures(row)
+    if not held:
+        return text
+    parts: list[dict[str, Any]] = []
+    for place, piece in enumerate(PICTURE.split(text)):
+        if place % 2 and int(piece) in held:
+            data = pictures[held[int(piece)]]
+            address = f"data:{name_media_type(data)};base64,{base64.b64encode(data).decode()}"
+            parts.append({"type": "image", "image": address})
+        elif piece.strip():
+            parts.append({"type": "text", "text": piece})
+    return [{"role": "user", "content": parts}]
+
+
+def _put_images(row: Mapping[str, Any], pictures: Mapping[str, bytes]) -> dict[str, Any]:
+    """The prompt as the harness reads it, with its pictures in the order of their places."""
+    held = _number_pictures(row)
+    prompt = _put(row)
+    named = [int(mark[1]) for mark in PICTURE.finditer(prompt) if int(mark[1]) in held]
+    return {
+        "prompt": PICTURE.sub(lambda mark: _HARNESS_MARK if int(mark[1]) in held else mark[0], prompt),
+        "pictures": [base64.b64encode(pictures[held[number]]).decode() for number in named],
+    }
+
+
+def _number_pictures(row: Mapping[str, Any]) -> dict[int, str]:
+    return {int(one["number"]): str(one["sha256"]) for one in row.get("pictures") or ()}
 
 
 def _state_target(row: Mapping[str, Any]) -> str:

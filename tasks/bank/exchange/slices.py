@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES, LANGUAGES, QUESTION_TYPES
-from tasks.questions import draw_order
+from tasks.questions import SHOWN_PLACES, draw_order
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.trust.users import read_user
@@ -63,8 +64,9 @@ class Slice:
 def read_slice(lake: Lake, wanted: Slice, *, with_answers: bool = False) -> pl.DataFrame:
     """The questions of the latest bank version that the slice asks for, in order of question.
 
-    Questions with pictures are left out: what leaves has no hole. Without answers only `BARE_COLUMNS`; the caller checks who may have more (`check_may_see_answers`). Raises UsageError where
-    nothing is published or nothing matches.
+    Without answers only `BARE_COLUMNS`, and the pictures that a candidate sees; the caller checks who may have more
+    (`check_may_see_answers`). The column `pictures` is there where a question has any, with what they show in words. Raises
+    UsageError where nothing is published or nothing matches.
     """
     wanted.check()
     parameters: Mapping[str, object] = {
@@ -75,18 +77,29 @@ def read_slice(lake: Lake, wanted: Slice, *, with_answers: bool = False) -> pl.D
     found = lake.read("bank_slice", parameters)
     if found.is_empty():
         raise UsageError("The bank has no such question. `proctor bank` shows what is published.")
-    asked = found.height
-    found = found.filter(pl.col("pictures").list.len().fill_null(0) == 0)
-    if found.is_empty():
-        raise UsageError(
-            f"All {asked} such questions have pictures, which do not leave the bank yet: without them a question would be another. Ask "
-            "for other questions."
-        )
     if wanted.size:
         drawn = draw_order(found["question_uuid"], "export", wanted.seed)[: wanted.size]
         found = found.filter(pl.col("question_uuid").is_in(drawn))
     columns = (*BARE_COLUMNS, *(ANSWER_COLUMNS if with_answers else ()))
-    return found.select(columns)
+    pictures = _describe_pictures(lake, found["pictures"].to_list(), with_answers=with_answers)
+    found = found.select(columns)
+    return found if pictures is None else found.with_columns(pictures)
+
+
+def _describe_pictures(
+    lake: Lake, held: Sequence[Sequence[Mapping[str, Any]] | None], *, with_answers: bool
+) -> pl.Series | None:
+    """What of the pictures may leave, told in words too; null where no question has any."""
+    shown = [
+        [one for one in some or () if with_answers or one["place"] in SHOWN_PLACES] or None for some in held
+    ]
+    wanted = sorted({one["sha256"] for some in shown for one in some or ()})
+    if not wanted:
+        return None
+    told = dict(lake.read("picture_alt_texts", {"sha256s": wanted}).iter_rows())
+    rows = [some and [{**one, "alt_text": told.get(one["sha256"])} for one in some] for some in shown]
+    fields = {"number": pl.Int64, "sha256": pl.String, "place": pl.String, "alt_text": pl.String}
+    return pl.Series("pictures", rows, dtype=pl.List(pl.Struct(fields)))
 
 
 def check_may_see_answers(ledger: Ledger, user_id: str) -> None:

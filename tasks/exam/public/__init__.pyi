@@ -28,6 +28,9 @@ from .sessions import compute_answers_root as compute_answers_root
 # The folder of this home that is for publication; raises UsageError where nothing was published yet.
 from .verifying import name_public_files as name_public_files
 
+# Check the log of a published folder, and add its last head to a witness's file.
+from .verifying import keep_as_witness as keep_as_witness
+
 # Check a published folder; the verifier prints what it finds. Returns whether all holds.
 from .verifying import run_verifier as run_verifier
 
@@ -40,6 +43,7 @@ __all__ = [
     "digest",
     "encode_line",
     "iter_lines",
+    "keep_as_witness",
     "name_public_files",
     "run_verifier",
     "write_whole",

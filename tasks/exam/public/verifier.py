@@ -1,10 +1,11 @@
 """Check what an exam has published.
 
-Usage: python verifier.py PUBLIC [--receipts FILE ...] [--head FILE ...] [--key KEY] [--json].
+Usage: python verifier.py PUBLIC [--receipts FILE ...] [--head FILE ...] [--key KEY] [--require GRADE] [--json],
+or python verifier.py PUBLIC --keep FILE to be a witness.
 
 One file, for Python 3.8 or newer, with its standard library alone: copy it anywhere. PUBLIC is a copy of an installation's
-folder `public/`; docs/verify.md of Proctor says what is in it and what each statement means. Nothing is written, and
-nothing is read but PUBLIC and the files that are named.
+folder `public/`; docs/verify.md of Proctor says what is in it and what each statement means. Nothing is read but PUBLIC and
+the files that are named, and nothing is written but the file of --keep, to which a witness adds the last signed head.
 
 Exit status: 0 when all holds, 1 when there are faults (`statement: what, where`, one a line), 2 when it was called wrongly.
 What cannot be checked is a note and no fault.
@@ -24,7 +25,7 @@ import stat
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, Tuple
 
 sha256 = hashlib.sha256
@@ -38,6 +39,9 @@ SHOWN = 20
 TOLERANCE = 1e-6
 RUN_FILES = ("plan.json", "exclusions.json", "sets.jsonl", "orders.jsonl", "seed.json")
 EDITION_FILES = ("edition.json", "sessions.jsonl")
+# How an edition is attested, the weakest first, and how many witnesses it takes.
+GRADES = ("self-attested", "witnessed", "witnessed + beacon")
+LEAST_WITNESSES = 2
 STARS = frozenset("0123ux-")
 VALUES = {"0": 0, "1": 1, "2": 2, "3": 3, "u": 0, "x": 0, "-": 0}
 
@@ -57,6 +61,9 @@ class Findings:
         self.counts: dict[str, int] = {}
         self.notes: list[str] = []
         self.checked: dict[str, int] = {}
+        # Edition: its grade; and the editions that another one replaces.
+        self.grades: dict[str, str] = {}
+        self.replaced: set[str] = set()
         self._known: set[tuple[str, str]] = set()
 
     def fault(self, statement: str, what: str, where: str = "") -> None:
@@ -604,6 +611,14 @@ ORDER = {
     "is_reference": is_flag,
     "order": [is_whole],
 }
+SCORE: dict[str, Any] = {
+    "model": is_text,
+    "style": is_text,
+    "question_count": is_whole,
+    "score": maybe(is_number),
+    "relative_score": maybe(is_number),
+    "pair_count": is_whole,
+}
 EDITION = {
     "edition": is_text,
     "run": is_run,
@@ -613,16 +628,7 @@ EDITION = {
     "reference_model": maybe(is_text),
     "judge": is_anything,
     "weights": map_of(is_text, is_number),
-    "scores": [
-        {
-            "model": is_text,
-            "style": is_text,
-            "question_count": is_whole,
-            "score": maybe(is_number),
-            "relative_score": maybe(is_number),
-            "pair_count": is_whole,
-        }
-    ],
+    "scores": [SCORE],
 }
 SPEAKER = {
     "session": is_text,
@@ -637,6 +643,9 @@ SPEAKER = {
     "stars": is_text,
     "answers": [maybe(is_hash)],
 }
+# Ways of counting questions with pictures (docs/verify.md, "Editions").
+TEXT_ONLY = "text_only"
+SERIES = (TEXT_ONLY, "pictures", "alt_text")
 # The end of the names of files that are pictures of disclosed questions.
 PICTURE = ".picture"
 QUESTION = {
@@ -716,6 +725,8 @@ class Log:
         # The number of the entry by which another key took the place of this one.
         self.ended: dict[str, int] = {}
         self.has_former_runs = False
+        # For each file of heads that was given: the numbers of those that the log agrees with.
+        self.witnessed: dict[str, list[int]] = {}
 
     def find_run(self, name: str) -> Run:
         """What the log says of a run."""
@@ -879,6 +890,8 @@ def check_given_key(log: Log, findings: Findings, given: str, vouched: dict[str,
 
 def check_given_heads(log: Log, findings: Findings, path: str) -> None:
     """Heads that somebody kept: the log must have the line that each names."""
+    # One file is one witness, by whatever path it is given.
+    agreed = log.witnessed.setdefault(os.path.realpath(path), [])
     for place, value in enumerate(iter_values(path), start=1):
         where = f"head {place} of {path}"
         misfit = name_misfit(value, HEAD)
@@ -895,6 +908,61 @@ def check_given_heads(log: Log, findings: Findings, path: str) -> None:
             findings.fault("log_truncated", f"entry {number} is not in the log any more", where)
         elif log.hashes[number - 1] != value["hash"]:
             findings.fault("log_truncated", f"entry {number}, or one before it, was rewritten", where)
+        else:
+            agreed.append(number)
+
+
+def grade_edition(log: Log, entry: Entry) -> str:
+    """How an edition is attested, by the heads that were given.
+
+    The higher its grade, the less its operator could do alone.
+
+    `witnessed`: two witnesses hold heads that cover it. `witnessed + beacon`: besides, its run was drawn with a public value, and two
+    witnesses hold heads from between commit and draw, so that no draw was tried before the commit was out of the operator's hands.
+    """
+    run = log.find_run(entry.body["run"])
+    if (
+        sum(any(number >= entry.number for number in kept) for kept in log.witnessed.values())
+        < LEAST_WITNESSES
+    ):
+        return GRADES[0]
+    commit, draw = run.commit, run.draw
+    if commit is None or draw is None or draw.body["beacon"] is None or draw.body["commit"] != commit.number:
+        return GRADES[1]
+    early = sum(
+        any(commit.number <= number < draw.number for number in kept) for kept in log.witnessed.values()
+    )
+    return GRADES[2] if early >= LEAST_WITNESSES else GRADES[1]
+
+
+def keep_head(root: str, path: str, key: str = "") -> tuple[Findings, int | None]:
+    """Check log and heads of a published folder, and keep its last head as a witness does.
+
+    The file has a head on each line, with the moment at which this witness got it. Nothing is kept of a log that does not hold, or does
+    not continue what was kept before. Returns what was found, and the number of the head; null where there is no newer one.
+    """
+    findings = Findings()
+    folder = Folder(root)
+    log = read_log(folder, findings)
+    if log.hashes:
+        findings.guard("head_wrong", "heads.jsonl", check_heads, log, folder, findings, key)
+    if os.path.exists(path):
+        check_given_heads(log, findings, path)
+    last = max(log.witnessed.get(os.path.realpath(path), ()), default=0)
+    if findings.faults:
+        return findings, None
+    heads = [
+        value for value in iter_values(os.path.join(root, "heads.jsonl")) if not name_misfit(value, HEAD)
+    ]
+    newest = max(heads, key=lambda head: head["number"], default=None)
+    if newest is None or newest["number"] <= last:
+        return findings, None
+    line = dict(newest, kept_at=datetime.now(UTC).isoformat())
+    with open(path, "ab") as file:
+        file.write(json.dumps(line).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return findings, int(newest["number"])
 
 
 def iter_values(path: str) -> Iterator[Any]:
@@ -1938,6 +2006,13 @@ class Tally:
         self.questions: dict[int, list[int]] = {}
         self.is_whole = True
 
+    def leave_out(self, pictured: dict[int, bool]) -> Tally:
+        """The same without the questions that show a picture."""
+        text = Tally()
+        text.is_whole = self.is_whole
+        text.questions = {number: cell for number, cell in self.questions.items() if not pictured[number]}
+        return text
+
 
 class Questions:
     """Numbers for questions (a commitment with its lineage), the same in all sets."""
@@ -1979,6 +2054,8 @@ class EditionCheck:
         self.tallies: dict[tuple[str, str], Tally] = {}
         self.question_count = 0
         self.unanswered_count = 0
+        # Whether a question shows a picture, as its first session says.
+        self.pictured: dict[int, bool] = {}
         self.seen: set[str] = set()
         self.is_read = False
 
@@ -2155,6 +2232,17 @@ class EditionCheck:
                     "judgements_wrong", "`u` does not stand exactly where there is no answer", where
                 )
                 break
+        pictures = row.get("pictures", [])
+        if not fits(pictures, [is_whole]) or sorted(set(pictures) & set(range(len(stars)))) != pictures:
+            self.findings.fault("score_wrong", "its `pictures` are not places of its set", where)
+            pictures = []
+        marked = set(pictures)
+        for place, number in enumerate(self.questions.number(known)):
+            if self.pictured.setdefault(number, place in marked) != (place in marked):
+                self.findings.fault(
+                    "score_wrong", "a question has a picture in one session and none in another", where
+                )
+                break
         if row["is_complete"]:
             questions = tally.questions
             for number, star in zip(self.questions.number(known), stars):
@@ -2168,28 +2256,67 @@ class EditionCheck:
     def check_scores(self) -> None:
         """S, R and their counts follow from the stars, for every model and style."""
         assert self.said is not None
-        weights = {name: weight for name, weight in self.said["weights"].items() if weight > 0}
-        printed: dict[tuple[str, str], dict[str, Any]] = {}
-        for row in self.said["scores"]:
-            if (row["model"], row["style"]) in printed:
-                self.findings.fault(
-                    "score_wrong",
-                    "{} in style {} has two scores".format(row["model"], row["style"]),
-                    self.inside,
-                )
-            printed[row["model"], row["style"]] = row
         if self.unanswered_count:
             self.findings.note(
                 "edition {}: {} of {} questions were not answered and count 0".format(
                     self.entry.body["edition"], self.unanswered_count, self.question_count
                 )
             )
-        for key, tally in sorted(self.tallies.items()):
+        scope, series = self.said.get("picture_scope"), self.said.get("series", [])
+        shape = [{**SCORE, "series": is_text}]
+        if not fits(series, shape) or any(row["series"] not in SERIES for row in series):
+            self.findings.fault(
+                "score_wrong", "`series` is no list of scores with and without pictures", self.inside
+            )
+            return
+        told = {row["series"] for row in series}
+        if scope not in ((TEXT_ONLY, "pictures") if any(self.pictured.values()) else (None, *SERIES[:2])) or (
+            scope == "pictures" and "alt_text" in told
+        ):
+            self.findings.fault(
+                "score_wrong", "its scores mix candidates that saw pictures and others", self.inside
+            )
+        self.check_lines(self.said["scores"], scope == TEXT_ONLY, None, "")
+        for name in SERIES if scope is not None else ():
+            rows = [row for row in series if row["series"] == name]
+            keys = None if name == TEXT_ONLY else {(row["model"], row["style"]) for row in rows}
+            self.check_lines(rows, name == TEXT_ONLY, keys, f", series {name}")
+
+    def check_lines(
+        self,
+        rows: list[dict[str, Any]],
+        is_text_only: bool,
+        keys: set[tuple[str, str]] | None,
+        of_series: str,
+    ) -> None:
+        """The scores of one way of counting.
+
+        Those of some models and styles alone where `keys` names them.
+        """
+        assert self.said is not None
+        weights = {name: weight for name, weight in self.said["weights"].items() if weight > 0}
+        printed: dict[tuple[str, str], dict[str, Any]] = {}
+        for line in rows:
+            if (line["model"], line["style"]) in printed:
+                self.findings.fault(
+                    "score_wrong",
+                    "{} in style {} has two scores".format(line["model"], line["style"]),
+                    self.inside,
+                )
+            printed[line["model"], line["style"]] = line
+        tallies = {
+            key: tally.leave_out(self.pictured) if is_text_only else tally
+            for key, tally in self.tallies.items()
+            if keys is None or key in keys
+        }
+        for key, tally in sorted(tallies.items()):
             row = printed.pop(key, None)
-            where = "{} in style {} of edition {}".format(key[0], key[1], self.entry.body["edition"])
+            where = "{} in style {} of edition {}{}".format(
+                key[0], key[1], self.entry.body["edition"], of_series
+            )
             if not tally.is_whole:
                 continue
-            reference = self.tallies.get((self.said["reference_model"] or "", key[1]), Tally())
+            reference = tallies.get((self.said["reference_model"] or "", key[1]), Tally())
             self.check_score(row, tally, reference, weights, key[0] == self.said["reference_model"], where)
         for (model, style), row in sorted(printed.items()):
             if (
@@ -2407,6 +2534,8 @@ def verify(
             report("edition {}".format(entry.body["edition"]))
             check = EditionCheck(log, log.find_run(entry.body["run"]), entry, findings, kept)
             findings.guard("score_wrong", check.inside, check.check, folder)
+            findings.grades[entry.body["edition"]] = grade_edition(log, entry)
+            findings.replaced.add(str(entry.body["replaces"]))
         elif entry.kind == "question":
             where = "questions/{}".format(entry.body["file"])
             findings.guard("question_wrong", where, check_question, log, entry, banks, folder, findings)
@@ -2501,6 +2630,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--key", metavar="KEY", default="", help="the installation's public key (base64), or its name"
     )
+    parser.add_argument(
+        "--require",
+        choices=GRADES,
+        default=GRADES[0],
+        help="fail where an edition that stands has a lower grade",
+    )
+    parser.add_argument(
+        "--keep", metavar="FILE", default="", help="be a witness: keep the last signed head in FILE"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument("--progress", action="store_true", help="say on standard error what is looked at")
     chosen = parser.parse_args(arguments)
@@ -2519,6 +2657,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stderr.write(f"checking {text}\n")
             sys.stderr.flush()
 
+    if chosen.keep:
+        return be_witness(parser, chosen)
     receipts = [path for group in chosen.receipts for path in group]
     heads = [path for group in chosen.head for path in group]
     for path in receipts + heads:
@@ -2528,6 +2668,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         findings = verify(chosen.public, receipts, heads, chosen.key, report)
     except OSError as error:
         parser.error(f"{error.filename} cannot be read ({type(error).__name__})")
+    for edition, grade in findings.grades.items():
+        if edition not in findings.replaced and GRADES.index(grade) < GRADES.index(chosen.require):
+            findings.fault(
+                "grade_low", f"edition {edition} is {grade}, and {chosen.require} is required", "editions"
+            )
     write = sys.stdout.write
     if chosen.json:
         document = {
@@ -2536,6 +2681,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "counts": findings.counts,
             "notes": findings.notes,
             "checked": findings.checked,
+            "grades": findings.grades,
         }
         write(json.dumps(document, indent=2) + "\n")
         return 1 if findings.faults else 0
@@ -2546,12 +2692,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write(f"{statement}: and {count - SHOWN} more\n")
     for note in findings.notes:
         write(f"Note: {note}\n")
+    for edition, grade in findings.grades.items():
+        write(f"Edition {edition}: {grade}.\n")
     if not findings.faults:
         seen = ", ".join(
             "{} {}".format(count, name.replace("_", " ")) for name, count in findings.checked.items()
         )
         write(f"All holds: {seen}.\n")
     return 1 if findings.faults else 0
+
+
+def be_witness(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
+    """Keep a head as a witness; returns the exit status."""
+    try:
+        findings, number = keep_head(chosen.public, chosen.keep, chosen.key)
+    except OSError as error:
+        parser.error(f"{error.filename} cannot be read or written ({type(error).__name__})")
+    for statement, what in findings.faults:
+        sys.stdout.write(f"{statement}: {what}\n")
+    if findings.faults:
+        sys.stdout.write("Nothing was kept: show this to others who keep heads of this log.\n")
+        return 1
+    sys.stdout.write(
+        f"Kept: head {number}.\n" if number is not None else "Nothing new: the last head is kept already.\n"
+    )
+    return 0
 
 
 if __name__ == "__main__":

@@ -45,20 +45,34 @@ def run_verifier(
     receipts: Sequence[Path] = (),
     heads: Sequence[Path] = (),
     key: str = "",
+    require: str = "",
     as_json: bool = False,
-    is_told: bool = False,
 ) -> bool:
     """Check a published folder; the verifier prints what it finds. Returns whether all holds.
 
-    `is_told`: it says on standard error what it looks at. Raises UsageError where it could not check at all.
+    `require` is the least grade of an edition that stands. On a terminal it says what it looks at. Raises UsageError where it could
+    not check at all.
     """
-    options = [
+    return _run(
+        folder,
         *(part for path in receipts for part in ("--receipts", str(path))),
         *(part for path in heads for part in ("--head", str(path))),
         *([f"--key={key}"] if key else []),
+        *([f"--require={require}"] if require else []),
         *(["--json"] if as_json else []),
-        *(["--progress"] if is_told else []),
-    ]
+        *(["--progress"] if sys.stderr.isatty() else []),
+    )
+
+
+def keep_as_witness(folder: Path, file: Path, *, key: str = "") -> bool:
+    """Check the log of a published folder, and add its last head to a witness's file.
+
+    Returns whether the log holds and continues what was kept. Raises UsageError where it could not check at all.
+    """
+    return _run(folder, f"--keep={file}", *([f"--key={key}"] if key else []))
+
+
+def _run(folder: Path, *options: str) -> bool:
     # `-I -S`: neither the environment, nor the folder of the file, nor any installed package.
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(find_verifier()), *options, "--", str(folder)], check=False

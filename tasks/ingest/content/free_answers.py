@@ -15,6 +15,7 @@ from tasks.ingest.content.programs import CODE, WRITES_CODE, is_written_code
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.words.answers import (
+    TRUTH_KEY,
     read_bare_truth,
     read_bracketed_key,
     read_bracketed_truth,
@@ -116,7 +117,7 @@ def _settle_true_false(draft: Draft, answer_text: str, body: list[Piece], langua
     if answer_text and not draft.answer:
         first, _, rest = answer_text.partition("\n")
         match = re.match(
-            r"\s*[（(]?\s*(√|×|✓|✗|✔|✘|对|错误|正确|错|True|False|TRUE|FALSE|true|false|T|F|Y|N|A|B)\s*[)）]?(?:[\s。.,，;；:：]+|$)(.*)",
+            rf"\s*[（(]?\s*({TRUTH_KEY}|A|B)\s*[)）]?(?:[\s。.,，;；:：]+|$)(.*)",
             first,
         )
         if match:

@@ -37,15 +37,18 @@ def read_entry(number: int, pieces: Sequence[Piece]) -> KeyEntry:
         mark = pattern.match(text)
         text = text[mark.end() :].strip() if mark is not None else text
     text = METADATA.sub("", text).strip() if has_colon(text) else text
-    said = answer_mark().match(text) if text else None
-    if said is not None and read_key(text[said.end() :].strip(" .。")) is not None:
-        text = text[said.end() :].strip(" .。")  # `The correct answer is A.`
     explanation = find_explanation(text)
-    if explanation is None:
-        return KeyEntry(number, text)
-    key, why = text[: explanation.start()].strip(), text[explanation.end() :].strip()
+    key = text[: explanation.start()].strip() if explanation is not None else text
+    why = text[explanation.end() :].strip() if explanation is not None else ""
+    said = answer_mark().match(key) if key else None
+    if said is not None and _is_key(bare := key[said.end() :].strip(" .。")):
+        key = bare  # `The correct answer is A.`
     chosen = _CHOSEN.search(why) if not key else None
     return KeyEntry(number, key if chosen is None else chosen.group(1), why or None)
+
+
+def _is_key(text: str) -> bool:
+    return read_key(text) is not None or read_truth(text) is not None
 
 
 # `……，故选A。` closes a reason that has no key before it

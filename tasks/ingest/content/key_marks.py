@@ -15,6 +15,7 @@ from itertools import chain
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.pieces import Piece
+from tasks.ingest.words.answers import TRUTH_KEY
 from tasks.ingest.words.labels import parse_label
 from tasks.ingest.words.lexicon import FineType
 
@@ -201,7 +202,9 @@ def list_targets(drafts: Sequence[Draft], most: int) -> list[Target]:
 
 
 # `一、②③②`, `三、× × √`, `二、AB ACD BC`: keys in the order of a section's questions
-_BARE_RUN = re.compile(r"(?:[A-J①-⑩√×✓✗✔✘TF对错][\s,，、;；.。|]*){2,}")
+_BARE_RUN = re.compile(
+    rf"(?:(?:[A-J①-⑩]|{TRUTH_KEY})[\s,，、;；.。|]*){{2,}}|(?:[a-j][\s,，、;；.。|]*){{2,}}|(?:[TF]){{2,}}"
+)
 _LONGEST_RUN = 400
 
 

@@ -6,11 +6,13 @@ They are regions at its end, and key lines and blocks inside its sections.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from tasks.ingest.content.key_marks import KeyPart, split_inline
-from tasks.ingest.layout.headings import is_chapter, read_heading
+from tasks.ingest.layout.headings import STRONG_STYLES, is_chapter, read_heading
 from tasks.ingest.layout.key_lines import read_key_line
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece
@@ -23,7 +25,8 @@ from tasks.ingest.words.labels import Label
 def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piece]]]:
     """Separate question parts from answer parts.
 
-    A chapter that begins inside an answer part ends it, and so does a section with questions that were not asked before.
+    An answer part ends where questions continue: at a further chapter or paper, at the heading of a section that was not asked
+    before, or at the next number.
     """
     bodies: list[list[Piece]] = []
     regions: list[list[Piece]] = []
@@ -31,25 +34,106 @@ def take_regions(pieces: list[Piece]) -> tuple[list[list[Piece]], list[list[Piec
     headings = find_region_headings(pieces)
     while rest:
         index = find_region(rest, headings)
-        while index is not None and _find_next_section(rest, index) is not None:
-            # the answers of one section, read with it
-            index = find_region(rest, [heading for heading in headings if heading > index])
         if index is None:
             bodies.append(rest)
             regions.append([])
             break
-        end = len(rest)
-        asked = {_fold_question(piece) for piece in rest[:index]}
-        for place in range(index + 2, len(rest)):
-            is_further = is_chapter(rest[place].text) and has_options_ahead(rest[place : place + 60])
-            if is_further or _opens_further(rest, place, asked):
-                end = place
-                break
+        end = _find_end(rest, index, headings)
         bodies.append(rest[:index])
         regions.append(rest[index + 1 : end])
         rest = rest[end:]
         headings = [heading - end for heading in headings if heading >= end]
     return bodies, regions
+
+
+def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> int:
+    """Where the answer part that begins at an index ends, and questions continue."""
+    asked = {_fold_question(piece) for piece in pieces[:index]}
+    run = find_run(pieces[:index])
+    style = run.style if run is not None else ""
+    known = [mark for piece in pieces[:index] if (mark := _read_section_mark(piece, style)) is not None]
+    given: set[int] = set()
+    is_open = True  # no section of the answers has been seen among those of the questions
+    for place in range(index + 1, len(pieces)):
+        piece = pieces[place]
+        if place > index + 1:
+            if is_chapter(piece.text) and has_options_ahead(pieces[place : place + 60]):
+                return place
+            if _opens_further(pieces, place, asked):
+                return place
+        if not is_open:
+            continue
+        mark = _read_section_mark(piece, style)
+        label = piece.label
+        if mark is not None and known:
+            if _is_next(mark, known) and (mark.label is not None or _asks_again(pieces, place, headings)):
+                return place
+            is_open = False
+        elif (
+            label is not None
+            and not label.is_weak
+            and run is not None
+            and (run.style, run.last + 1) == (label.style, label.value)
+            and len(given) >= _LEAST_GIVEN * run.count
+            and len(read_key_line(piece.text)) < 2
+            and _asks_again(pieces, place, headings)
+        ):
+            return place
+        given.update(
+            value for value in list_values(piece) if run is not None and run.first <= value <= run.last
+        )
+    return len(pieces)
+
+
+# So many of the questions before an answer part it must answer before a next number can ask again.
+_LEAST_GIVEN = 0.6
+_ASKING_LINES = 12
+
+
+def _asks_again(pieces: Sequence[Piece], place: int, headings: Sequence[int]) -> bool:
+    """Whether questions begin here: they offer options, or further answers follow them."""
+    return any(heading > place for heading in headings) or has_options_ahead(
+        pieces[place : place + _ASKING_LINES]
+    )
+
+
+@dataclass(frozen=True)
+class _SectionMark:
+    """What heads a section: its number, and the name of its type or its title."""
+
+    label: Label | None
+    name: str
+
+
+def _read_section_mark(piece: Piece, counting: str) -> _SectionMark | None:
+    heading = read_heading(piece.text)
+    if heading is not None:
+        name = heading.fine.name if heading.fine is not None else heading.title
+        return _SectionMark(heading.label, name)
+    label = piece.label
+    if (
+        label is not None
+        and not label.is_weak
+        and label.style in (*STRONG_STYLES, "word")
+        and label.style != counting
+    ):
+        return _SectionMark(label, "")
+    return None
+
+
+def _is_next(mark: _SectionMark, known: Sequence[_SectionMark]) -> bool:
+    """Whether a section follows those that are known: by its number, or by a type of its own."""
+    if mark.label is not None:
+        last = next(
+            (
+                one.label
+                for one in reversed(known)
+                if one.label is not None and one.label.style == mark.label.style
+            ),
+            None,
+        )
+        return last is not None and mark.label.value == last.value + 1
+    return all(one.name != mark.name for one in known)
 
 
 _NEXT_LINES = 6
@@ -79,21 +163,57 @@ def _fold_question(piece: Piece) -> str:
 _SIGNS = re.compile(r"[\W_]+")
 
 
-def _find_next_section(pieces: Sequence[Piece], index: int) -> int | None:
-    """Return where questions continue after the answers of one section.
+@dataclass(frozen=True)
+class Run:
+    """The numbers that count questions, one by one, in the lines above an answer part."""
 
-    That is at the heading with the next number. The answers of a whole paper begin with the first section again.
+    style: str
+    first: int
+    last: int
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return self.last - self.first + 1
+
+
+_RUN_STYLES = ("num", "paren", "nump", "word", "bracket")
+_OPENING_STYLES = (*_RUN_STYLES, "cn", "part")
+
+
+def find_run(pieces: Sequence[Piece]) -> Run | None:
+    """The last run of numbers that counts questions; None where nothing is counted.
+
+    Numbers in brackets count the parts of the last question where another form counts from before them.
     """
-    before = (read_heading(pieces[place].text) for place in range(index - 1, -1, -1))
-    last = next((found.label for found in before if found is not None and found.label is not None), None)
-    if last is None:
-        return None
-    for place in range(index + 1, len(pieces)):
-        heading = read_heading(pieces[place].text)
-        if heading is not None and heading.label is not None:
-            is_next = (heading.label.style, heading.label.value) == (last.style, last.value + 1)
-            return place if is_next else None
-    return None
+    runs: dict[str, Run] = {}
+    for piece in pieces:
+        label = piece.label
+        if label is None or label.is_weak or label.style not in _RUN_STYLES:
+            continue
+        own = runs.pop(label.style, None)  # the last one met is the last one kept
+        if own is not None and label.value == own.last + 1:
+            runs[label.style] = Run(own.style, own.first, label.value)
+        else:
+            runs[label.style] = (
+                own
+                if own is not None and own.last == label.value
+                else Run(label.style, label.value, label.value)
+            )
+    found = [*runs.values()]
+    outer = [run for run in found if run.style not in ("paren", "nump")]
+    if found and found[-1].style in ("paren", "nump") and found[-1].first == 1 and outer:
+        return outer[-1]
+    return found[-1] if found else None
+
+
+def list_values(piece: Piece) -> list[int]:
+    """The numbers that a line of answers answers."""
+    entries = read_key_line(piece.text)
+    if entries:
+        return [entry.number for entry in entries]
+    inline = [number for number, _, _ in split_inline(piece)]
+    return inline or ([piece.label.value] if piece.label is not None else [])
 
 
 def take_key_lines(section: Section, index: int, keys: list[KeyPart]) -> list[Piece]:
@@ -167,7 +287,7 @@ def _find_block(section: Section) -> tuple[int, int] | None:
 REGION = re.compile(
     r"^\s*[#*【\[\-—=☆★]*\s*(?:[一二三四五六七八九十]+[、.．]\s*|附[:：]?\s*|第[一二三四五六七八九十\d]+[章部]分?\s*)?(?:.{0,24}?)(?:参考答案|标准答案|试题答案|答案与解析|答案及解析|答案解析|正确答案|答案及评分标准|评分标准|答案部分|试卷答案|习题答案|试题解析|答案)"
     r"(?:及|与|和)?(?:评分标准|评分细则|解析|详解|要点|评分参考|提示)?\s*(?:[（(][^（()）]{0,12}[)）])?\s*[】\]\-—=:：☆★*#]*\s*$|"
-    r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:Reference\s+|Suggested\s+|Model\s+|Correct\s+)?(?:Answer\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme)(?:\s+to\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
+    r"^\s*[#*\-—=]*\s*(?:(?:Part|Section)\s+\w+\s*[:.\-]?\s*)?(?:The\s+)?(?:(?:Reference|Suggested|Model|Correct|Sample|Official|Worked)\s+)?(?:(?:Answer|Solution)\s*(?:Keys?|Sheet|Section)|(?:Answers?|Answer\s*Keys?|Keys?)(?:\s+(?:and|&|with)\s+(?:explanations?|solutions?|rationales?|comments?|hints?|notes?|marking scheme))?|Solutions?|Keys?|Marking scheme|Antworten|(?:Muster)?lösung(?:en|sschlüssel)?|Corrigés?|Réponses?|Respuestas|Soluciones|Clave(?: de respuestas)?|Ответы|Ключи?|Отговори|Risposte|Soluzioni|Respostas|Gabarito|(?:模範)?解答(?:例|と解説)?|正解|答え)(?:\s+(?:to|к|zu|à|a|au)\s+.{0,40})?\s*[:：\-—=*#]*\s*$",
     re.IGNORECASE,
 )
 
@@ -203,17 +323,14 @@ def find_region(pieces: Sequence[Piece], headings: Sequence[int] | None = None) 
     if not marks:
         return None
     if len(marks) > 2 and len(marks) > 0.05 * len(pieces):
-        opening = [
-            index for index in marks if _opens_answers(pieces[index + 1 : index + 6], pieces[:index], False)
-        ]
+        opening = [index for index in marks if _opens_answers(pieces, index, marks)]
         if len(opening) < 0.6 * len(marks):
             return None  # printed after every question
     marks = [index for index in marks if index >= 5 or not _is_title(pieces, index)]
     for index in marks:
-        following = pieces[index + 1 : index + 6]
-        if not following or (index == 0 and len(pieces) > 40):
+        if index + 1 == len(pieces) or (index == 0 and len(pieces) > 40):
             continue
-        if _opens_answers(following, pieces[:index], is_only=len(marks) == 1):
+        if _opens_answers(pieces, index, marks):
             return index
     return None
 
@@ -265,7 +382,12 @@ def _names_answers(text: str) -> bool:
         return True
     # answer, solution, key, marking: parts of them whose letters have no further forms in other case
     lowered = text.lower()
-    return "wer" in lowered or "olut" in lowered or "ey" in lowered or "mar" in lowered
+    return _NAMED.search(lowered) is not None
+
+
+_NAMED = re.compile(
+    "wer|olu|ey|mar|wort|lösung|orrig|épons|espues|espost|clave|isposte|gabarito|ответы|ключ|отговори|解答|正解|答え"
+)
 
 
 def part_answers(pieces: Sequence[Piece]) -> list[Piece]:
@@ -312,7 +434,10 @@ def _is_title(pieces: Sequence[Piece], index: int) -> bool:
 _KEY_THEN = re.compile(r"\s*[（(]?[A-J√×✓✗]{1,6}[)）]?\s*(?:$|[.。:：]|[-–—=]\s)")
 
 
-def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only: bool) -> bool:
+def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) -> bool:
+    """Whether answers to the questions above a line that announces them follow it."""
+    before, following = pieces[:index], pieces[index + 1 : index + 6]
+    is_only = len(marks) == 1
     keyed = [
         piece
         for piece in following
@@ -320,13 +445,20 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
     ]
     if len(keyed) > 1 and is_only:
         return True
+    place = bisect_left(marks, index)
+    begin = marks[place - 1] + 1 if place else 0
+    run = find_run(pieces[begin:index])
+    if run is not None and _answers_run(run, pieces[begin:index], pieces[index + 1 :]):
+        further = next(iter(marks[place + 1 :]), None)
+        if further is None or _find_end(pieces, index, marks) <= further:
+            return True
     for piece in following[:3]:
         text = piece.text
         if read_key_line(text) or read_heading(text) is not None:
             return True
         label = piece.label
         if label is not None:
-            if label.value == 1 and label.style in ("num", "paren", "nump", "cn", "word", "bracket", "part"):
+            if label.value == 1 and label.style in _OPENING_STYLES:
                 if not before:
                     return True
                 if not is_only:
@@ -340,3 +472,25 @@ def _opens_answers(following: Sequence[Piece], before: Sequence[Piece], is_only:
                 return not _answers_parts(label, before)
             return False
     return False
+
+
+def _answers_run(run: Run, asked: Sequence[Piece], following: Sequence[Piece]) -> bool:
+    """Whether answers count as the questions above them do: from the same number, nearly all.
+
+    Of one question alone the number tells nothing unless it is a later one.
+    """
+    values: list[int] = []
+    for piece in following[: len(asked) + 2]:
+        found = list_values(piece)
+        label = piece.label
+        if not values and (found[:1] != [run.first] or (label is not None and _answers_parts(label, asked))):
+            return False
+        if found and found[0] == (values[-1] + 1 if values else run.first) and found[-1] <= run.last:
+            values += found
+        elif values and found == [run.last + 1] and label is not None and label.style != run.style:
+            return False  # a list that counts on: points of an answer
+        elif is_region_heading(piece.text):
+            break
+    if run.count == 1:
+        return values == [run.first] and run.first > 1
+    return len(values) >= max(2, _LEAST_GIVEN * run.count)

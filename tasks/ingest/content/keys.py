@@ -27,6 +27,7 @@ from tasks.ingest.content.key_marks import (
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.layout.sections import divide
+from tasks.ingest.words.answers import TRUTH_KEY
 from tasks.ingest.words.labels import parse_label
 
 
@@ -45,6 +46,23 @@ class Matched:
 def part_region(pieces: Sequence[Piece]) -> list[KeyPart]:
     """The answer part of a paper by its headings."""
     return [KeyPart(one.pieces, one.number, one.fine) for one in divide(pieces) if one.pieces]
+
+
+def choose_parts(drafts: Sequence[Draft], pieces: Sequence[Piece]) -> list[KeyPart]:
+    """The answer part of a paper by its headings, or whole where that answers more questions."""
+    parts = part_region(pieces)
+    if len(parts) < 2 or any(read_run(part) is not None for part in parts):
+        return parts
+    whole = [KeyPart(pieces)]
+    return whole if _count_met(drafts, whole) > _count_met(drafts, parts) else parts
+
+
+def _count_met(drafts: Sequence[Draft], parts: Sequence[KeyPart]) -> int:
+    """How many questions the marks of an answer part open an answer of."""
+    marks = list_marks(parts)
+    targets = list_targets(drafts, max((mark.value or 0 for mark in marks), default=0))
+    pairs = align(marks, targets, [look_ahead(parts, mark) for mark in marks])
+    return len({id(targets[one.target].draft) for one in pairs if targets[one.target].draft is not None})
 
 
 def match_keys(drafts: Sequence[Draft], parts: Sequence[KeyPart], language: str | None) -> Matched:
@@ -152,7 +170,7 @@ def _find_whole(
     return None
 
 
-_RUN_KEY = re.compile(r"[A-J①-⑩√×✓✗✔✘TF对错]")
+_RUN_KEY = re.compile(rf"[A-Ja-j①-⑩TF]|{TRUTH_KEY}")
 
 
 def _share_run(text: str, asked: Sequence[Target]) -> list[tuple[Target | None, KeyEntry]]:

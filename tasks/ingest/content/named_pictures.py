@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
+from tasks.ingest.content.drafts import Draft
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, read_picture_number
 from tasks.questions.pictures import write_mark
 
@@ -62,6 +64,40 @@ def name_pictures(
         for place, text in texts
     ]
     return written, pictures
+
+
+# "如图1", "下图", "the figure below".
+SPEAKS_OF_FIGURE = re.compile(
+    r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|(?i:shown in (?:the )?(?:fig|diagram))"
+)
+
+
+def give_to_who_refers(drafts: Sequence[Draft]) -> None:
+    """Move a picture that closes a question to the next one where only that speaks of a figure.
+
+    Of two questions in one section; the next has no picture of its own. That it was moved is among its doubts.
+    """
+    for draft, following in pairwise(drafts):
+        shown = "".join(text for _, text in following.options)
+        if (
+            draft.section != following.section
+            or not SPEAKS_OF_FIGURE.search(following.stem)
+            or IMAGE in following.stem
+            or IMAGE in shown
+            or SPEAKS_OF_FIGURE.search(draft.stem)
+        ):
+            continue
+        *before, last = (draft.stem, *(text for _, text in draft.options))
+        tail = _TAIL.search(last)
+        # A picture in other options, too, says that this one is an option's.
+        if tail is None or any(IMAGE in text for text in before[1:]):
+            continue
+        if draft.options:
+            draft.options[-1] = draft.options[-1][0], last[: tail.start()]
+        else:
+            draft.stem = last[: tail.start()]
+        following.stem = f"{following.stem}\n{tail[0].strip()}"
+        following.notes.append("figure_between")
 
 
 _TAIL = re.compile(rf"(?<=\S)(?:\s*{PICTURE_MARK.pattern})+\s*$")

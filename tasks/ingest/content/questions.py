@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.named_pictures import KeptPictures, name_pictures, settle_pictures
+from tasks.ingest.content.named_pictures import (
+    SPEAKS_OF_FIGURE,
+    KeptPictures,
+    name_pictures,
+    settle_pictures,
+)
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, PICTURE_MARK, read_picture_number
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import name_discipline
@@ -23,10 +28,6 @@ from tasks.questions import (
     has_blank,
 )
 from tasks.questions.identity import compute_question_uuid, normalise_for_key
-
-_FIGURE = re.compile(
-    r"(?:如|见|下|上|右|左|由)(?:下)?图|图\s*\d|(?i:\b(?:figure|diagram|graph|picture)\b(?: below| above| \d)?.{0,12}(?:shows?|shown|below|above))|(?i:shown in (?:the )?(?:fig|diagram))"
-)
 
 # `(1) 0.22 (2) 0.11 (3) 0.43 (4) 2.2`: short numbered values on one line are rather options than parts
 _NUMBERED_OPTIONS = re.compile(
@@ -82,7 +83,7 @@ def _make_row(
     draft.stem, draft.options = settle_pictures(draft.stem, draft.options)
     question = _make_question(draft, document, language, kept)
     needs_figure = _has_lost_picture(draft, kept) or (
-        not question.content.bare.pictures and _FIGURE.search(draft.stem) is not None
+        not question.content.bare.pictures and SPEAKS_OF_FIGURE.search(draft.stem) is not None
     )
     notes = list(dict.fromkeys([*draft.notes, *_find_doubts(draft, needs_figure=needs_figure), *page_notes]))
     return {

@@ -21,6 +21,7 @@ from tasks.ingest.readers.emphasis import KINDS
 from tasks.ingest.readers.extraction import Line
 from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.cleaning import clean_text
+from tasks.ingest.words.grammar import truth_word
 from tasks.ingest.words.labels import Label
 from tasks.questions import count_blanks, has_blank
 
@@ -109,10 +110,28 @@ def drop_form_lines(drafts: Sequence[Draft]) -> None:
 # `……的是（）。-D:a lighthouse`, `……缴纳党费。-对:`, `… is Ans: B`, `… level need is D`: a key after a stem, and what it says
 _KEYED_TAIL = re.compile(
     r"(?:(?P<sign>\s*[-–—|=→>:：]+|\s*(?i:\b(?:ans(?:wer)?|key)\b)\s*[.:：]?)\s*|(?<=\S)\s+)"
-    r"(?:(?P<letters>[A-J]{1,6})|(?P<truth>对|错|正确|错误|√|×|[Tt]rue|[Ff]alse|T|F))\s*(?:[:：.．、]\s*(?P<said>[^\n]*))?$"
+    rf"(?:(?P<letters>[A-J]{{1,6}})|(?P<truth>{truth_word()}|T|F))\s*(?:[:：.．、]\s*(?P<said>[^\n]*))?$"
 )
 _EMPTY_LEAD = re.compile(r"[（(]\s*[)）]\s*(?=\S)")
 _LEAST_TAILED = 0.8
+
+
+_SMALL_KEY = re.compile(r"(?P<open>[（(\[])\s*(?P<letter>[a-j])\s*(?P<close>[)）\]])(?=\s*[.。:：?？]?\s*$)")
+
+
+def read_small_keys(drafts: Sequence[Draft]) -> None:
+    """Read `… is (b).` as keys, where nearly every choice of a section ends so."""
+    for group in _by_section(drafts, lambda draft: bool(draft.options) and not draft.answer):
+        found = [_SMALL_KEY.search(draft.stem) for draft in group]
+        told = {one["letter"] for one in found if one is not None}
+        if len(told) < 2 or sum(1 for one in found if one is not None) < max(3, _LEAST_TAILED * len(group)):
+            continue
+        for draft, key in zip(group, found, strict=True):
+            if key is not None and key["letter"].upper() in (label for label, _ in draft.options):
+                draft.answer = [key["letter"].upper()]
+                draft.stem = (
+                    f"{draft.stem[: key.start()]}{key['open']}{key['close']}{draft.stem[key.end() :]}"
+                )
 
 
 def read_tails(drafts: Sequence[Draft]) -> None:
@@ -237,10 +256,10 @@ _ANSWER_PLACE = re.compile(r"[（(]\s*[A-J√×✓✗TF对错\s、,，]{0,12}[)�
 _OFFERED = re.compile(r"\A(?>[\s\S]*?[（(]\s*A\s*[)）])[\s\S]*[（(]\s*B\s*[)）]")
 
 
-_JUDGED = re.compile(r"[（(]\s*(?:√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]")
+_JUDGED = re.compile(rf"[（(]\s*(?:{truth_word()}|T|F)\s*[)）]\s*[^A-J(（]")
 
 
-_KEYED = re.compile(r"[（(]\s*(?:[A-J]{1,6}|√|×|✓|✗|T|F|对|错)\s*[)）]\s*[^A-J(（]")
+_KEYED = re.compile(rf"[（(]\s*(?:[A-J]{{1,6}}|{truth_word()}|T|F)\s*[)）]\s*[^A-J(（]")
 
 
 def _is_lone_key(text: str) -> bool:

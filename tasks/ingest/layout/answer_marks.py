@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece, rewrite
-from tasks.ingest.words.grammar import answer_mark, may_open_answer
+from tasks.ingest.words.grammar import answer_mark, answer_name, may_open_answer, truth_word
 from tasks.ingest.words.labels import KNOWN_NUMBERS
 
 _MIN_TIMES = 3
@@ -63,9 +63,7 @@ def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
     return lines
 
 
-_TRUTH = re.compile(
-    r"([^\n]{2,40}?)(?<![A-Za-z])(?P<truth>[TF]|True|False|TRUE|FALSE|对|错|正确|错误|√|×)\s*[.。]?\s*$"
-)
+_TRUTH = re.compile(rf"([^\n]{{2,40}}?)(?<![^\W\d_\u4e00-\u9fff])(?P<truth>[TF]|{truth_word()})\s*[.。]?\s*$")
 
 
 def _write_repeated_truths(lines: IndexedLines) -> IndexedLines:
@@ -217,11 +215,10 @@ def write_repeated_headings(lines: IndexedLines) -> IndexedLines:
 
 
 _KEY_LIKE = re.compile(
-    r"\s*[（(]?(?:[A-Ja-j](?:[\s,，、;；/&]*(?:and\s*)?[A-Ja-j]){0,9}|√|×|✓|✗|✔|✘|对|错|正确|错误|True|False|T|F)[)）]?\s*[.。]?\s*(?:$|[,，;；(（\n]|\s{2,})",
+    rf"\s*[（(]?(?:[A-Ja-j](?:[\s,，、;；/&]*(?:and\s*)?[A-Ja-j]){{0,9}}|{truth_word()}|T|F)[)）]?\s*[.。]?\s*(?:$|[,，;；(（\n]|\s{{2,}})",
     re.IGNORECASE,
 )
 _COPULA = re.compile(r"(?i)\b(?:is|are)\b|[为是选]")
-_ANSWER_NAME = re.compile(r"答案|正解|标答|(?i:answer|\bans\b|solution|\bkey\b|\bsol\b)")
 _LAST_BRACKET = re.compile(r"[)）\]】]\s*$")
 
 
@@ -295,4 +292,4 @@ def _is_separator(text: str) -> bool:
 
 def _names_answer(lead: str) -> bool:
     """`答：` and `解：` open a worked answer whose own words follow: they are read as they stand."""
-    return _ANSWER_NAME.search(lead) is not None
+    return answer_name().search(lead) is not None

@@ -13,15 +13,17 @@ from dataclasses import replace
 
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece, rewrite
+from tasks.ingest.words.answers import read_truth
+from tasks.ingest.words.grammar import truth_word
 
 _BULLET = re.compile(r"\s*(?P<sign>[•·●▪■◆◇➢❖○◦\uf000-\uf0ff*+\-–])(?:\s+)(?=\S)")
 _LETTERS = "ABCDEFGHIJ"
 _MIN_GROUPS = 3
 _TRUTH = re.compile(
-    r"(?P<lead>^|\s)(?P<label>[TF√×YN]|true|false|True|False)\s*[.、．)）:：]\s*(?P<word>对|错|正确|错误|[Tt]rue|[Ff]alse|是|否)(?=\s|$)"
+    rf"(?P<lead>^|\s)(?P<label>[TFYN]|{truth_word()})\s*[.、．)）:：]\s*(?P<word>{truth_word()}|是|否)(?=\s|$)"
 )
 # without one of these the pattern above, which begins anywhere, matches nothing
-_TRUTH_WORD = re.compile(r"[.、．)）:：]\s*(?:对|错|正确|错误|[Tt]rue|[Ff]alse|是|否)(?=\s|$)")
+_TRUTH_WORD = re.compile(rf"[.、．)）:：]\s*(?:{truth_word()}|是|否)(?=\s|$)")
 # short signs before or behind an option that some options have and others have not
 _SIGN = re.compile(r"^\s*(?P<before>[#*✓✔√★☑=~@^]{1,3})\s*|\s*(?P<behind>[#*✓✔√★☑@^\uf00c]{1,3})\s*$")
 _SIGNS = frozenset("#*✓✔√★☑=~@^\uf00c")
@@ -44,7 +46,7 @@ def _write_truths(lines: IndexedLines) -> IndexedLines:
     for index, piece in enumerate(lines.pieces):
         match = _TRUTH.search(piece.text) if _TRUTH_WORD.search(piece.text) else None
         while match is not None:
-            letter = "A" if match.group("label").lower() in ("t", "true", "√", "y") else "B"
+            letter = "A" if read_truth(match.group("label")) == "true" else "B"
             mark = f"{'  ' if match.start('label') else ''}{letter}. "
             piece = rewrite(piece, match.start("word"), mark, match.start("label"))
             match = _TRUTH.search(piece.text, match.start("label") + len(mark))

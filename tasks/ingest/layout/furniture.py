@@ -17,6 +17,8 @@ from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.words.answers import (
     has_colon,
 )
+from tasks.ingest.words.grammar import truth_word, truth_words
+from tasks.ingest.words.labels import KNOWN_NUMBERS, parse_label
 
 _NOTICE = re.compile(
     r"^\s*(?:注意事项|考生须知|考生注意|答题须知|注意|说明|Instructions?|Notes?|Notice|Directions?|INSTRUCTIONS?)\s*[:：]?\s*$",
@@ -25,7 +27,7 @@ _NOTICE = re.compile(
 
 
 _LEADING_BRACKET = re.compile(
-    r"^\s*([（(\[]\s*(?:[A-J]{0,6}|√|×|✓|✗|○|对|错|T|F|True|False)\s*[)）\]])\s*(?=[（(]?\d{1,3}\s*[.．、)）](?!\d))"
+    rf"^\s*([（(\[]\s*(?:[A-J]{{0,6}}|[TF]|{truth_word()})\s*[)）\]])\s*(?=[（(]?\d{{1,3}}\s*[.．、)）](?!\d))"
 )
 # an empty bracket, or a judgement, before a statement that begins with a number: `（ ）3．1949年`, `（√）5.3.14 is`
 _LEADING_JUDGEMENT = re.compile(
@@ -39,7 +41,7 @@ _LEADING_CHOICE = re.compile(
 
 
 _LEADING_BLANK = re.compile(
-    r"^\s*_{1,}\s*([A-Ja-j]{1,6}|√|×|✓|✗|T|F|True|False|TRUE|FALSE|)\s*_{1,}\s*(?=(?:Q\s*)?\d{1,3}\s*[.．、)）]\s*\S)"
+    rf"^\s*_{{1,}}\s*([A-Ja-j]{{1,6}}|[TF]|{truth_word()}|)\s*_{{1,}}\s*(?=(?:Q\s*)?\d{{1,3}}\s*[.．、)）]\s*\S)"
 )
 
 
@@ -169,6 +171,47 @@ def move_brackets(lines: IndexedLines) -> IndexedLines:
             last = _find_stem_end(bare.pieces, index)
             moved[last] = _append(moved.get(last, bare.pieces[last]), bracket)
     return bare.replace(moved)
+
+
+_KEY_BEFORE = re.compile(
+    rf"\s*(?:[（(\[]\s*(?P<held>[A-J]{{1,6}}|[a-j]|[TFYN]|{truth_word()})\s*[)）\]]\s*|(?P<bare>[A-J]{{1,6}}|[a-j]|[TFYN]|{truth_word()})\s+)(?=\S)"
+)
+_MAY_OPEN_KEY = frozenset("（([ABCDEFGHIJTFYNabcdefghij") | frozenset(
+    word[0] for words in truth_words() for word in words if not word[0].isascii()
+)
+_LEAST_KEYS, _LEAST_RISING = 3, 0.7
+
+
+def write_leading_keys(lines: IndexedLines) -> IndexedLines:
+    """Write `B 1. …` and `(AC) Question 2: …` as `1. … (B)`.
+
+    That is done where the numbers that follow such keys run on.
+    """
+    found: list[tuple[int, re.Match[str], int]] = []
+    for place in lines.open_with(_MAY_OPEN_KEY):
+        piece = lines.pieces[place]
+        match = _KEY_BEFORE.match(piece.text) if piece.kind != "table" else None
+        label = parse_label(piece.text[match.end() :]) if match is not None else None
+        if match is not None and label is not None and not label.is_weak and label.style in KNOWN_NUMBERS:
+            found.append((place, match, label.value))
+    rising = sum(1 for one, other in pairwise(found) if other[2] == one[2] + 1)
+    keys = {match["held"] or match["bare"] for _, match, _ in found}
+    if len(found) < _LEAST_KEYS or rising < _LEAST_RISING * (len(found) - 1) or len(keys) < 2:
+        return lines
+    bare = lines.replace({place: lines.pieces[place].cut(match.end()) for place, match, _ in found})
+    written: dict[int, Piece] = {}
+    for place, match, _ in found:
+        if match["held"]:
+            bracket = lines.pieces[place].cut(
+                match.start() + len(match[0]) - len(match[0].lstrip()), match.end()
+            )
+        else:
+            key = lines.pieces[place].cut(match.start("bare"), match.end("bare"))
+            shown = f" ({key.text.upper() if len(key.text) == 1 else key.text})"
+            bracket = replace(key, text=shown, sources=(key.start,) * len(shown), label_length=0)
+        last = _find_stem_end(bare.pieces, place)
+        written[last] = _append(written.get(last, bare.pieces[last]), bracket)
+    return bare.replace(written)
 
 
 def _find_stem_end(pieces: Sequence[Piece], index: int) -> int:

@@ -14,45 +14,53 @@ from itertools import pairwise, takewhile
 
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece
-from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
+from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS, TRUTH_KEY
+from tasks.ingest.words.grammar import number_word, truth_word, truth_words
 from tasks.ingest.words.lexicon import match_exactly
 
-_NUMBERED = re.compile(r"[（(]?(?:第\s*|Q\.?\s?)?\d")
+# what may stand before the number of an answer: `第`, `Question`, `(`, `【`, `#`
+_OPEN = rf"[（(\[【#]?\s*(?:{number_word()}\s*)?"
+_NUMBERED = re.compile(rf"{_OPEN}\d")
 
 
 _KEY_SECTION = re.compile(r"(?:[IVX]{1,4}|[A-H]|[一二三四五六七八九十]{1,2})\s*[.、:：)]\s*(?=\d)")
 
 
-_LEAD = re.compile(r"[^\d:：]{0,16}[:：]\s*(?=(?:Q\.?\s?)?\d)")
+_LEAD = re.compile(rf"[^\d:：]{{0,16}}[:：]\s*(?={_OPEN}\d)")
 
 
-KEY_MARK = r"(?:[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+|√|×|✓|✗|✔|✘|○|对|错|正确|错误|True|False|TRUE|FALSE|[TF]|[a-e])"
+_LETTERS = r"[A-J]{1,8}(?:\s*[（(][A-J]{1,8}[)）])?|[A-J](?:[、,，][A-J])+"
+KEY_MARK = rf"(?:{_LETTERS}|{TRUTH_KEY}|[a-j](?![a-z]))"
 
 
 _ENTRY = re.compile(
-    rf"(?:^|(?<=[\s,，;；。.、|]))(?:第\s*|Q\.?\s?)?(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\-–—=→]{{1,2}}|\s)\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
+    rf"(?:^|(?<=[\s,，;；。.、|])){_OPEN}(?:\d{{1,2}}[.．](?=\d{{1,2}}[\s、]))?(\d{{1,3}})\s*(?:题\s*)?(?:[.．、:：)）\]】\-–—=→]{{1,2}}|\s)\s*[（(]?({KEY_MARK})[)）]?(?=$|[\s,，;；。.、|])"
 )
 
 
 # nothing but keys that touch their numbers: `1√ 2×`, `1.A2.B3.C`, `(1)A (2)B`
 _GLUED = re.compile(
-    r"[（(]?(\d{1,3})([)）]?\s*[.．、:：)）]?)\s*([A-J]{1,6}|[√×✓✗✔✘TF对错]|正确|错误)(?:[\s,，;；。、|]+|(?=[（(]?\d)|$)"
+    rf"[（(\[【]?(\d{{1,3}})([)）\]】]?\s*[.．、:：)）]?)\s*([A-J]{{1,6}}|{truth_word()}|[TFYN])(?:[\s,，;；。、|]+|(?=[（(\[【]?\d)|$)"
 )
 
 
 _RANGE = re.compile(
-    r"[（(]?\s*(?:第\s*)?(\d{1,3})\s*(?:[-—–~～至到－]+|to)\s*(\d{1,3})\s*(?:小?题)?\s*[)）]?\s*[.．、:：]?\s*"
+    rf"{_OPEN}(\d{{1,3}})\s*(?:[-—–~～至到－]+|to)\s*(\d{{1,3}})\s*(?:小?题)?\s*[)）\]】]?\s*[.．、:：]?\s*"
 )
 
 
-_LETTERS_RUN = re.compile(rf"(?:\s*[（(]?\s*{KEY_MARK}\s*[)）]?\s*[,，、;；]?\s*)+")
+_LETTERS_RUN = re.compile(
+    rf"(?:\s*[（(]?\s*(?:{_LETTERS}|{truth_word()}|[TFYNVX]+|[a-j]+(?![a-z]))\s*[)）]?\s*[,，、;；]?\s*)+"
+)
 
 
 _DIGIT = re.compile(r"\d")
 
 
 # what stands in no entry: no line that holds much of it is made of keys
-_FOREIGN = re.compile(r"[^\s第题Q\d.．、:：,，()（）\-–—=→A-Ja-e√×✓✗✔✘○对错正确误TrueFalsRULS]+")
+_FOREIGN = re.compile(
+    rf"[^\s第题\d.．、:：,，()（）\[\]【】#\-–—=→A-Za-z{''.join(sorted(character for word in (*truth_words()[0], *truth_words()[1]) for character in word if not character.isascii()))}]+"
+)
 
 
 @dataclass
@@ -124,9 +132,9 @@ def _read_glued(text: str) -> list[KeyEntry]:
         if not match or (entries and int(match.group(1)) != entries[-1].number + 1):
             return []
         entries.append(KeyEntry(int(match.group(1)), match.group(3)))
-        bare_letters += not match.group(2).strip() and match.group(3) not in "√×✓✗✔✘"
+        bare_letters += not match.group(2).strip() and match.group(3).isascii()
         position = match.end()
-    if len(entries) == 1 and not bare_letters and entries[0].text in "√×✓✗✔✘":
+    if len(entries) == 1 and not bare_letters and not entries[0].text.isascii():
         return entries  # the last of its lines: `41√`
     return entries if len(entries) > (2 if bare_letters else 1) else []
 
@@ -161,8 +169,11 @@ def _split_tokens(text: str, count: int) -> list[str] | None:
     spaced = [token for token in re.split(r"[\s,，、;；（()）]+", text.strip()) if token]
     if len(spaced) == count:
         return spaced
-    tokens = re.findall(r"True|False|TRUE|FALSE|正确|错误|[A-J√×✓✗✔✘对错TF]", text)
+    tokens = _TOKEN.findall(text)
     return tokens if len(tokens) == count else None
+
+
+_TOKEN = re.compile(rf"{truth_word()}|[A-JTFYNVXa-j]")
 
 
 def write_key_blocks(lines: IndexedLines) -> list[Piece]:
@@ -177,13 +188,16 @@ _STYLES = ("num", "paren", "nump", "bracket", "word", "bare")
 _LEAST_NAMED, _LEAST_BARE = 3, 5
 # `参考答案：` before keys
 _KEY_LEAD = re.compile(
-    r"\s*[【\[(（]?\s*(?:参考|标准|正确)?(?:答案|Answers?|Keys?|ANSWERS?|KEYS?)\s*[】\])）]?\s*[:：]?\s*(?=[A-J√×✓✗TF])"
+    rf"\s*[【\[(（]?\s*(?:参考|标准|正确)?(?:答案|Answers?|Keys?|ANSWERS?|KEYS?)\s*[】\])）]?\s*[:：]?\s*(?=[A-JTFYN]|{truth_word()})"
 )
-_LONE_KEY = re.compile(r"[（(\[【]?\s*([A-J]{1,8}|[√×✓✗TF对错]|True|False|正确|错误)\s*[)）\]】]?")
+# one key, or several of one alphabet that touch each other
+_LONE_KEY = re.compile(rf"[（(\[【]?\s*([A-J]+|[a-j]+|[TF]+|[YN]+|{truth_word()}+)\s*[)）\]】]?")
 _IN_BRACKET = re.compile(r"([（(\[【])\s*([^\s（(\[【】\])）]+)\s*([】\])）])")
 _BETWEEN_KEYS = re.compile(r"[\s,，、;；.。|]+")
 # what a line of nothing but keys may begin with
-_KEY_STARTS = frozenset("（([【ABCDEFGHIJ√×✓✗TF对错正,，、;；.。|")
+_KEY_STARTS = frozenset("（([【ABCDEFGHIJTFYNabcdefghij,，、;；.。|") | frozenset(
+    character for word in (*truth_words()[0], *truth_words()[1]) for character in (word[0], word[0].upper())
+)
 
 
 def _number_keys(lines: IndexedLines) -> IndexedLines:
@@ -274,7 +288,7 @@ def _count_out(tokens: Sequence[str], count: int, *, is_whole: bool) -> list[str
     They are the signs of `DACCC CDBAD`, or groups between white space.
     """
     by_five = all(len(one) == 5 for one in tokens[:-1]) and len(tokens[-1]) <= 5
-    singles = [sign for one in tokens for sign in (one if one.isascii() and one.isupper() else [one])]
+    singles = [sign for one in tokens for sign in (_TOKEN.findall(one) if len(one) > 1 else [one])]
     if len(singles) == count or (not is_whole and len(singles) <= count and (by_five or len(tokens) == 1)):
         return singles
     return (
@@ -328,7 +342,7 @@ _TYPED_HEADING = re.compile(
 _OPTION = re.compile(r"\s*[（(]?[A-D]\s*[)）.．、:：]\s*\S")
 # what stands behind the number of an answer: a key alone or with its explanation, or the mark of an answer
 _ANSWERS = re.compile(
-    r"\s*(?:[（(]?\s*(?:[A-J](?:[\s,，、]*[A-J]){0,7}|√|×|✓|✗|对|错|正确|错误|True|False|T|F)\s*[)）]?\s*[.。,，;；]?\s*(?:$|【|解析|[（(]|因为|Explanation|\s{2,}|:|：)|【?(?:参考|正确|标准)?答案\s*[】:：]|\[答案\])",
+    rf"\s*(?:[（(]?\s*(?:[A-J](?:[\s,，、]*[A-J]){{0,7}}|{truth_word()}|T|F)\s*[)）]?\s*[.。,，;；]?\s*(?:$|【|解析|[（(]|因为|Explanation|\s{{2,}}|:|：)|【?(?:参考|正确|标准)?答案\s*[】:：]|\[答案\])",
     re.IGNORECASE,
 )
 _REGION_WORDS = re.compile(r"答案|评分标准|(?i:answers?|keys?|solutions?)")

@@ -1,3 +1,12 @@
+# Cut a box, in thousandths of the page, out of a page of the original; its bytes are kept in the archive.
+from .cutting import cut_picture as cut_picture
+
+# Let the lake know whose picture it is.
+from .cutting import land_picture as land_picture
+
+# Keep a file that somebody gives as a picture, in its normal form.
+from .cutting import take_picture as take_picture
+
 # What is shown of an original that has no pages, or whose pages cannot be drawn.
 from .excerpt import Excerpt as Excerpt
 
@@ -45,14 +54,17 @@ __all__ = [
     "Excerpt",
     "Original",
     "PageView",
+    "cut_picture",
     "draw_page",
     "find_archived",
     "find_pages",
     "keep_bytes",
     "keep_file",
+    "land_picture",
     "list_whole_pages",
     "make_excerpt",
     "open_original",
     "read_original",
     "read_picture_size",
+    "take_picture",
 ]

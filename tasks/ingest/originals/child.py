@@ -19,6 +19,8 @@ from schemas.errors import DocumentError
 MEMORY_LIMIT_BYTES = 3000 * 1024 * 1024
 # The longer side of a picture of a page, in pixels: print of ten points is read without effort.
 LONGEST_SIDE = 1700
+# That of the page which a picture is cut out of.
+CUT_SIDE = 3200
 # Characters of a page that is searched; a page with more is a drawing.
 MOST_PAGES = 2000
 
@@ -44,9 +46,10 @@ def main() -> None:
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """What a request asks for: `convert`, `count`, `find` or `draw`.
+    """What a request asks for: `convert`, `count`, `find`, `draw`, `cut` or `take`.
 
-    That is to convert to a PDF, to count its pages, to find lines in it, or to draw a page of it, or a picture.
+    That is to convert to a PDF, to count its pages, to find lines in it, to draw a page of it, or a picture; to make a
+    picture of a question of a part of a page, or of a file.
     """
     source, task = Path(request["source"]), request["task"]
     if task == "convert":
@@ -61,12 +64,40 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         import pypdfium2
 
         return {"pages": len(_open_pdf(source, pypdfium2))}
+    if task in ("cut", "take"):
+        return _make_picture(source, request)
     if task == "find":
         return {"boxes": find_in_pdf(source, request["lines"], float(request["share"]))}
     picture = draw_picture(source) if request["kind"] == "image" else draw_page(source, int(request["page"]))
     # text needs few colours; a palette makes the file a third
     picture.convert("RGB").quantize(48).save(request["target"], "PNG", optimize=False)
     return {"width": picture.width, "height": picture.height}
+
+
+def _make_picture(source: Path, request: dict[str, Any]) -> dict[str, Any]:
+    """The normal form of a part of a page, or of a file, written to the target."""
+    from tasks.ingest.readers.picture_form import UnreadablePictureError, cut_out, normalise_picture
+
+    try:
+        if request["task"] == "take":
+            made = normalise_picture(source.read_bytes())
+        elif request["kind"] == "image":
+            made = cut_out(draw_picture(source, CUT_SIDE), request["box"])
+        else:
+            made = cut_out(draw_page(source, int(request["page"]), CUT_SIDE), request["box"])
+    except UnreadablePictureError as error:
+        raise DocumentError("no_picture", f"The picture cannot be kept: {error}.") from error
+    if made is None:
+        raise DocumentError("nothing_there", "There is nothing to be seen in it.")
+    Path(request["target"]).write_bytes(made.data)
+    return {
+        "sha256": made.sha256,
+        "media_type": made.media_type,
+        "size_bytes": len(made.data),
+        "width": made.width,
+        "height": made.height,
+        "perceptual_hash": made.perceptual_hash,
+    }
 
 
 def find_in_pdf(source: Path, lines: list[str], share: float) -> dict[int, list[tuple[int, int, int, int]]]:
@@ -84,7 +115,7 @@ def find_in_pdf(source: Path, lines: list[str], share: float) -> dict[int, list[
     }
 
 
-def draw_page(source: Path, number: int) -> Any:
+def draw_page(source: Path, number: int, longest: int = LONGEST_SIDE) -> Any:
     """A page of a PDF (from 1) as a picture."""
     import pypdfium2
 
@@ -92,10 +123,10 @@ def draw_page(source: Path, number: int) -> Any:
     if not 1 <= number <= len(document):
         raise DocumentError("corrupt", f"The original has no page {number}.")
     page = document[number - 1]
-    return page.render(scale=LONGEST_SIDE / max(page.get_size())).to_pil()
+    return page.render(scale=longest / max(page.get_size())).to_pil()
 
 
-def draw_picture(source: Path) -> Any:
+def draw_picture(source: Path, longest: int = LONGEST_SIDE) -> Any:
     """A picture of a page, upright and in the size in which pages are shown."""
     from PIL import Image, ImageOps
 
@@ -104,7 +135,7 @@ def draw_picture(source: Path) -> Any:
         picture = ImageOps.exif_transpose(Image.open(source))
     except (OSError, ValueError, Image.DecompressionBombError) as error:
         raise DocumentError("corrupt", "The picture is damaged, cut off or too large.") from error
-    picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    picture.thumbnail((longest, longest))
     return picture
 
 

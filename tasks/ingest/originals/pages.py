@@ -85,7 +85,9 @@ def list_whole_pages(settings: Settings, original: Original) -> tuple[int, ...]:
     if original.kind not in OFFICE_KINDS:
         return ()
     try:
-        count = _ask({"task": "count", "source": str(_find_pages_source(settings, original))}, DRAW_SECONDS)
+        count = ask_child(
+            {"task": "count", "source": str(find_pages_source(settings, original))}, DRAW_SECONDS
+        )
     except DocumentError:
         return ()
     return tuple(range(1, min(int(count["pages"]), _MOST_LAID_OUT) + 1))
@@ -99,7 +101,7 @@ def draw_page(settings: Settings, original: Original, page: int) -> bytes:
     """
     target = _name_kept(settings, original, f"{page}.png")
     if not target.exists():
-        source = _find_pages_source(settings, original)
+        source = find_pages_source(settings, original)
         request = {"task": "draw", "source": str(source), "kind": original.kind, "page": page}
         _make(target, request, DRAW_SECONDS)
         trim_kept(settings.pages_dir, MOST_KEPT_BYTES)
@@ -134,10 +136,10 @@ def _search(settings: Settings, original: Original) -> dict[int, list[Box]]:
     if target.exists():
         found = json.loads(target.read_bytes())
     else:
-        found = _ask(
+        found = ask_child(
             {
                 "task": "find",
-                "source": str(_find_pages_source(settings, original)),
+                "source": str(find_pages_source(settings, original)),
                 "lines": original.text[original.start : original.end].split("\n"),
                 "share": original.start / max(len(original.text), 1),
             },
@@ -147,7 +149,7 @@ def _search(settings: Settings, original: Original) -> dict[int, list[Box]]:
     return {int(page): [(one[0], one[1], one[2], one[3]) for one in boxes] for page, boxes in found.items()}
 
 
-def _find_pages_source(settings: Settings, original: Original) -> Path:
+def find_pages_source(settings: Settings, original: Original) -> Path:
     """The file whose pages are drawn: the original, or the PDF that LibreOffice makes of it."""
     archived = find_archived(settings.archive_dir, original.sha256)
     if archived is None:
@@ -179,11 +181,11 @@ def _make(target: Path, request: dict[str, Any], time_limit_s: float) -> None:
             return
         with tempfile.TemporaryDirectory(prefix=".draft-", dir=target.parent) as folder:
             draft = Path(folder) / target.name
-            _ask(request | {"target": str(draft)}, time_limit_s)
+            ask_child(request | {"target": str(draft)}, time_limit_s)
             keep_file(draft, target)
 
 
-def _ask(request: dict[str, Any], time_limit_s: float) -> dict[str, Any]:
+def ask_child(request: dict[str, Any], time_limit_s: float) -> dict[str, Any]:
     """The reply of a child of its own process group.
 
     The child and what it started end with it, or after the time limit.

@@ -17,6 +17,7 @@ from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, meas
 from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
 from tasks.ingest.readers.pdf_columns import repair_order
+from tasks.ingest.readers.pdf_figures import Edges, find_figures, holds, is_within
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
 from tasks.ingest.readers.pdf_formulas import write_linear
 from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps
@@ -206,7 +207,14 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page
         def keep(*box: float) -> str:
             return extraction.add_picture(FoundPicture(page=number, box=view.frame.place(*box)))
 
-        characters = _place_pictures(characters, objects, raw, view, keep)
+        figures = find_figures(objects, raw, view, grids, characters)
+        if figures:
+            characters = [one for one in characters if not any(holds(box, one) for box in figures)]
+        images = [
+            view.box(*read_bounds(item, raw)) for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE
+        ]
+        images = [box for box in images if not any(is_within(box, figure) for figure in figures)]
+        characters = _place_pictures(characters, [*images, *figures], view, keep)
     kept = keep_tables(result, characters, grids)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
@@ -267,8 +275,7 @@ def _is_mixed(
 
 def _place_pictures(
     characters: list[Character],
-    objects: Sequence[PageObject],
-    raw: Any,
+    pictures: Sequence[Edges],
     view: View,
     keep: Callable[[float, float, float, float], str],
 ) -> list[Character]:
@@ -277,9 +284,7 @@ def _place_pictures(
     Logos and backgrounds get none. `keep` gives the mark for a picture in such a box.
     """
     placed: list[tuple[int, Character]] = []
-    pictures = (item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE)
-    for number, picture in enumerate(pictures):
-        left, bottom, right, top = view.box(*read_bounds(picture, raw))
+    for number, (left, bottom, right, top) in enumerate(pictures):
         height = view.height
         middle = (bottom + top) / 2
         is_mark = min(right - left, top - bottom) < MIN_PICTURE or not 0.08 < middle / height < 0.92

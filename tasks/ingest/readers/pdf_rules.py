@@ -328,7 +328,10 @@ def _is_stroked(item: Any, raw: Any) -> bool:
     return bool(raw.FPDFPath_GetDrawMode(item, fill, stroke)) and bool(stroke.value)
 
 
-def _read_segments(item: Any, raw: Any) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+def _read_segments(
+    item: Any, raw: Any, *, with_curves: bool = False
+) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """The straight lines of a path by their ends; with curves also those, by theirs."""
     import pypdfium2
 
     matrix = raw.FS_MATRIX()
@@ -337,7 +340,8 @@ def _read_segments(item: Any, raw: Any) -> list[tuple[tuple[float, float], tuple
     a, b, c, d, e, f = matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
     x, y = ctypes.c_float(), ctypes.c_float()
     found: list[tuple[tuple[float, float], tuple[float, float]]] = []
-    start = last = (0.0, 0.0)
+    start = last = begun = (0.0, 0.0)
+    bent = 0
     for index in range(min(raw.FPDFPath_CountSegments(item), MAX_PATHS)):
         segment = raw.FPDFPath_GetPathSegment(item, index)
         if not raw.FPDFPathSegment_GetPoint(segment, x, y):
@@ -348,10 +352,27 @@ def _read_segments(item: Any, raw: Any) -> list[tuple[tuple[float, float], tuple
             start = point
         elif kind == raw.FPDF_SEGMENT_LINETO:
             found.append((last, point))
+        elif with_curves:
+            # A curve is told by three points, of which the last is its end.
+            begun = begun if bent % 3 else last
+            bent += 1
+            if bent % 3 == 0:
+                found.append((begun, point))
         if raw.FPDFPathSegment_GetClose(segment):
             found.append((point, start))
         last = point
     return found
+
+
+def is_slanted(item: Any, raw: Any, least: float) -> bool:
+    """Whether a path has a line or a curve that goes at least so many points both ways.
+
+    Round corners, arrow heads and the signs of roots go less far.
+    """
+    return any(
+        min(abs(start[0] - end[0]), abs(start[1] - end[1])) >= least
+        for start, end in _read_segments(item, raw, with_curves=True)
+    )
 
 
 def _join(rules: Sequence[Rule]) -> list[Rule]:

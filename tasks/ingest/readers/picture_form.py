@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import io
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-# A picture with more pixels is not unpacked: the largest camera has fewer.
-MOST_PIXELS: Final = 100_000_000
+# A picture with more pixels is not unpacked: no page of a paper needs as many.
+MOST_PIXELS: Final = 60_000_000
 # What candidates and people are shown: no model of today sees more.
 LONGEST_SIDE: Final = 2_000
 # Shorter sides are dots, rules and parts of letters.
@@ -103,6 +104,23 @@ def encode_picture(image: Any, *, is_photograph: bool = False) -> NormalPicture 
     return NormalPicture(data, media_type, image.width, image.height, _hash_look(image))
 
 
+def cut_out(shown: Any, box: Sequence[int]) -> NormalPicture | None:
+    """The normal form of a part of a page; None where nothing is to be seen.
+
+    The box is given in thousandths of the page.
+    """
+    width, height = shown.size
+    left, top, right, bottom = box
+    edges = (
+        max(0, int((left - 1) * width / 1000)),
+        max(0, int((top - 1) * height / 1000)),
+        min(width, int((right + 1) * width / 1000) + 1),
+        min(height, int((bottom + 1) * height / 1000) + 1),
+    )
+    image = shown.crop(edges)
+    return encode_picture(image if image.mode in ("L", "RGB") else image.convert("RGB"))
+
+
 def _flatten(image: Any) -> Any:
     """The first picture of a file, upright, in eight bits of grey or colour on white."""
     from PIL import Image, ImageOps
@@ -116,6 +134,9 @@ def _flatten(image: Any) -> Any:
         image = image.convert("F").point(lambda value: value * (255 / span)).convert("L")
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
         layer = image.convert("RGBA")
+        if (factor := max(image.size) // (2 * LONGEST_SIDE)) > 1:
+            # Laid on white as it is, a large one would be in memory four times.
+            layer = layer.convert("RGBa").reduce(factor).convert("RGBA")
         ground = Image.new("RGBA", layer.size, "white")
         ground.alpha_composite(layer)
         image = ground.convert("RGB")

@@ -8,52 +8,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-TRUE_WORDS = (
-    "√",
-    "✅",
-    "⭕",
-    "○",
-    "✓",
-    "✔",
-    "☑",
-    "对",
-    "正确",
-    "是",
-    "T",
-    "TRUE",
-    "Y",
-    "YES",
-    "RIGHT",
-    "CORRECT",
-    "V",
-    "真",
-)
-FALSE_WORDS = (
-    "×",
-    "❌",
-    "❎",
-    "✖",
-    "✗",
-    "✘",
-    "☒",
-    "错",
-    "错误",
-    "否",
-    "F",
-    "FALSE",
-    "N",
-    "NO",
-    "WRONG",
-    "INCORRECT",
-    "X",
-    "╳",
-    "✕",
-    "假",
-    "Х",
-    "х",
-    "⨯",
-)
-_TF = r"√|✅|❌|❎|○|✓|✔|☑|×|✗|✘|☒|╳|✕|⨯|Х|х|[TFtfYNVvXx]|对|错|正确|错误|[Tt]rue|[Ff]alse|TRUE|FALSE|是|否"
+from tasks.ingest.words.grammar import truth_word, truth_words
+
+# a judgement where nothing else is expected; letters count there, too
+TRUTH_KEY = rf"(?:{truth_word()}|[TFtfYNyn](?![A-Za-z])|[VvXxХх](?![A-Za-z])|[正误誤是否真假])"
 _KEY = r"(?:[①-⑩](?:[\s,，、]*[①-⑩])*|[A-Ja-j](?:[\s,，、;；/.和]*[A-J]){0,9})"
 ANSWER_MARK = re.compile(
     r"^\s*(?:【\s*(?:参考|正确|标准)?(?:答案|解答)\s*】|\[\s*(?:答案|Answers?|ANSWERS?|Solutions?|SOLUTIONS?|Key|KEY)\s*\]|【\s*(?:Answers?|Solutions?)\s*】|[（(]?(?:参考答案|正确答案|标准答案|本题答案|我的答案|你的答案|您的答案|学生答案|考生答案|答案要点|答题要点|参考要点|评分要点|试题答案|答案|参考解答|解答|答|解|证)(?:及解析|与解析|要点)?"
@@ -70,7 +28,7 @@ PROGRAM_ANSWER = re.compile(
 )
 EXPLANATION_MARK = re.compile(
     r"(?:【\s*(?:试题|答案|题目|考点)?(?:解析|分析|详解|点评|解释|说明|评分标准|评分细则|评分参考|得分点|采分点)\s*】|(?:答案|试题|题目)?(?:解析|详解|点评|分析|解题思路|解释|理由|评分标准|评分细则|得分点|采分点)\s*[:：]|"
-    r"(?:Explanation|EXPLANATION|Rationale|RATIONALE|Analysis|Reason|Reasoning|Feedback|FEEDBACK|Justification|Grading(?: notes?| scheme| rubric)?|(?:Marking |Grading )?Rubric|Marking(?: scheme| guide)?)\s*[:：])\s*[:：]?\s*"
+    r"(?:Begründung|Erklärung|Explication|Explicación|Пояснение|Объяснение|Обяснение|Spiegazione|解説|Explanation|EXPLANATION|Rationale|RATIONALE|Analysis|Reason|Reasoning|Feedback|FEEDBACK|Justification|Grading(?: notes?| scheme| rubric)?|(?:Marking |Grading )?Rubric|Marking(?: scheme| guide)?)\s*[:：])\s*[:：]?\s*"
 )
 INLINE_ANSWER = re.compile(
     r"[（(\[【]?\s*(?:(?:参考|正确|标准|本题|我的|你的|您的|学生|考生)?答案(?:为|是)?\s*[:：】]|【答案】|(?:Correct\s+)?(?:Answer|Ans)\.?\s*[:：])\s*[:：]?\s*"
@@ -89,10 +47,10 @@ _CIRCLED = re.compile(r"[①-⑩]+")
 _LETTERS_ONLY = re.compile(r"[A-Ja-j]{1,10}")
 _BRACKET_KEY = re.compile(rf"([（(\[【])\s*({_KEY})\s*[.。]?\s*([)）\]】])")
 _OPENING = re.compile(r"[（(\[【]")
-_BRACKET_TF = re.compile(rf"[（(\[【]\s*({_TF})\s*[)）\]】]")
+_BRACKET_TF = re.compile(rf"[（(\[【]\s*({TRUTH_KEY})\s*[)）\]】]")
 _BARE_KEY = re.compile(rf"^\s*({_KEY})\s*[.。]?\s*$")
 _TRAILING_KEY = re.compile(rf"(?:_{{2,}}|\s{{2,}}|\t|[？?。:：]\s*)({_KEY})\s*$")
-_BARE_TF = re.compile(rf"^\s*[（(\[【]?\s*({_TF})\s*[)）\]】]?\s*[.。]?\s*$")
+_BARE_TF = re.compile(rf"^\s*[（(\[【]?\s*({TRUTH_KEY})\s*[)）\]】]?\s*[.。]?\s*$")
 
 
 def has_colon(text: str) -> bool:
@@ -142,12 +100,15 @@ def read_key(text: str, labels: str | None = None) -> list[str] | None:
 def read_truth(text: str) -> str | None:
     """Read √, ×, 对, 错, T, False … as 'true' or 'false'; None when it is neither."""
     folded = text.strip().strip("（()）[]【】.。 ")
-    upper = folded.upper()
-    if upper in TRUE_WORDS or folded in ("1",):
+    true, false = truth_words()
+    word = folded.casefold()
+    if word in true or folded in _TRUE_LETTERS:
         return "true"
-    if upper in FALSE_WORDS or folded in FALSE_WORDS or folded in ("0",):
-        return "false"
-    return None
+    return "false" if word in false or folded in _FALSE_LETTERS else None
+
+
+_TRUE_LETTERS = frozenset([*"TtYyVv1正是真"])
+_FALSE_LETTERS = frozenset([*"FfNnXxХх0误誤否假"])
 
 
 def read_bracketed_key(stem: str, labels: str) -> Found | None:
@@ -237,7 +198,7 @@ def read_bracketed_truth(stem: str, is_judgement: bool = True) -> Found | None:
         remark = after.strip("（()） 。.；;") or None
         return Found([truth], before, remark)
     match_end = re.search(
-        r"(?:[。.？?！!]|\s{{2,}}|_{{2,}})\s*(√|×|✓|✗|✔|✘|对|错|正确|错误|True|False|TRUE|FALSE|T|F)\s*[.。]?\s*$",
+        rf"(?:[。.？?！!]|\s{{2,}}|_{{2,}})\s*({truth_word()}|T|F)\s*[.。]?\s*$",
         stem,
     )
     if match_end:

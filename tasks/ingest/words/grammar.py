@@ -31,8 +31,8 @@ def _any(words: Sequence[str]) -> str:
 @lru_cache(maxsize=1)
 def number_word() -> str:
     """A pattern for what may stand before a question's number: `Question`, `第`, `No.`."""
-    latin = [word for word in _read()["number_words"] if word.isascii()]
-    chinese = [word for word in _read()["number_words"] if not word.isascii()]
+    latin = [word for word in _read()["number_words"] if word.islower()]
+    chinese = [word for word in _read()["number_words"] if not word.islower()]
     either = "|".join(sorted(map(re.escape, latin), key=len, reverse=True))
     return rf"(?:(?i:{either})\s*[.．:：#]?(?:\s*(?i:no|number|nr)\s*[.．:：#]?)?|第|{'|'.join(sorted(chinese, key=len, reverse=True))})"
 
@@ -41,6 +41,23 @@ def number_word() -> str:
 def not_counting() -> frozenset[str]:
     """The words whose numbers count no questions: `Table 3`, `图2`."""
     return frozenset(_read()["not_counting"])
+
+
+@lru_cache(maxsize=1)
+def truth_words() -> tuple[frozenset[str], frozenset[str]]:
+    """What says that a statement is true, and what says that it is false: words and signs, folded."""
+    true, false = (
+        frozenset(word.casefold() for word in _read()[name]) for name in ("true_words", "false_words")
+    )
+    return true, false
+
+
+@lru_cache(maxsize=1)
+def truth_word() -> str:
+    """A pattern of the words and signs that judge a statement."""
+    words = sorted((word for some in truth_words() for word in some), key=lambda word: -len(word))
+    signs = "|".join(re.escape(word) for word in words if not word.islower())
+    return rf"(?:{signs}|(?i:{'|'.join(word for word in words if word.islower())})(?![^\W\d_\u4e00-\u9fff]))"
 
 
 @lru_cache(maxsize=1)
@@ -84,6 +101,13 @@ def answer_mark() -> re.Pattern[str]:
         rf"\s*+(?:(?:{_any(words['answer_copulas'])})\s*+)?((?:\s*+[^\w\s√×✓✗✔✘（(\"“‘'《<$\\+]){{0,3}}(?:\s*>)?)\s*",
         re.IGNORECASE,
     )
+
+
+@lru_cache(maxsize=1)
+def answer_name() -> re.Pattern[str]:
+    """The words that name an answer; `答：` opens a worked one, whose own words follow."""
+    words = [word for word in _read()["answer_words"] if word not in ("答", "解答")]
+    return re.compile("|".join(rf"\b{word}\b" if word.isascii() else word for word in words), re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tasks.ingest.words.answers import read_truth
 from tasks.ingest.words.lexicon import FineType
 from tasks.questions import has_blank
 
@@ -29,33 +30,14 @@ _TERM = re.compile(
 _MATERIAL = re.compile(
     r"阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章)|材料[一二三1-3]?\s*[:：]|根据(?:以上|上述|下列|以下|下面)?.{0,6}(?:材料|案例|资料)|【材料】|【案例】|(?i:read the following (?:passage|text|case|material)|based on the (?:passage|case|material))"
 )
-_TRUTH_WORDS = {
-    "正确",
-    "错误",
-    "对",
-    "错",
-    "√",
-    "×",
-    "true",
-    "false",
-    "t",
-    "f",
-    "是",
-    "否",
-    "yes",
-    "no",
-    "y",
-    "n",
-    "right",
-    "wrong",
-    "真",
-    "假",
-}
 
 
 def are_truth_options(texts: list[str]) -> bool:
     """True for the two options 正确/错误, True/False and the like."""
-    return len(texts) == 2 and all(text.strip(" 。.").casefold() in _TRUTH_WORDS for text in texts)
+    return len(texts) == 2 and {read_truth(text) for text in texts if text.strip() not in "01"} == {
+        "true",
+        "false",
+    }
 
 
 def infer_free_type(stem: str, material: str | None, fine: FineType | None = None) -> str:

@@ -13,6 +13,15 @@ from .models import read_address as read_address
 # The API key from the environment; a word without meaning where the endpoint needs none.
 from .models import read_api_key as read_api_key
 
+# Close the registry as it is; nothing where there is none, or it is closed so already.
+from .closing import close_registry as close_registry
+
+# Each model and provider of the file, with all that stands there.
+from .closing import read_registry_rows as read_registry_rows
+
+# The unit's name, whatever the file is called.
+from .closing import REGISTRY_UNIT as REGISTRY_UNIT
+
 # Read and check the registry; raises RegistryError naming file, model, field and what to do.
 from .models import read_registry as read_registry
 
@@ -35,16 +44,19 @@ from .owners import list_owners as list_owners
 from .owners import register_owners as register_owners
 
 __all__ = [
+    "REGISTRY_UNIT",
     "SIMULATED_URL",
     "RegisteredModel",
     "Registry",
     "add_model",
     "check_callable",
+    "close_registry",
     "collect_owners",
     "list_owners",
     "read_address",
     "read_api_key",
     "read_registry",
+    "read_registry_rows",
     "register_owners",
     "remove_model",
 ]

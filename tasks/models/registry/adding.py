@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import RegistryError
 from tasks.models.registry.models import RegisteredModel, Registry, read_registry
 
 if TYPE_CHECKING:
     from ruamel.yaml import YAML
+
+# What is written of a provider here; whatever else stands there is somebody's.
+_WRITTEN: Final = ("base_url", "key_variable", "key_command", "api", "is_simulated")
 
 
 def add_model(
@@ -24,7 +27,8 @@ def add_model(
 ) -> RegisteredModel:
     """Add a model; its provider is the one with the same address and key, or a new one.
 
-    `entry` has the fields of a model without `provider`, `provider` those of a provider (docs/models.md).
+    Where an entry is replaced, its former provider goes if no other model uses it. `entry` has the fields of a model without
+    `provider`, `provider` those of a provider (docs/models.md).
 
     Raises RegistryError for a name that is registered, and for an entry that the registry would refuse; the file is then as it was.
     """
@@ -40,19 +44,34 @@ def add_model(
     )
     if provider_name not in providers:
         providers[provider_name] = dict(provider)
+    former = content["models"].get(name)
     content["models"][name] = {"provider": provider_name, **entry}
+    if former is not None:
+        _drop_unused(content, former)
     return _replace(path, content).get(name)
 
 
 def remove_model(path: Path, name: str) -> None:
-    """Take a model out of the registry; what it answered stays in the ledger and the lake.
+    """Take a model out of the registry, and its provider where no other uses it.
+
+    What it answered stays in the ledger and the lake.
 
     Raises RegistryError for a name that is not registered, and where another entry needs it; the file is then as it was.
     """
     read_registry(path).get(name)
     content = _load(path)
-    del content["models"][name]
+    former = content["models"].pop(name)
+    _drop_unused(content, former)
     _replace(path, content)
+
+
+def _drop_unused(content: Any, former: Mapping[str, Any]) -> None:
+    """Take out a former entry's provider where no model uses it and nobody gave it limits."""
+    name, providers = former.get("provider"), content["providers"]
+    is_used = any(model.get("provider") == name for model in content["models"].values())
+    # The registry wants one, so that the last stays.
+    if not is_used and len(providers) > 1 and set(providers.get(name, ("",))) <= set(_WRITTEN):
+        del providers[name]
 
 
 def _open_yaml() -> YAML:
@@ -86,10 +105,7 @@ def _replace(path: Path, content: Any) -> Registry:
 def _find_provider(providers: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
     """The provider at the same address with the same key."""
     for name, provider in providers.items():
-        if all(
-            provider.get(field) == wanted.get(field)
-            for field in ("base_url", "key_variable", "key_command", "api", "is_simulated")
-        ):
+        if all(provider.get(field) == wanted.get(field) for field in _WRITTEN):
             return str(name)
     return None
 

@@ -34,7 +34,7 @@ _BARE = re.compile(rf"{_BARE_PIECE}(?:[ ]?[A-Za-z0-9+\-=*/<>().,]{{0,12}}[ ]?{_B
 _TOKENS = re.compile(
     r"\\\((?P<round>.{1,3000}?)\\\)|\\\[(?P<square>.{1,3000}?)\\\]|\$\$(?P<double>.{1,3000}?)\$\$"
     r"|(?P<begin>\\begin\{(?P<name>(?:equation|align|gather|cases|array|[bpvB]?matrix)\*?)\}.{1,3000}?\\end\{(?P=name)\})"
-    r"|\\\$|(?P<dollar>\$)|(?P<lost>\[image\]|\[formula\])"
+    r"|\\\$|(?P<dollar>\$)|(?P<lost>\[image\]|\[formula\])|\[picture:(?P<picture>[1-9]\d{0,3})\]"
     r"|<(?P<script>su[bp])>(?P<raised>[^<>\n]{1,40})</(?P=script)>|(?P<break><br\s*/?>)",
     re.DOTALL | re.IGNORECASE,
 )
@@ -73,6 +73,10 @@ def _render_inline(text: str, language: Language) -> Iterator[str]:
         elif token["lost"]:
             said = _LOST[token["lost"].lower()][language == "zh"]
             piece = f'<span class="lost">{escape(said)}</span>'
+        elif token["picture"]:
+            # Who may show the picture itself puts it in this place.
+            number = token["picture"]
+            piece = f'<span class="lost" data-picture="{number}">{"图" if language == "zh" else "picture "}{number}</span>'
         elif token["script"]:
             name = token["script"].lower()
             piece = f"<{name}>{escape(token['raised'])}</{name}>"

@@ -48,6 +48,7 @@ def read_leaderboard(source: Source, history: pl.DataFrame) -> list[Panel]:
     return [
         _show_heatmap(source, opened),
         _show_neighbours(source, history, opened),
+        *_show_series(source, opened),
         _show_standings(source),
         _show_sittings(source, history),
         _show_editions(source),
@@ -207,6 +208,13 @@ def _show_neighbours(source: Source, history: pl.DataFrame, opened: Mapping[str,
         apart = sum(bool(pair["is_distinguishable"]) for pair in found)
         finding = _PAGE.say("neighbours", {"all": len(found), "apart": apart})
     return _PAGE.panel("neighbours", frame, params=opened, finding=finding)
+
+
+def _show_series(source: Source, opened: Mapping[str, Any]) -> list[Panel]:
+    """Scores by way of counting pictures; nothing where no picture was asked about."""
+    asked = {name: value for name, value in opened.items() if name != "prompt_style"}
+    frame = source.run_named("picture_series", asked).filter(prompt_style=opened["prompt_style"])
+    return [_PAGE.panel("series", frame, params=asked)] if frame.height else []
 
 
 def _show_standings(source: Source) -> Panel:

@@ -126,10 +126,13 @@
     return make("a", { "class": "answers", href: opens + "?" + asked.filter(function (one) { return one[1]; }).map(function (one) { return one[0] + "=" + encodeURIComponent(one[1]); }).join("&") }, text);
   }
 
+  // A score of a row, which opens its answers and sorts by its value.
+  function opened(edition, row, name) { return { shown: answers(edition, row, number(edition[name][row])), value: edition[name][row] }; }
+
   window.board = {
     data: data, say: say, wordsOf: wordsOf, make: make, both: both, spoken: spoken, spokenText: spokenText, empty: empty, number: number, signed: signed, interval: interval, range: range,
     nameOf: nameOf, findModel: findModel, months: months, unique: unique, editionsOf: editionsOf, sittings: sittings, option: option, table: table, value: value,
-    change: change, plot: plot, answers: answers, fillMonths: fillMonths, timeAxis: timeAxis, lengthen: lengthen, MISSING: MISSING, isMixed: isMixed,
+    change: change, plot: plot, answers: answers, opened: opened, fillMonths: fillMonths, timeAxis: timeAxis, lengthen: lengthen, MISSING: MISSING, isMixed: isMixed,
     PALETTE: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
   };
 })();

@@ -118,7 +118,7 @@
         { words: b.wordsOf("relative_score"), isNumber: true }, { words: b.wordsOf("rank"), isNumber: true }],
         sat.slice().reverse().map(function (s) {
           var e = s.edition, row = s.row;
-          return [e.month, { shown: b.answers(e, row, b.number(e.score[row])), value: e.score[row] }, b.interval(e.score_low[row], e.score_high[row]), b.value(e.equated_score[row]), b.value(e.relative_score[row]),
+          return [e.month, b.opened(e, row, "score"), b.interval(e.score_low[row], e.score_high[row]), b.opened(e, row, "equated_score"), b.opened(e, row, "relative_score"),
             { shown: e.rank[row] === null ? b.MISSING : e.rank[row], value: e.rank[row] }];
         })), "trend_of_one")
     ])]);
@@ -204,7 +204,7 @@
     ["zero_shot", "few_shot", "chain_of_thought"].forEach(function (style) {
       b.editionsOf(month, style).forEach(function (e) {
         var row = e.model.indexOf(place);
-        if (row >= 0 && !e.isRepetition) { rows.push([b.spoken(style), { shown: b.answers(e, row, b.number(e.score[row])), value: e.score[row] }, b.interval(e.score_low[row], e.score_high[row]), { shown: e.rank[row] === null ? b.MISSING : e.rank[row], value: e.rank[row] }, b.value(e.relative_score[row])]); }
+        if (row >= 0 && !e.isRepetition) { rows.push([b.spoken(style), b.opened(e, row, "score"), b.interval(e.score_low[row], e.score_high[row]), { shown: e.rank[row] === null ? b.MISSING : e.rank[row], value: e.rank[row] }, b.opened(e, row, "relative_score")]); }
       });
     });
     section("styles-body", [hint("styles_of_one_about"), scroll(b.table(

@@ -143,7 +143,7 @@
       [{ words: b.wordsOf("discipline") }].concat(names.map(function (name) { return { words: [name, name], isNumber: true }; })), rows.map(function (r) {
         return [b.both(r.texts)].concat(chosen.map(function (p) {
           var row = edition.model.indexOf(p);
-          return row < 0 ? { shown: b.spoken("not_sat"), value: null } : { shown: r.key === "relative_score" ? b.number(edition[r.key][row]) : b.answers(edition, row, b.number(edition[r.key][row]), r.discipline), value: edition[r.key][row] };
+          return row < 0 ? { shown: b.spoken("not_sat"), value: null } : { shown: b.answers(edition, row, b.number(edition[r.key][row]), r.discipline), value: edition[r.key][row] };
         }));
       }))));
     chosen.forEach(function (p) {

@@ -5,7 +5,7 @@
   var b = window.board, data = b.data, make = b.make;
   var form = document.getElementById("choose"), board = document.getElementById("board");
   var fields = ["month", "style", "weights", "family"].map(function (id) { return document.getElementById(id); });
-  var search = document.getElementById("search");
+  var search = document.getElementById("search"), columns = document.getElementById("columns");
 
   function placeOf(edition, row) {
     var low = edition.rank_low[row], high = edition.rank_high[row];
@@ -47,20 +47,20 @@
       cell(b.answers(edition, row, b.number(edition.score[row])), edition.score[row], "strong"),
       cell([bar(edition, row, scale), " ", b.interval(edition.score_low[row], edition.score_high[row])], edition.score_low[row]),
       cell([
-        b.number(edition.equated_score[row]),
+        b.answers(edition, row, b.number(edition.equated_score[row])),
         edition.equated_score[row] === null ? "" : " (" + b.interval(edition.equated_low[row], edition.equated_high[row]) + ")",
         edition.is_equated_apart[row] ? tag("equated_apart", true) : null
       ], edition.equated_score[row]),
-      cell(b.number(edition.relative_score[row]), edition.relative_score[row], "strong"),
+      cell(b.answers(edition, row, b.number(edition.relative_score[row])), edition.relative_score[row], "strong"),
       cell(b.range(edition.rank_low[row], edition.rank_high[row]), edition.rank_low[row]),
       make("td", { "class": "group" }, edition.group[row] || b.MISSING),
       cell([
         b.number(edition.corrected_score[row]),
         edition.chance_score[row] ? make("span", { "class": "faint" }, [" (", b.spoken("chance_score"), " " + (edition.chance_score[row] / 100).toFixed(1) + ")"]) : ""
       ], edition.corrected_score[row]),
+      make("td", { "class": "faint said" }, placeOf(edition, row)),
       make("td", {}, model.organisation || b.MISSING),
       make("td", {}, model.family || b.MISSING),
-      make("td", { "class": "faint" }, placeOf(edition, row)),
       cell(b.interval(edition.relative_low[row], edition.relative_high[row]), edition.relative_low[row])
     ].concat(data.disciplines.map(function (discipline) {
       var name = discipline.toLowerCase().replace(" ", "_"), made = cell(b.answers(edition, row, b.number(edition[name][row]), discipline), edition[name][row], "tint");
@@ -120,6 +120,9 @@
     if (document.activeElement !== search) { search.value = choice.search; }
     var notes = b.empty(document.getElementById("notes")), about = b.empty(document.getElementById("about-editions")), body = b.empty(board.tBodies[0]);
     var shown = 0, total = 0;
+    columns.checked = site.read("columns") === "all";
+    board.classList.toggle("brief", !columns.checked);
+    board.classList.toggle("unequated", !editions.some(function (e) { return e.equated_score.some(function (value) { return value !== null; }); }));
     editions.forEach(function (edition) {
       warn(edition, notes);
       about.appendChild(describe(edition));
@@ -137,6 +140,7 @@
   fields.forEach(function (field) {
     field.addEventListener("change", function () { site.keep(field.id, field.value === "all" ? "" : field.value); show(); });
   });
+  columns.addEventListener("change", function () { site.keep("columns", columns.checked ? "all" : ""); show(); });
   search.addEventListener("input", function () { site.keep("q", search.value.trim()); show(); });
   form.addEventListener("submit", function (event) { event.preventDefault(); });
   board.addEventListener("sorted", function (event) {

@@ -27,6 +27,7 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.rows import insert_rows
 from warehouse.ledger.review import assigning
 from warehouse.ledger.review import gold as review_gold
+from warehouse.ledger.trust.stages import close_units
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -102,7 +103,12 @@ def assign_batch(
     # Only what identifies a question is held for all of them; their texts are taken from the frame part by part.
     first = (
         questions.lazy()
-        .select("question_uuid", "revision", "discipline")
+        .select(
+            "question_uuid",
+            "revision",
+            "discipline",
+            has_answer=(pl.col("answer").list.len() > 0).fill_null(value=False),
+        )
         .with_row_index("place")
         .unique("question_uuid", keep="first", maintain_order=True)
         .collect()
@@ -124,7 +130,9 @@ def assign_batch(
                 f"Review batch {batch_id!r} exists already and does not hold {fresh.height} of the {first.height} "
                 "questions. Give the new ones a batch of their own."
             )
-        waiting = [Waiting(*row) for row in fresh.select("question_uuid", "discipline").iter_rows()]
+        waiting = [
+            Waiting(*row) for row in fresh.select("question_uuid", "discipline", "has_answer").iter_rows()
+        ]
         capacities = {one.user_id: one.compute_capacity(settings) for one in people}
         plan = plan_assignments(
             waiting,
@@ -165,6 +173,8 @@ def assign_batch(
             assigning.insert_question_tuples(connection, encode_items(questions[part["place"]], name))
         assigning.insert_questions(connection, [one.gold.item.as_row(name) for one in planted])
         review_gold.insert_gold(connection, [one.as_row(name) for one in planted])
+        for stage in ("review_texts", "review_gold"):
+            close_units(connection, stage, [(name,)])
         places = _place(questions, chosen, planted)
         _write_assignments(connection, name, plan.annotators, planted, places, now, due)
     return AssignmentSummary(

@@ -23,6 +23,7 @@ class Waiting:
 
     question_uuid: str
     discipline: str | None
+    has_answer: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,8 @@ def plan_assignments(
 ) -> ReviewPlan:
     """As many of the questions as the people can take, each with its annotators.
 
-    Where not all find a place, each discipline gets the same share of its questions, as far as its people allow, and
-    the first of each come first.
+    Where not all find a place, those that came with an answer go first: only they can be put to candidates as they stand. Each
+    discipline gets the same share of its questions, as far as its people allow, and the first of each come first.
 
     Args:
         waiting: the questions, in the order in which they are to be read.
@@ -65,6 +66,8 @@ def plan_assignments(
         past: who decided on a question before, and is not given it again.
         salt: what the mixing of partners depends on besides the questions.
     """
+    waiting = sorted(waiting, key=lambda one: not one.has_answer)
+    answered: Counter[str] = Counter()
     groups: dict[str, list[str]] = {}
     eligible: dict[str, list[str]] = {}
     novices: dict[str, list[str]] = {}
@@ -84,6 +87,7 @@ def plan_assignments(
             eligible[group] = [person.user_id for person in able]
             novices[group] = [person.user_id for person in able if person.is_novice(discipline)]
         groups[group].append(one.question_uuid)
+        answered[group] += one.has_answer
     left_out = [
         LeftOut(group, len(groups[group]), _explain_headcount(names, novices[group], review_count))
         for group, names in eligible.items()
@@ -93,7 +97,7 @@ def plan_assignments(
         del groups[one_left.discipline], eligible[one_left.discipline], novices[one_left.discipline]
     shift = _Shift(capacities, loads, review_count, eligible, novices)
     demand = {group: len(uuids) for group, uuids in groups.items()}
-    taken = demand if not demand or shift.has_room(demand) else _find_what_fits(shift, demand)
+    taken = demand if not demand or shift.has_room(demand) else _find_what_fits(shift, demand, answered)
     left_out += [
         LeftOut(group, demand[group] - taken[group], _explain_capacity(eligible[group], capacities, loads))
         for group in demand
@@ -177,12 +181,22 @@ class _Shift:
         return bool(flow == self.review_count * sum(demand.values()))
 
 
-def _find_what_fits(shift: _Shift, demand: Mapping[str, int]) -> dict[str, int]:
-    """The largest same share of every group, then of each group what there still is room for."""
+def _find_what_fits(shift: _Shift, demand: Mapping[str, int], answered: Mapping[str, int]) -> dict[str, int]:
+    """Of every group the largest same share: of the answered first, then of the others."""
+    first = {group: answered[group] for group in demand}
+    taken = _share_evenly(shift, dict.fromkeys(demand, 0), first)
+    return _share_evenly(shift, taken, demand) if taken == first else taken
+
+
+def _share_evenly(shift: _Shift, begun: Mapping[str, int], demand: Mapping[str, int]) -> dict[str, int]:
+    """What of each group has room, from what has a place already to what is wanted."""
     steps = max(demand.values())
 
     def scale(part: int) -> dict[str, int]:
-        return {group: count * part // steps for group, count in demand.items()}
+        return {
+            group: begun[group] + (count - begun[group]) * part // max(1, steps)
+            for group, count in demand.items()
+        }
 
     taken = scale(_find_most(0, steps, lambda part: shift.has_room(scale(part))))
     for group in sorted(demand):

@@ -4,6 +4,9 @@ from .label_studio.reading import read_label_studio as read_label_studio
 # Write the tasks of a batch, or of every open one, and the configuration of each language; returns the paths.
 from .label_studio.writing import export_label_studio as export_label_studio
 
+# All pictures of a question by number, those of its answer included.
+from .pictures import list_pictures as list_pictures
+
 # The decision, or the faults that keep it from being one.
 from .web.parsing import parse_decision as parse_decision
 
@@ -52,6 +55,7 @@ __all__ = [
     "export_label_studio",
     "export_open_batches",
     "list_columns",
+    "list_pictures",
     "name_heading",
     "parse_decision",
     "read_label_studio",

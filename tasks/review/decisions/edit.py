@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks.questions import Option, QuestionContent, read_options, write_options
+from tasks.questions import Option, QuestionContent, QuestionPicture, read_options, write_options
 from tasks.questions.pictures import place_pictures
 
 # The content of a question without what only its document knows (language, kind of exam).
@@ -30,6 +30,7 @@ class Edit:
     Attributes:
         question_type, discipline, sub_discipline, material, stem, explanation: the new text.
         options: all options as they shall be; empty takes them away.
+        pictures: those that are new, are others, or are said to show something else, by number; their places follow from the texts.
         answer: all answers as they shall be; empty takes them away.
         emptied: names of `MAY_BE_EMPTIED` that become null.
     """
@@ -43,6 +44,7 @@ class Edit:
     answer: tuple[str, ...] | None = field(default=None, repr=False)
     explanation: str | None = field(default=None, repr=False)
     emptied: frozenset[str] = frozenset()
+    pictures: tuple[QuestionPicture, ...] | None = field(default=None, repr=False)
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Edit:
@@ -58,6 +60,7 @@ class Edit:
             answer=None if answer is None else tuple(answer),
             explanation=row.get("explanation"),
             emptied=frozenset(name for name in MAY_BE_EMPTIED if name in row and row[name] is None),
+            pictures=_read_pictures(row["pictures"]) if row.get("pictures") else None,
         )
 
     def as_row(self) -> dict[str, Any]:
@@ -67,6 +70,11 @@ class Edit:
             values["options"] = write_options(self.options)
         if self.answer is not None:
             values["answer"] = list(self.answer)
+        if self.pictures is not None:
+            values["pictures"] = [
+                {"number": one.number, "sha256": one.sha256, "alt_text": one.alt_text}
+                for one in self.pictures
+            ]
         return {name: value for name, value in values.items() if value is not None or name in self.emptied}
 
     @property
@@ -76,7 +84,22 @@ class Edit:
 
     def apply(self, content: QuestionContent) -> QuestionContent:
         """The content with the corrections put in, without pictures that no text names."""
-        row = content.as_row() | self.as_row()
-        if content.pictures:
-            row["pictures"] = place_pictures(row, row["pictures"])
+        row, corrected = content.as_row(), self.as_row()
+        changed = corrected.pop("pictures", ())
+        row |= corrected
+        if content.pictures or changed:
+            held = {one["number"]: one for one in row["pictures"] or ()} | {
+                one["number"]: one for one in changed
+            }
+            said = {number: one.get("alt_text") for number, one in held.items()}
+            row["pictures"] = [
+                one | {"alt_text": said[one["number"]]}
+                for one in place_pictures(row, [held[number] for number in sorted(held)])
+            ]
         return QuestionContent.from_row(row)
+
+
+def _read_pictures(rows: Sequence[Mapping[str, Any]]) -> tuple[QuestionPicture, ...]:
+    return tuple(
+        QuestionPicture(int(one["number"]), str(one["sha256"]), "", one.get("alt_text")) for one in rows
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from schemas.reviews import DECISIONS, REJECT_REASONS
@@ -13,6 +14,8 @@ from tasks.review.decisions.edit import EDITABLE_FIELDS, MAY_BE_EMPTIED, Edit
 
 # A remark is a sentence or two; a pasted book is a mistake.
 MOST_COMMENT_CHARACTERS = 4_000
+# As many as `[picture:1]` can number.
+MOST_PICTURES = 9_999
 TEXT_FIELDS = ("question_type", "discipline", "sub_discipline", "material", "stem", "explanation")
 
 
@@ -40,13 +43,17 @@ RULE_FAULTS: dict[str, Fault] = {
 }
 
 
+_NO_FIGURE = Fault("pictures", "the figure that it speaks of is missing")
+
+
 def find_shape_faults(fields: Mapping[str, object]) -> list[Fault]:
     """What keeps corrected fields from being an `Edit`.
 
     A channel may send anything, but the contract has types.
     """
     faults = [
-        Fault(name, "this field cannot be corrected") for name in sorted(set(fields) - set(EDITABLE_FIELDS))
+        Fault(name, "this field cannot be corrected")
+        for name in sorted(set(fields) - {*EDITABLE_FIELDS, "pictures"})
     ]
     for name in TEXT_FIELDS:
         value = fields.get(name)
@@ -60,16 +67,32 @@ def find_shape_faults(fields: Mapping[str, object]) -> list[Fault]:
         for option in options
     ):
         faults.append(Fault("options", "they must be a list of label and text"))
+    pictures = fields.get("pictures", [])
+    if not isinstance(pictures, list) or not all(map(_is_picture, pictures)):
+        faults.append(Fault("pictures", "they must be a list of number, hash and what they show"))
     answer = fields.get("answer", [])
     if not isinstance(answer, list) or not all(isinstance(text, str) for text in answer):
         faults.append(Fault("answer", "it must be a list of texts"))
     return faults
 
 
-def find_faults(content: QuestionContent, given: GivenDecision) -> list[Fault]:
+def _is_picture(value: object) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and set(value) == {"number", "sha256", "alt_text"}
+        and type(value["number"]) is int
+        and 1 <= value["number"] <= MOST_PICTURES
+        and isinstance(value["sha256"], str)
+        and re.fullmatch("[0-9a-f]{64}", value["sha256"]) is not None
+        and isinstance(value["alt_text"], str | None)
+        and len(value["alt_text"] or "") <= MOST_COMMENT_CHARACTERS
+    )
+
+
+def find_faults(content: QuestionContent, given: GivenDecision, notes: Collection[str] = ()) -> list[Fault]:
     """Everything that is wrong with a decision on a question of that content.
 
-    Empty when the decision can be recorded.
+    Empty when the decision can be recorded. `notes` are what reading its paper doubted.
     """
     if given.decision not in DECISIONS:
         return [Fault("decision", f"the decision is not one of {', '.join(DECISIONS)}")]
@@ -85,7 +108,7 @@ def find_faults(content: QuestionContent, given: GivenDecision) -> list[Fault]:
     if given.decision == "accept":
         faults += [
             Fault("decision", f"it cannot be accepted as it stands: {fault.message}; edit or reject it")
-            for fault in _find_rule_faults(content)
+            for fault in (*([_NO_FIGURE] if "needs_figure" in notes else []), *_find_rule_faults(content))
         ]
     return faults
 

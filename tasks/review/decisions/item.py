@@ -69,6 +69,11 @@ class Item:
     content: QuestionContent
     source: SourceNote | None = None
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What reading its paper doubted; nothing for a variant."""
+        return self.source.parse_notes if self.source else ()
+
     @classmethod
     def from_question(cls, row: Mapping[str, Any]) -> Item:
         """The item that a row of the lake table `questions` or `variants` becomes."""

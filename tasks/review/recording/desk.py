@@ -17,6 +17,7 @@ from tasks.review.overview import is_complete, is_settled
 from tasks.review.recording.adjudication import AdjudicationSummary, assign_adjudicators
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import assigning, guidelines
+from warehouse.ledger.trust.stages import close_units
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,8 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Submi
                     "Keep one of the decisions. Nothing was recorded."
                 )
             seen.add(given.question_uuid)
-            if faults := find_faults(items[given.question_uuid].content, given):
+            item = items[given.question_uuid]
+            if faults := find_faults(item.content, given, item.notes):
                 raise UsageError(
                     f"Question {given.question_uuid}, {faults[0].field}: {faults[0].message}. Nothing was recorded."
                 )
@@ -255,6 +257,8 @@ def record_submission(ledger: Ledger, submission: Submission, now: str) -> Submi
             connection,
             [Decision(given, annotator, channel, now, version).as_row(batch_id) for given in changed],
         )
+        # Those that stood already as well: a kill may have come between a decision and its entry.
+        close_units(connection, "reviews", [(batch_id, one.question_uuid) for one in submission.decisions])
         is_done = is_settled(connection, batch)
         assigning.update_batch(connection, batch_id, status="complete" if is_done else "open")
     new_count = sum(given.question_uuid not in before for given in changed)

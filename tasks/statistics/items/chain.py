@@ -18,6 +18,7 @@ from tasks.statistics.cells import Codes, Floats, sum_by
 from tasks.statistics.items.chain_start import LEAST_LOG_A, MOST_LOG_A, arrange_rows, start_chain
 from tasks.statistics.items.graded_model import GradedRows, KnownQuestions, Scale, from_steps, to_steps
 
+_LEVEL_MOVES = 3  # in a sweep
 _LEAST_GAP = 0.05  # between thresholds, logits
 _LEAST_CHANCE = np.float32(1e-9)
 _AIM = 0.4  # share of steps that are taken
@@ -152,16 +153,18 @@ class Chain:
             is_moved=self._is_moved,
         )
 
-    def _read_answers(self) -> tuple[Any, Any, Any]:
-        """Each row's ability, discrimination and difficulty."""
+    def _read_answers(self, some: Codes | slice = slice(None)) -> tuple[Any, Any, Any]:
+        """Each row's ability, discrimination and difficulty; `some` are rows in their order."""
         now, layout = self._state, self._layout
-        felt = now.ability.astype(np.float32)[layout.person]
+        felt = now.ability.astype(np.float32)[layout.person[some]]
         if layout.passage_count:
-            felt += np.append(now.passage, 0.0).astype(np.float32)[layout.passage]
-        return felt, *self._read_questions(now.difficulty, now.log_discrimination)
+            felt += np.append(now.passage, 0.0).astype(np.float32)[layout.passage[some]]
+        return felt, *self._read_questions(now.difficulty, now.log_discrimination, some)
 
-    def _read_questions(self, difficulty: Floats, log_a: Floats) -> tuple[Any, Any]:
-        question = self._layout.question
+    def _read_questions(
+        self, difficulty: Floats, log_a: Floats, some: Codes | slice = slice(None)
+    ) -> tuple[Any, Any]:
+        question = self._layout.question[some]
         return np.exp(log_a).astype(np.float32)[question], difficulty.astype(np.float32)[question]
 
     def _read_places(self, thresholds: Floats) -> tuple[Any, Any]:
@@ -247,10 +250,12 @@ class Chain:
             self._move_thresholds(felt, a, b)
         if not self._turn and self._is_open_format.any():
             self._move_asymptotes(felt, a, b)
-        if self._layout.group_count > 1 and self._turn:
-            self._move_set(felt, a, b)
-        else:
-            self._move_levels(felt, a, b)
+        # What links an edition to others is few answers, and moves in small steps.
+        for turn in range(_LEVEL_MOVES):
+            if self._layout.group_count > 1 and (turn % 2 == 0) == self._turn:
+                self._move_set()
+            else:
+                self._move_levels()
         self._draw_abilities()
         self._draw_difficulties()
         if self._known is not None:
@@ -324,10 +329,10 @@ class Chain:
         if self._known is not None:
             known = self._known
             published = known.difficulty + now.shared[known.edition, rows.question_discipline]
-            away_b = np.where(self._is_known, (difficulty - published) / known.difficulty_se, away_b)
-            away_a = np.where(
-                self._is_known, (log_a - known.log_discrimination) / known.log_discrimination_se, away_a
-            )
+            held_a = (log_a - known.log_discrimination) / known.log_discrimination_se
+            held_b = (difficulty - published) / known.difficulty_se - known.correlation * held_a
+            away_b = np.where(self._is_known, held_b / np.sqrt(1.0 - known.correlation**2), away_b)
+            away_a = np.where(self._is_known, held_a, away_a)
         return np.asarray(-0.5 * (away_b**2 + away_a**2))
 
     def _move_thresholds(self, felt: Any, a: Any, b: Any) -> None:
@@ -386,7 +391,7 @@ class Chain:
         for star in range(len(mean)):
             now.ceiling_sd[star] = self._draw_sd(odds[:, star] - now.ceiling_mean[star], _OF_CEILING)
 
-    def _move_levels(self, felt: Any, a: Any, b: Any) -> None:
+    def _move_levels(self) -> None:
         """Everything from one edition on together, by discipline: only what links it resists."""
         now, rows, layout = self._state, self._rows, self._layout
         first = 0 if self._known is not None else 1
@@ -402,11 +407,11 @@ class Chain:
             # What the disciplines' means have in common is free; how far they lie apart is not.
             away = now.difficulty_mean[least:] - now.difficulty_mean[least:].mean(axis=1, keepdims=True)
             prior -= (((away + move) ** 2 - away**2) / (2.0 * now.shift_sd**2)).sum(axis=0)
-        step = self._move_block("level", move, moves_person, moves_question, prior, (felt, a, b))
+        step = self._move_block("level", move, moves_person, moves_question, prior)
         now.ability_mean[least:] += step
         now.difficulty_mean[least:] += step
 
-    def _move_set(self, felt: Any, a: Any, b: Any) -> None:
+    def _move_set(self) -> None:
         """One set with those who sat it, by discipline: only what links it to others resists."""
         now, rows, layout = self._state, self._rows, self._layout
         group = int(self._random.integers(layout.group_count))
@@ -423,7 +428,7 @@ class Chain:
             now.difficulty, now.log_discrimination
         )
         prior += sum_by(rows.question_discipline, change, rows.discipline_count)
-        self._move_block("set", move, moves_person, moves_question, prior, (felt, a, b))
+        self._move_block("set", move, moves_person, moves_question, prior)
 
     def _move_block(
         self,
@@ -432,14 +437,13 @@ class Chain:
         moves_person: NDArray[np.bool_],
         moves_question: NDArray[np.bool_],
         prior: Floats,
-        answers: tuple[Any, Any, Any],
     ) -> Floats:
         """Abilities and difficulties moved by discipline where that is accepted, and by how much."""
         now, layout = self._state, self._layout
         of_person = moves_person[layout.person]
         some = np.flatnonzero(of_person != moves_question[layout.question])
         discipline = layout.discipline[some]
-        felt, a, b = (part[some] for part in answers)
+        felt, a, b = self._read_answers(some)
         by = np.where(of_person[some], move[discipline], -move[discipline]).astype(np.float32)
         log = self._compute_log(felt + by, a, b, some=some)
         taken = self._accept(name, discipline, log - self._log[some], prior)
@@ -503,7 +507,7 @@ class Chain:
         """What published questions say of their editions' links; no draw changes it."""
         count, disciplines = known.shared.shape[1], self._rows.discipline_count
         cell = known.edition * disciplines + self._rows.question_discipline
-        weight = np.where(self._is_known, known.difficulty_se**-2, 0.0)
+        weight = np.where(self._is_known, self._expect_known(known)[1] ** -2, 0.0)
         number = np.bincount(cell, weights=weight, minlength=count * disciplines).reshape(count, disciplines)
         # (C⁻¹ + N)⁻¹ without an inverse of C, which is 0 for the edition that set the scale.
         covariance = np.linalg.solve(np.eye(count) + known.shared * number.T[:, None, :], known.shared)
@@ -513,10 +517,16 @@ class Chain:
         self._shared_covariance = covariance
         self._shared_root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
 
+    def _expect_known(self, known: KnownQuestions) -> tuple[Floats, Floats]:
+        """Published difficulties, given how steep each question is now, and their errors."""
+        slope = known.correlation * known.difficulty_se / known.log_discrimination_se
+        steeper = self._state.log_discrimination - known.log_discrimination
+        return known.difficulty + slope * steeper, known.difficulty_se * np.sqrt(1.0 - known.correlation**2)
+
     def _draw_shared(self, known: KnownQuestions) -> None:
         """The errors of earlier editions' links, given the questions that come from them (Gibbs)."""
         now = self._state
-        away = np.where(self._is_known, now.difficulty - known.difficulty, 0.0)
+        away = np.where(self._is_known, now.difficulty - self._expect_known(known)[0], 0.0)
         total = np.bincount(
             self._shared_cell, weights=self._shared_weight * away, minlength=now.shared.size
         ).reshape(now.shared.shape)
@@ -532,22 +542,23 @@ class Chain:
 
     def _drop_moved(self, known: KnownQuestions) -> None:
         """Anchors whose answers lie away from what was published, by more than both errors allow."""
-        felt, a, _ = self._read_answers()
         some = np.flatnonzero(self._is_known[self._layout.question])
+        felt, a, _ = self._read_answers(some)
         question, count = self._layout.question[some], self._rows.question_count
-        published = known.difficulty.astype(np.float32)[question]
+        expected, expected_se = self._expect_known(known)
+        published = expected.astype(np.float32)[question]
         step = np.float32(0.1)
         low, at, high = (
             np.bincount(
                 question,
-                weights=self._compute_log(felt[some], a[some], published + by, some=some),
+                weights=self._compute_log(felt, a, published + by, some=some),
                 minlength=count,
             )
             for by in (-step, np.float32(0.0), step)
         )
         information = np.maximum((2.0 * at - high - low) / step**2, 0.5)
         move = (high - low) / (2.0 * step) / information
-        error = np.sqrt(1.0 / information + known.difficulty_se**2)
+        error = np.sqrt(1.0 / information + expected_se**2)
         for discipline in range(self._rows.discipline_count):
             mine = np.flatnonzero(self._is_known & (self._rows.question_discipline == discipline))
             if len(mine) >= _LEAST_ANCHORS:

@@ -36,6 +36,11 @@ _MOST_APART = 0.5  # errors by which the halves of the draws may lie apart
 _MODEL_ERROR = 0.2
 _EDGE = 0.01  # how near to its ends the equated score may come, so that it has an interval
 _STEP = 0.05  # logits, for a derivative
+_NODES = (
+    (-(3.0**0.5), 1.0 / 6.0),
+    (0.0, 2.0 / 3.0),
+    (3.0**0.5, 1.0 / 6.0),
+)  # of a normal error (Gauss and Hermite)
 
 
 @dataclass(frozen=True)
@@ -244,10 +249,20 @@ def _score_on_form(fit: GradedFit, form: ScaleForm, discipline: int, persons: ND
 def _list_curves(
     scale: Scale, form: ScaleForm, mine: NDArray[np.int64], discipline: int, ability: Floats
 ) -> list[Floats]:
-    """σ of each star for each question of a form at some abilities, abilities × questions."""
-    a = flatten(form.discrimination[mine], scale.passage_sd**2 + form.difficulty_se[mine] ** 2)
-    z = 0.5 * a * (ability[:, None] - form.difficulty[mine])
-    return [0.5 + 0.5 * np.tanh(z - 0.5 * a * place) for place in scale.thresholds[discipline]]
+    """σ of each star for each question of a form at some abilities, abilities × questions.
+
+    Means over the errors of both numbers of a question, which go together: a question at its best numbers is another one.
+    """
+    b, log_a = form.difficulty[mine], form.log_discrimination[mine]
+    b_se, log_a_se, both = form.difficulty_se[mine], form.log_discrimination_se[mine], form.correlation[mine]
+    left = scale.passage_sd**2 + b_se**2 * (1.0 - both**2)
+    curves = [np.zeros((len(ability), len(mine))) for _ in scale.thresholds[discipline]]
+    for place, weight in _NODES:
+        a = flatten(np.exp(log_a + place * log_a_se), left)
+        z = 0.5 * a * (ability[:, None] - b - place * both * b_se)
+        for curve, threshold in zip(curves, scale.thresholds[discipline], strict=True):
+            curve += weight * (0.5 + 0.5 * np.tanh(z - 0.5 * a * threshold))
+    return curves
 
 
 def _expect_form(

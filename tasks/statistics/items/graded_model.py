@@ -120,6 +120,8 @@ class KnownQuestions:
         is_known: whether a question was published, shape (questions,). All else counts for those only.
         difficulty, difficulty_se: b and its error on the edition's own scale.
         log_discrimination, log_discrimination_se: log a.
+        correlation: of those two errors. Answers far from b say well how often a question is answered, and b and a each for
+            itself badly: apart they would link less than they do.
         edition: code of the edition that published it.
         shared: covariance of the editions' shared errors, shape (disciplines, editions, editions).
     """
@@ -129,6 +131,7 @@ class KnownQuestions:
     difficulty_se: Floats
     log_discrimination: Floats
     log_discrimination_se: Floats
+    correlation: Floats
     edition: Codes
     shared: Floats
 
@@ -145,7 +148,9 @@ class ScaleForm:
     cluster: Codes
     difficulty: Floats
     difficulty_se: Floats
-    discrimination: Floats
+    log_discrimination: Floats
+    log_discrimination_se: Floats
+    correlation: Floats
 
 
 def compute_at_least(

@@ -18,6 +18,7 @@ from tasks.statistics.items.chain import Chain, Draws
 from tasks.statistics.items.graded_model import GradedRows, KnownQuestions, Scale
 
 WARM_UP, DRAWS, EVERY = 200, 100, 4
+_MOST_TOGETHER = 0.95  # a correlation of two errors; so few draws do not tell it from 1
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class GradedFit:
         scale: thresholds and asymptotes; those of the scale where one was given.
         difficulty, difficulty_se, discrimination, discrimination_se: of each question; the errors of difficulties are about
             the edition's own mean. A question that is known keeps its published numbers.
+        correlation: of the errors of difficulty and log discrimination, shape (questions,).
         is_known: questions that were published and link this fit, shape (questions,).
         is_moved: questions that were published but are no longer what they were; they were estimated again.
         shared: covariance of this edition's link with those of earlier ones and, last, its own variance, shape
@@ -44,6 +46,7 @@ class GradedFit:
     difficulty_se: Floats
     discrimination: Floats
     discrimination_se: Floats
+    correlation: Floats
     is_known: NDArray[np.bool_]
     is_moved: NDArray[np.bool_]
     shared: Floats
@@ -91,7 +94,7 @@ def fit_graded_response(
     is_known = (
         np.zeros(rows.question_count, dtype=bool) if known is None else known.is_known & ~found.is_moved
     )
-    difficulty_se, shared = _split_errors(rows, found, is_known, has_links=known is not None)
+    difficulty_se, correlation, shared = _split_errors(rows, found, is_known, has_links=known is not None)
     difficulty, log_a = found.difficulty.mean(axis=0), found.log_discrimination.mean(axis=0)
     log_a_se = found.log_discrimination.std(axis=0, ddof=1)
     if known is not None:
@@ -99,6 +102,7 @@ def fit_graded_response(
         difficulty_se = np.where(is_known, known.difficulty_se, difficulty_se)
         log_a = np.where(is_known, known.log_discrimination, log_a)
         log_a_se = np.where(is_known, known.log_discrimination_se, log_a_se)
+        correlation = np.where(is_known, known.correlation, correlation)
     ability = np.full((2, rows.entry_count, rows.discipline_count), np.nan)
     ability[:, found.person_entry, found.person_discipline] = (
         found.ability.mean(axis=0),
@@ -110,6 +114,7 @@ def fit_graded_response(
         difficulty_se=difficulty_se,
         discrimination=np.exp(log_a),
         discrimination_se=np.exp(log_a) * log_a_se,
+        correlation=correlation,
         is_known=is_known,
         is_moved=found.is_moved,
         shared=shared,
@@ -149,18 +154,25 @@ def _put_on_scale(rows: GradedRows, found: Draws) -> Draws:
 
 def _split_errors(
     rows: GradedRows, found: Draws, is_known: NDArray[np.bool_], *, has_links: bool
-) -> tuple[Floats, Floats]:
-    """Errors of difficulties about their mean, and what that shares with earlier editions."""
+) -> tuple[Floats, Floats, Floats]:
+    """Errors of difficulties, how those of discriminations go with them, and the link's.
+
+    The errors are those about the mean of the edition's questions; that of the mean is the link's.
+    """
     is_new = ~is_known & (has_links | (rows.question_home > 0))
     earlier = found.shared.shape[1]
-    errors = found.difficulty.std(axis=0, ddof=1)
+    away = found.difficulty - found.difficulty.mean(axis=0)
     shared = np.zeros((rows.discipline_count, earlier + 1))
     for discipline in range(rows.discipline_count):
         mine = np.flatnonzero(is_new & (rows.question_discipline == discipline))
         if not len(mine):
             continue
         level = found.difficulty[:, mine].mean(axis=1)
-        errors[mine] = (found.difficulty[:, mine] - level[:, None]).std(axis=0, ddof=1)
+        away[:, mine] -= (level - level.mean())[:, None]
         both = np.concatenate([found.shared[:, :, discipline], level[:, None]], axis=1)
         shared[discipline] = np.atleast_2d(np.cov(both.T))[-1]
-    return np.maximum(errors, 1e-3), shared
+    of_log_a = found.log_discrimination - found.log_discrimination.mean(axis=0)
+    squares = np.sqrt((away**2).sum(axis=0) * (of_log_a**2).sum(axis=0))
+    correlation = (away * of_log_a).sum(axis=0) / np.maximum(squares, 1e-9)
+    errors = np.sqrt((away**2).sum(axis=0) / (len(away) - 1.0))
+    return np.maximum(errors, 1e-3), np.clip(correlation, -_MOST_TOGETHER, _MOST_TOGETHER), shared

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 from typer.testing import CliRunner, Result
 
 from deployments.cli import app
@@ -27,7 +27,7 @@ from tests.tasks.review.channels.label_studio.filling import annotate, read_task
 from tests.tasks.review.conftest import make_frame, make_question
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.engine.tables import users
+from warehouse.ledger.engine.tables import review_assignments, users
 from warehouse.ledger.trust.users import add_user
 
 ANNOTATORS = ("chen", "dai", "eva")
@@ -103,6 +103,26 @@ def test_assigning_names_the_batch_the_loads_and_the_next_step(home: Path) -> No
         "Nothing new to assign: every waiting question is in a batch already.",
         "Next: proctor review status",
     ]
+
+
+def test_questions_that_came_with_an_answer_are_given_out_first(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [make_question(number, "Law", answer=[]) for number in range(10, 20)]
+    rows += [make_question(number, "Law") for number in range(20, 23)]
+    with open_lake(load_settings()) as lake:
+        lake.land("questions", rows[0]["document_id"], make_frame(rows))
+    # Three people at four questions hold six questions of two reviews each: three with an answer, three without.
+    monkeypatch.setenv("PROCTOR_REVIEW_DAILY_QUOTA", "4")
+    monkeypatch.setenv("PROCTOR_REVIEW_DUE_DAYS", "1")
+    load_settings.cache_clear()
+    batch = run_json("assign")
+    assert batch["question_count"] == 6
+    with open_ledger(load_settings().ledger_address) as ledger, ledger.read() as connection:
+        found = connection.execute(
+            select(review_assignments.c.question_uuid, review_assignments.c.has_answer).distinct()
+        ).all()
+    assert sorted(bool(has_answer) for _, has_answer in found) == [False] * 3 + [True] * 3
 
 
 def test_exporting_names_the_files_and_the_next_step(home: Path) -> None:
@@ -299,6 +319,6 @@ def test_without_a_worker_what_follows_runs_in_the_command(home: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     lines = done.stdout.splitlines()
     assert lines[-2].endswith(": closed; the bank is at version 1")
-    assert lines[-1] == "Next: proctor bank"
+    assert lines[-1] == "Next: proctor start (models, a plan with its cost, the exam)"
     assert run_json("status")["batches"][0]["status"] == "closed"
-    assert run("status").stdout.splitlines()[-1] == "Next: proctor review assign"
+    assert run("status").stdout.splitlines()[-1] == "Next: proctor start"

@@ -145,6 +145,30 @@ def test_a_name_is_registered_once_and_replaced_where_that_is_asked(registry: Pa
     assert read_registry(registry).get("lab-1").endpoint_model == "other"
 
 
+def test_a_provider_goes_with_its_last_model_unless_people_gave_it_limits(registry: Path) -> None:
+    def name_providers() -> list[str]:
+        return list(yaml.safe_load(registry.read_text())["providers"])
+
+    for port in (8000, 8001):
+        add_model(registry, "own-1", ENTRY, {"base_url": f"http://127.0.0.1:{port}/v1"}, is_replaced=True)
+    corrected = read_registry(registry).get("own-1")
+    assert (corrected.base_url, name_providers()) == ("http://127.0.0.1:8001/v1", ["lab", corrected.provider])
+    # A second model keeps it, the last one takes it along.
+    add_model(registry, "own-2", ENTRY, {"base_url": "http://127.0.0.1:8001/v1"})
+    remove_model(registry, "own-1")
+    assert name_providers() == ["lab", corrected.provider]
+    remove_model(registry, "own-2")
+    assert name_providers() == ["lab"]
+
+    limited = registry.read_text().replace(
+        "providers:\n", "providers:\n  slow: {base_url: http://127.0.0.1:9/v1, max_concurrency: 1}\n"
+    )
+    registry.write_text(limited)
+    add_model(registry, "own-3", ENTRY, {"base_url": "http://127.0.0.1:9/v1"})
+    remove_model(registry, "own-3")
+    assert name_providers() == ["slow", "lab"]
+
+
 def test_what_the_registry_would_refuse_leaves_the_file_as_it_was(registry: Path) -> None:
     with pytest.raises(RegistryError, match="'judg' is unknown") as refused:
         add_model(registry, "lab-2", ENTRY | {"roles": ["judg"]}, {"base_url": "http://127.0.0.1:8000/v1"})

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from deployments.cli import app
+from deployments.guide import month, talking
 from deployments.guide.answers import GivenAnswers
-from deployments.guide.month import _write_command
+from deployments.guide.month import _make_home, _write_command
+from deployments.guide.talking import Talk
+from schemas.settings import load_settings
+from tests.deployments.test_cli import invoke
 
 
 def test_the_command_that_goes_on_has_what_was_answered_for_later_steps() -> None:
@@ -39,3 +45,28 @@ def test_every_answer_has_the_option_that_the_command_writes(capsys: pytest.Capt
     options = [word for word in written if word.startswith("--")]
     assert len(options) == len(fields(GivenAnswers)) - 2
     assert [option for option in options if f"{option} " not in shown] == []
+
+
+@pytest.mark.slow
+def test_in_the_clone_the_exam_lies_in_a_folder_of_its_own_beside_the_home_of_the_demo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Path
+) -> None:
+    monkeypatch.setattr(talking, "_PROGRAM", (str(warm / "proctor"),))
+    monkeypatch.setattr(month, "_CLONE", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert invoke(tmp_path / ".proctor", "init").exit_code == 0
+    monkeypatch.setattr(
+        os, "environ", {name: value for name, value in os.environ.items() if name != "PROCTOR_HOME"}
+    )
+    load_settings.cache_clear()
+    try:
+        for _ in range(2):
+            answers = _make_home(Talk(is_silent=True), GivenAnswers(papers="papers"))
+            assert answers.papers == str(tmp_path / "papers")
+            assert load_settings().home.resolve() == tmp_path / "exam" / ".proctor"
+            # Typed again in the clone, it comes to the same folder.
+            os.chdir(tmp_path)
+            os.environ.pop("PROCTOR_HOME")
+            load_settings.cache_clear()
+    finally:
+        load_settings.cache_clear()

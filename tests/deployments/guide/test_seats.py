@@ -17,6 +17,7 @@ from deployments.guide.seats import register_models
 from deployments.guide.talking import StepError, Talk
 from schemas.errors import UsageError
 from schemas.settings import load_settings
+from tasks.models import SIMULATED_FINGERPRINT
 from tasks.models.registry import read_registry
 from tests.deployments.test_cli import invoke
 
@@ -24,7 +25,17 @@ KNOWN = {"own-1", "own-2", "own-judge"}
 
 
 class Endpoint(BaseHTTPRequestHandler):
-    """An endpoint that knows three models."""
+    """An endpoint that knows three models; below /simulation it says that it is one."""
+
+    def do_GET(self) -> None:
+        said: dict[str, Any] = {"data": [{"id": name} for name in sorted(KNOWN)]}
+        if self.path.startswith("/simulation"):
+            said["system_fingerprint"] = SIMULATED_FINGERPRINT
+        text = json.dumps(said).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -32,6 +43,8 @@ class Endpoint(BaseHTTPRequestHandler):
         usage = {"prompt_tokens": 12, "completion_tokens": 1}
         is_known = body["model"] in KNOWN
         reply: dict[str, Any] = {"model": body["model"], "choices": [choice], "usage": usage}
+        if self.path.startswith("/simulation"):
+            reply["system_fingerprint"] = SIMULATED_FINGERPRINT
         text = json.dumps(reply if is_known else {"error": {"code": "model_not_found"}}).encode()
         self.send_response(200 if is_known else 404)
         self.send_header("Content-Type", "application/json")
@@ -63,28 +76,64 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Path) -> Iterato
     load_settings.cache_clear()
 
 
-def type_answers(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> None:
-    """Somebody types; nothing typed takes the default. Asked to answer again, they do."""
+def type_answers(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> list[tuple[str, str | None]]:
+    """Somebody types; nothing typed takes the default. Asked to answer again, they do.
+
+    Returns what was asked, with its default.
+    """
     typed = iter(answers)
-    monkeypatch.setattr(typer, "prompt", lambda _, default=None: next(typed) or default)
+    asked: list[tuple[str, str | None]] = []
+
+    def prompt(question: str, default: str | None = None) -> str | None:
+        asked.append((question, default))
+        return next(typed) or default
+
+    monkeypatch.setattr(typer, "prompt", prompt)
     monkeypatch.setattr(typer, "confirm", lambda *_, **__: True)
+    return asked
+
+
+@pytest.mark.slow
+def test_a_simulation_is_recognised_at_its_address_and_asked_for_no_price(
+    home: Path, url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    place = f"{url.removesuffix('/v1')}/simulation/v1"
+    # Address, key, owner and names; the judge stands at the same address.
+    asked = type_answers(monkeypatch, [place, "", "Own lab", "own-1", "", "", "Judges", "own-judge"])
+    register_models(Talk(), GivenAnswers())
+    assert "Dollars" not in "".join(question for question, _ in asked)
+    assert "There are: own-1, own-2, own-judge" in capfd.readouterr().out
+    models = read_registry(load_settings().registry_path).models
+    assert {name: model.is_simulated for name, model in models.items() if name in KNOWN} == {
+        "own-1": True,
+        "own-judge": True,
+    }
 
 
 @pytest.mark.slow
 def test_a_wrong_name_is_answered_again_and_leaves_nothing_behind(
     home: Path, url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    first = ["api.lab.example", url, "none", "Own lab", "two", "2, 8", "own-1, own-tow, own-1"]
+    # No address of an API, and one at which nothing answers, are asked for again at once.
+    first = ["api.lab.example", "http://127.0.0.1:9/v1", url, "none", "Own lab", "two", "2, 8"]
+    first += ["own-1, own-tow, own-1"]
     # Only the one that is wrong is asked for; address, key, owner and prices are as before.
     again = ["", "", "", "", "own-2"]
-    judge = ["own-1", "own-jugde", "", "", "Judges", "0, 0"]
-    judge_again = ["own-judge", "", "", "", ""]
-    type_answers(monkeypatch, first + again + judge + judge_again)
+    judge = ["", "", "Judges", "0, 0", "own-1", "own-jugde"]
+    judge_again = ["", "", "", "", "own-judge"]
+    asked = type_answers(monkeypatch, first + again + judge + judge_again)
     # It says the same to everything: a judge that cannot judge is taken out before an exam is paid for.
     with pytest.raises(StepError) as refusal:
         register_models(Talk(), GivenAnswers())
     assert refusal.value.code == 3
-    assert "$ proctor models check --judge own-judge" in capfd.readouterr().out
+    told = capfd.readouterr().out
+    assert "$ proctor models check --judge own-judge" in told
+    assert "Nothing answers at http://127.0.0.1:9/v1 (" in told
+    # What follows is the guide's to say.
+    assert "Next:" not in told
+    # Nobody is taken for the owner of the candidates, too; whoever was named before is.
+    owners = [default for question, default in asked if question == "Who owns the judge"]
+    assert owners == [None, "Judges"]
 
     models = read_registry(load_settings().registry_path).models
     own = {name: model for name, model in models.items() if model.base_url == url}
@@ -98,8 +147,25 @@ def test_a_wrong_name_is_answered_again_and_leaves_nothing_behind(
 
 
 def test_with_nobody_to_ask_a_wrong_answer_ends_the_step(home: Path, url: str) -> None:
+    judge = {"judge": "own-judge", "judge_organisation": "Judges"}
     with pytest.raises(StepError):
-        register_models(Talk(is_silent=True), GivenAnswers(url=url, candidates="own-tow", judge="own-judge"))
+        register_models(Talk(is_silent=True), GivenAnswers(url=url, candidates="own-tow", **judge))
+
+
+def test_with_nobody_to_ask_a_missing_judge_is_said_before_anything_is_written(home: Path, url: str) -> None:
+    before = load_settings().registry_path.read_bytes()
+    for judge, option in (({}, "--judge"), ({"judge": "own-judge"}, "--judge-organisation")):
+        with pytest.raises(UsageError, match=f"give {option}\\."):
+            register_models(Talk(is_silent=True), GivenAnswers(url=url, candidates="own-1", **judge))
+    assert load_settings().registry_path.read_bytes() == before
+
+
+def test_an_address_at_which_nothing_answers_is_refused_before_anything_is_written(home: Path) -> None:
+    before = load_settings().registry_path.read_bytes()
+    given = {"candidates": "own-1", "judge": "own-judge", "judge_organisation": "Judges"}
+    with pytest.raises(UsageError, match=r"Nothing answers at http://127\.0\.0\.1:9/v1"):
+        register_models(Talk(is_silent=True), GivenAnswers(url="http://127.0.0.1:9/v1", **given))
+    assert load_settings().registry_path.read_bytes() == before
 
 
 def test_a_key_that_is_not_set_is_refused_before_anything_is_written(

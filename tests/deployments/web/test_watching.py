@@ -34,6 +34,7 @@ from warehouse.ledger.engine.tables import access_log
 SESSION = f"{RUN}/{MODEL}/zero_shot/1"
 ANSWERS = f"/runs/{RUN}/answers?model={MODEL}"
 ANSWER = f"/runs/{RUN}/answer?model={MODEL}&session={quote(SESSION, safe='')}&seq=1"
+PROOF = ANSWER.replace("/answer?", "/proof?")
 BEHIND = f"/answers-of?edition={quote(RUN, safe='')}/1&model={MODEL}&style=zero_shot"
 
 EVERYBODY = dict.fromkeys((*ROLES, "nobody"), "yes")
@@ -43,6 +44,7 @@ GUIDED = COORDINATING | {"annotator": "yes"}
 WATCHING = dict.fromkeys(("admin", "examiner", "analyst"), "yes") | {
     "annotator": "refused", "candidate": "refused", "nobody": "sign in",
 }  # fmt: skip
+PROVING = WATCHING | {"analyst": "refused"}
 # Each route of the application: who may go there at all. What belongs to one person (a question given to an annotator, a round to
 # rate) is not there for others who are signed in, whatever their role: test_attacks.
 ROUTES: Mapping[str, Mapping[str, str]] = {
@@ -87,6 +89,7 @@ ROUTES: Mapping[str, Mapping[str, str]] = {
     "GET /runs/{run_id}/answers": WATCHING,
     "POST /runs/{run_id}/answers": WATCHING,
     "GET /runs/{run_id}/answer": WATCHING,
+    "GET /runs/{run_id}/proof": PROVING,
     "GET /results": WATCHING,
     "GET /report/{name:path}": WATCHING,
     "GET /answers-of": WATCHING,
@@ -95,6 +98,7 @@ ADDRESSES = {
     "GET /runs/{run_id}/answers": ANSWERS,
     "POST /runs/{run_id}/answers": ANSWERS,
     "GET /runs/{run_id}/answer": ANSWER,
+    "GET /runs/{run_id}/proof": PROOF,
     "GET /report/{name:path}": "/report/",
     "GET /answers-of": BEHIND,
 }
@@ -151,6 +155,9 @@ def test_each_route_is_open_to_the_roles_of_the_table_and_to_nobody_else(watched
             expected[route, role] = answer
             if table is WATCHING:
                 words = {200: "yes", 303: "yes", 403: "refused"}
+            elif table is PROVING:
+                # Its run landed from another ledger: there is nothing to walk through for those who may look.
+                words = {404: "yes", 403: "refused"}
             elif re.search("/(coordination|papers|messages|guidelines)", route):
                 # A batch, paper or message that is not there is not there for coordinators either; an empty form is one that is read.
                 is_closed = answer == "not there" or "{" not in route

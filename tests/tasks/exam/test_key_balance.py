@@ -34,10 +34,14 @@ def test_a_plan_tells_the_chance_level_of_its_sets_and_keeps_it(ledger: Ledger, 
     assert found.chance_score == round(best / 90 * 2 / 3 * 100, 1)
     assert found.chance_answers.startswith("A, ")
     assert "A" in found.uneven
-    line = next(line for line in render_plan(plan.summary()) if "chance level" in line)
+    # Before it is published the plan has drawn on trial, and says so; the next drawing is another.
+    trial = next(line for line in render_plan(plan.summary()) if "chance" in line)
+    assert trial.startswith("  chance level of set 1, in a trial draw: ")
+    drawn = read_plan(ledger, plan.run_id)
+    line = next(line for line in render_plan(drawn.summary()) if "chance level" in line)
     assert line.startswith(f"  chance level of set 1: {found.chance_score} points (always A, ")
     assert f"right more often than an even draw makes it: A ({found.counts['A']} times)" in line
-    assert read_plan(ledger, plan.run_id).keys == plan.keys
+    assert drawn.keys == plan.keys
 
 
 def test_keys_that_lie_evenly_are_not_called_uneven(ledger: Ledger, tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ Nothing is lost, and nothing is there twice.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +19,7 @@ import pytest
 from schemas.settings import Settings
 from tasks.ingest.landing import land_documents
 from tests.tasks.ingest.builders import write
+from tests.tasks.ingest.test_pictures import CHOICES, PICTURES, write_word
 from warehouse.lake import open_lake
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -82,3 +85,69 @@ def test_a_killed_ingest_goes_on_to_the_same_tables(tmp_path: Path, monkeypatch:
     assert expected["questions"].height == 2 * FILES
     for name in TABLES:
         assert found[name].equals(expected[name]), name
+
+
+# Between two pictures of a paper; after all of them and before their rows; within the landing, after their rows were written.
+MOMENTS = {
+    "between two pictures": """
+from tasks.ingest import archiving
+real, kept = archiving.keep_bytes, []
+def keep(data, path):
+    real(data, path)
+    kept.extend([path] if path.suffix == ".picture" else [])
+    if len(kept) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+archiving.keep_bytes = keep
+""",
+    "before their rows": """
+real = landing.archive_document
+def archive(folder, parsed):
+    real(folder, parsed)
+    os.kill(os.getpid(), signal.SIGKILL)
+landing.archive_document = archive
+""",
+    "within the landing": """
+from warehouse.lake import landing as rows
+real = rows._insert
+def insert(connection, table, path):
+    real(connection, table, path)
+    if table == "pictures":
+        os.kill(os.getpid(), signal.SIGKILL)
+rows._insert = insert
+""",
+}
+
+
+@pytest.mark.parametrize("moment", sorted(MOMENTS))
+def test_a_kill_between_the_bytes_of_pictures_and_their_rows_loses_and_doubles_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    monkeypatch.setenv("PROCTOR_QUIET", "1")
+    folder, killed = tmp_path / "papers", tmp_path / "killed"
+    folder.mkdir()
+    write_word(folder / "paper.docx", CHOICES, PICTURES)
+    code = LAND.replace("landing.DOCUMENTS", f"import os, signal\n{MOMENTS[moment]}\nlanding.DOCUMENTS")
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(killed), str(folder)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.DEVNULL,
+    )
+    assert done.returncode == -signal.SIGKILL
+    left = {path.name for path in (killed / "archive").rglob("*.picture")}
+    # Bytes may be there without a row, a row never without its bytes.
+    assert len(left) == (3 if moment == "between two pictures" else len(PICTURES))
+    with open_lake(Settings(home=killed), read_only=True) as lake:
+        assert lake.query("SELECT count(*) FROM pictures").item() == 0
+    assert land(killed, folder) == 0
+    with open_lake(Settings(home=killed), read_only=True) as lake:
+        rows = lake.query("SELECT sha256 FROM pictures")["sha256"].to_list()
+    kept = sorted((killed / "archive").rglob("*.picture"))
+    assert sorted(rows) == [path.stem for path in kept]
+    assert all(hashlib.sha256(path.read_bytes()).hexdigest() == path.stem for path in kept)
+    # No draft of a killed writer is taken for a picture, and none is left where pictures are.
+    assert len(kept) == len(PICTURES)
+    undisturbed = tmp_path / "undisturbed"
+    land(undisturbed, folder)
+    assert [path.name for path in sorted((undisturbed / "archive").rglob("*.picture"))] == [
+        one.name for one in kept
+    ]

@@ -5,18 +5,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import struct
+import subprocess
+import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image, ImageChops, ImageDraw
 
 from schemas.settings import Settings
 from tasks.ingest.documents import IngestOptions, ParsedDocument, parse_document
 from tasks.ingest.landing import land_documents
-from tasks.ingest.pictures import cut_out
 from tasks.ingest.readers.drawings import Drawings
-from tasks.ingest.readers.picture_form import MOST_PIXELS, UnreadablePictureError, normalise_picture
+from tasks.ingest.readers.picture_form import MOST_PIXELS, UnreadablePictureError, cut_out, normalise_picture
 from tasks.ingest.removal import remove_document
 from tasks.questions.pictures import name_media_type, read_picture
 from tests.fresh import open_new_lake
@@ -51,7 +54,8 @@ def say(text: str, *pictures: str) -> str:
     return f"<w:p><w:r><w:t xml:space='preserve'>{text}</w:t></w:r>{''.join(pictures)}</w:p>"
 
 
-def parse_word(tmp_path: Path, blocks: list[str], pictures: dict[str, bytes]) -> ParsedDocument:
+def write_word(path: Path, blocks: list[str], pictures: dict[str, bytes]) -> None:
+    """A Word paper with these pictures by name."""
     relations = "".join(
         f'<Relationship Id="{name}" Target="media/{name}.png" Type="urn:image"/>' for name in pictures
     )
@@ -59,9 +63,12 @@ def parse_word(tmp_path: Path, blocks: list[str], pictures: dict[str, bytes]) ->
         "_rels/document.xml.rels": f'<?xml version="1.0"?><Relationships xmlns="{RELATIONS}">{relations}</Relationships>'
     }
     parts |= {f"media/{name}.png": data for name, data in pictures.items()}
-    path = tmp_path / "paper.docx"
     path.write_bytes(make_docx(blocks, parts))
-    return parse_document(path, IngestOptions())
+
+
+def parse_word(tmp_path: Path, blocks: list[str], pictures: dict[str, bytes]) -> ParsedDocument:
+    write_word(tmp_path / "paper.docx", blocks, pictures)
+    return parse_document(tmp_path / "paper.docx", IngestOptions())
 
 
 CHOICES = [
@@ -248,7 +255,7 @@ def test_a_bomb_is_never_unpacked_and_no_script_is_run() -> None:
     side = int(MOST_PIXELS**0.5) + 1
     bomb = save(Image.new("1", (side, side)))
     with pytest.raises(
-        UnreadablePictureError, match=f"unpacks to {side} × {side} pixels; 100 million are allowed"
+        UnreadablePictureError, match=f"unpacks to {side} × {side} pixels; 60 million are allowed"
     ):
         normalise_picture(bomb)
     with pytest.raises(UnreadablePictureError, match="damaged or no picture"):
@@ -289,8 +296,6 @@ def test_a_part_of_a_page_is_cut_at_its_box() -> None:
 @pytest.mark.service
 def test_drawings_of_windows_are_converted_in_one_run_and_the_damaged_are_said() -> None:
     # a placeable metafile that draws a filled rectangle and a line
-    import struct
-
     def record(function: int, *words: int) -> bytes:
         return struct.pack(f"<IH{len(words)}h", 3 + len(words), function, *words)
 
@@ -351,3 +356,153 @@ def test_what_is_kept_lands_once_and_leaves_with_its_document(tmp_path: Path) ->
         remove_document(lake, ledger, [settings.archive_dir], "paper.docx", "a test", purge=True)
         assert lake.query("SELECT * FROM pictures").is_empty()
         assert list(settings.archive_dir.rglob("*.picture")) == []
+
+
+def test_a_figure_between_two_questions_goes_to_the_one_that_speaks_of_it(tmp_path: Path) -> None:
+    blocks = [
+        say("一、选择题"),
+        say("1. 下列说法正确的是（ ）"),
+        *(say(f"{letter}. 说法{letter}") for letter in "ABC"),
+        say("D. 说法D", show("figure")),
+        say("2. 如图所示，电流表的读数是（ ）"),
+        *(say(f"{letter}. {number} A") for number, letter in enumerate("ABCD")),
+        say("3. 上述说法中错误的是（ ）"),
+        *(say(f"{letter}. 说法{letter}") for letter in "ABC"),
+        say("D. 说法D", show("own")),
+        say("4. 最大的质数是（ ）"),
+        *(say(f"{letter}. {number + 10}") for number, letter in enumerate("ABCD")),
+    ]
+    parsed = parse_word(tmp_path, blocks, {"figure": save(draw("meter")), "own": save(draw("own"))})
+    first, second, third, fourth = parsed.questions
+    assert first["pictures"] is None and first["options"][-1]["text"] == "说法D"
+    assert second["stem"] == "如图所示，电流表的读数是（）\n[picture:1]"
+    assert "figure_between" in second["parse_notes"] and "needs_figure" not in second["parse_notes"]
+    # Nobody speaks of the other one: it stays where it stands.
+    assert [one["place"] for one in third["pictures"]] == ["stem"]
+    assert fourth["pictures"] is None
+
+
+def draw_pdf(path: Path) -> None:
+    """A paper with a drawn circuit and its labels, a framed note, and a table."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(path), pagesize=(595, 842))
+    canvas.setFont("Helvetica", 11)
+    for height, text in (
+        (780, "Short answer questions"),
+        (750, "1. The figure below shows a circuit. What is the current in R7?"),
+        (560, "Answer: 2 A"),
+        (520, "2. Name the largest planet of the solar system."),
+        (400, "3. Which of the two values in the table is prime?"),
+    ):
+        canvas.drawString(60, height, text)
+    canvas.setFont("Helvetica", 8)
+    canvas.line(120, 700, 240, 700)
+    canvas.line(240, 700, 300, 620)
+    canvas.line(300, 620, 120, 620)
+    canvas.line(120, 620, 120, 700)
+    canvas.circle(180, 700, 14)
+    canvas.drawString(174, 697, "R7")
+    canvas.drawString(205, 606, "12 V")
+    # A frame with round corners around a sentence is to be read.
+    canvas.roundRect(60, 440, 420, 40, 8)
+    canvas.drawString(
+        70, 456, "Note: write every answer as a whole sentence, with the reason that you have for it."
+    )
+    for height in (380, 360, 340):
+        canvas.line(60, height, 200, height)
+    for left in (60, 130, 200):
+        canvas.line(left, 340, left, 380)
+    for left, height, text in ((70, 366, "first"), (140, 366, "second"), (70, 346, "21"), (140, 346, "23")):
+        canvas.drawString(left, height, text)
+    canvas.save()
+
+
+def test_a_figure_that_a_pdf_draws_is_cut_out_with_its_labels(tmp_path: Path) -> None:
+    draw_pdf(tmp_path / "paper.pdf")
+    parsed = parse_document(tmp_path / "paper.pdf", IngestOptions())
+    first, second, third = parsed.questions
+    assert [one["place"] for one in first["pictures"]] == ["stem"]
+    # The labels are seen, not read.
+    assert first["answer"] == ["2 A"]
+    assert first["stem"] == "The figure below shows a circuit. What is the current in R7?\n[picture:1]"
+    assert "needs_figure" not in first["parse_notes"]
+    (row,) = parsed.pictures
+    assert row["picture_kind"] == "page"
+    left, top, right, bottom = row["box"]
+    assert left <= 1000 * 120 / 595 and right >= 1000 * 300 / 595
+    assert top <= 1000 * (842 - 714) / 842 and bottom >= 1000 * (842 - 606) / 842
+    assert (second["pictures"], third["pictures"]) == (None, None)
+    assert "whole sentence" in second["stem"] and "21" in third["stem"]
+
+
+def write_chunk(kind: bytes, data: bytes) -> bytes:
+    body = kind + data
+    return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+
+def write_png(width: int, height: int, depth: int, colour: int, rows: bytes) -> bytes:
+    """A PNG of any depth, which Pillow itself does not write."""
+    head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)
+    chunks = [(b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(write_chunk(kind, data) for kind, data in chunks)
+
+
+def test_sixteen_bits_of_colour_and_pictures_that_move_become_one_of_eight_bits() -> None:
+    # 40 × 30 pixels, the left half red, in sixteen bits a colour.
+    line = struct.pack(">3H", 65_535, 0, 0) * 20 + struct.pack(">3H", 65_535, 65_535, 65_535) * 20
+    normal = normalise_picture(write_png(40, 30, 16, 2, (b"\0" + line) * 30))
+    assert normal is not None
+    image = Image.open(io.BytesIO(normal.data))
+    assert (image.mode, image.getpixel((5, 5)), image.getpixel((35, 5))) == (
+        "RGB",
+        (255, 0, 0),
+        (255, 255, 255),
+    )
+    for form in ("GIF", "WEBP", "PNG", "TIFF"):
+        moving = save(draw("first"), form, save_all=True, append_images=[draw("second"), draw("third")])
+        kept, still = normalise_picture(moving), normalise_picture(save(draw("first"), form))
+        assert kept is not None and still is not None
+        shown, alone = (Image.open(io.BytesIO(one.data)) for one in (kept, still))
+        assert getattr(shown, "n_frames", 1) == 1
+        assert ImageChops.difference(shown.convert("L"), alone.convert("L")).getextrema()[1] < 40
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(save(draw("cut off"), "JPEG")[:200], id="cut off"),
+        pytest.param(b"\x89PNG\r\n\x1a\n" + b"\0" * 400, id="no chunks"),
+        pytest.param(write_png(4_000, 4_000, 8, 2, b"\0" * 64), id="says more than it holds"),
+        pytest.param(
+            save(draw("notes")).replace(b"IDAT", b"IDAT", 1)[:33]
+            + write_chunk(b"zTXt", b"note\0\0" + zlib.compress(b"a" * 80_000_000))
+            + save(draw("notes"))[33:],
+            id="a note that unpacks to 80 MB",
+        ),
+        pytest.param(b"\x01\x00\x00\x00" + b"\0" * 36 + b" EMF" + b"\xff" * 60, id="a damaged EMF"),
+        pytest.param(b"", id="nothing"),
+    ],
+)
+def test_what_is_no_whole_picture_is_refused_with_a_reason(data: bytes) -> None:
+    with pytest.raises(UnreadablePictureError, match=r"damaged|no picture|unpacks|could not be converted"):
+        normalise_picture(data)
+
+
+def test_sixty_million_pixels_with_transparency_fit_into_the_memory_of_a_reader() -> None:
+    limit = IngestOptions().memory_limit_mb * 2**20
+    code = (
+        "import io, resource\n"
+        f"resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))\n"
+        "from PIL import Image\n"
+        "from tasks.ingest.readers.picture_form import normalise_picture\n"
+        "image = Image.new('RGBA', (10_000, 5_990), (0, 0, 0, 0))\n"
+        "image.paste((200, 0, 0, 255), (2_000, 1_000, 8_000, 5_000))\n"
+        "out = io.BytesIO()\n"
+        "image.save(out, 'PNG', compress_level=1)\n"
+        "image.close()\n"
+        "normal = normalise_picture(out.getvalue())\n"
+        "print(normal.width, normal.height)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["2000", "1198"]

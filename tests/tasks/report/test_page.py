@@ -97,7 +97,7 @@ def test_the_page_opens_with_the_latest_month_zero_shot_in_order_of_rank(
     assert cells[4] == "100.00"
     assert cells[5] == f"{best['rank_low']}–{best['rank_high']}"
     assert cells[6] == best["rank_group"] == "A"
-    assert f"与另外 {best['rank_high'] - best['rank_low']} 个模型无法区分" in cells[10]
+    assert f"与另外 {best['rank_high'] - best['rank_low']} 个模型无法区分" in cells[8]
 
 
 def test_neighbours_that_cannot_be_told_apart_are_said_to_be_so(

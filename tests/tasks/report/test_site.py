@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -244,4 +245,33 @@ def test_a_candidate_and_a_comparison_are_what_their_address_names(
     assert "Choose at least two" in page.locator("#pairs").inner_text()
     page.get_by_label("Add a candidate").select_option(index=1)
     assert page.locator("#chosen li").count() == 2 and "models=" in page.url and noticed == []
+    page.close()
+
+
+@needs_browser[0]
+@needs_browser[1]
+def test_the_board_fits_a_page_of_1400_pixels_and_every_score_opens_its_answers(
+    site: Path, browser: Browser, tmp_path: Path
+) -> None:
+    served = tmp_path / "served"
+    shutil.copytree(site, served)
+    for name in ("index.html", "candidate.html"):
+        text = (served / name).read_text("utf-8")
+        # As the desk serves it.
+        (served / name).write_text(text.replace("<html ", '<html data-answers="/answers-of" ', 1), "utf-8")
+    page, noticed = open_page(browser, served / "index.html", "#lang=en")
+    assert noticed == []
+    cut = "(() => { const room = document.querySelector('.scroll.wide'); return room.scrollWidth - room.clientWidth; })()"
+    assert page.evaluate(cut) == 0
+    # S, equated score and R; the disciplines come with all columns.
+    shown = page.locator("#board tbody tr").first.locator("a.answers:visible")
+    assert shown.count() == 3
+    page.locator("#columns").check()
+    assert page.evaluate(cut) > 0
+    assert shown.count() > 3
+    assert "columns=all" in page.url
+    page.locator("#board tbody tr").first.locator("th a").click()
+    page.wait_for_selector("table.sortable a.answers")
+    months = page.locator("table.sortable", has=page.locator("th", has_text="Equated")).first
+    assert months.locator("tbody tr").last.locator("a.answers").count() == 3
     page.close()

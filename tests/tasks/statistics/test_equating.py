@@ -9,7 +9,7 @@ from schemas.errors import UsageError
 from tasks.statistics.items import GradedRows, compute_equated, fit_graded_response
 from tasks.statistics.items.equating import compute_bounds
 from tests.benchmarks.guessed_seasons import Answers, Rules, draw_answers
-from tests.benchmarks.validity_equating import Scales, arrange_season, equate_seasons
+from tests.benchmarks.validity_equating import Scales, arrange_season, equate_seasons, list_form
 
 RULES = Rules(candidates=24, seasons=3, questions=240, disciplines=3, harder=0.4)
 
@@ -44,6 +44,19 @@ def test_seasons_that_get_harder_are_put_on_the_first_ones_scale(drawn: Answers,
 
 def test_in_the_first_season_the_equated_score_is_s(found: Scales) -> None:
     assert found.score[:, 0] == pytest.approx(found.own_score[:, 0], abs=0.05)
+
+
+def test_on_the_published_questions_scores_are_those_of_the_draws_that_they_were_published_of(
+    drawn: Answers,
+) -> None:
+    # A question at its best numbers is another one: its scores were .1 to .3 points higher.
+    rows = rows_of(drawn)
+    fit = fit_graded_response(rows)
+    weights = np.full(rows.discipline_count, 1.0 / rows.discipline_count)
+
+    on_form = compute_equated(rows, fit, weights, form=list_form(rows, fit))
+
+    assert on_form.score == pytest.approx(compute_equated(rows, fit, weights).score, abs=0.1)
 
 
 def test_errors_grow_with_every_link(found: Scales) -> None:

@@ -177,12 +177,13 @@ def test_abilities_of_a_known_test_are_those_of_the_likelihood_itself(floor: flo
         difficulty_se=np.full(5, 1e-3),
         log_discrimination=np.log(a),
         log_discrimination_se=np.full(5, 1e-3),
+        correlation=np.zeros(5),
         edition=np.zeros(5, dtype=np.int64),
         shared=np.zeros((1, 1, 1)),
     )
     scale = Scale(np.zeros((1, 1)), np.full((1, 1), floor), 0.0)
 
-    fit = fit_graded_response(rows, known=known, scale=scale, draws=300)
+    fit = fit_graded_response(rows, known=known, scale=scale, draws=1_200)
 
     # The population's mean and spread are estimated from those 1,000, with errors of some .05.
     variance = fit.ability.var() + np.mean(fit.ability_sd**2)
@@ -199,6 +200,43 @@ def test_abilities_of_a_known_test_are_those_of_the_likelihood_itself(floor: flo
         mine = of_person == pattern
         assert fit.ability[mine, 0].mean() == pytest.approx(expected[pattern], abs=0.06), pattern
         assert np.sqrt(np.mean(fit.ability_sd[mine, 0] ** 2)) == pytest.approx(spread[pattern], rel=0.06)
+
+
+def test_a_known_question_that_nobody_answers_is_drawn_as_it_was_published() -> None:
+    rows = make_lsat(LSAT7)
+    rows = replace(
+        rows,
+        question_discipline=np.zeros(6, dtype=np.int64),
+        question_home=np.zeros(6, dtype=np.int64),
+        question_cluster=np.arange(6),
+        question_format=np.zeros(6, dtype=np.int64),
+    )
+    a, b = np.array([*LSAT7_SLOPE, 1.2]), np.array([*(-np.array(LSAT7_INTERCEPT) / LSAT7_SLOPE), 0.5])
+    known = KnownQuestions(
+        is_known=np.ones(6, dtype=bool),
+        difficulty=b,
+        difficulty_se=np.array([*np.full(5, 1e-3), 0.4]),
+        log_discrimination=np.log(a),
+        log_discrimination_se=np.array([*np.full(5, 1e-3), 0.25]),
+        correlation=np.array([*np.zeros(5), 0.8]),
+        edition=np.zeros(6, dtype=np.int64),
+        shared=np.zeros((1, 1, 1)),
+    )
+
+    found = fit_graded_response(
+        rows, known=known, scale=Scale(np.zeros((1, 1)), np.zeros((1, 1)), 0.0), draws=800
+    )
+
+    drawn_b, drawn_a = found.draws.difficulty[:, 5], found.draws.log_discrimination[:, 5]
+    assert (drawn_b.mean(), drawn_b.std()) == pytest.approx((0.5, 0.4), abs=0.08)
+    assert (drawn_a.mean(), drawn_a.std()) == pytest.approx((np.log(1.2), 0.25), abs=0.05)
+    assert np.corrcoef(drawn_b, drawn_a)[0, 1] == pytest.approx(0.8, abs=0.08)
+
+
+def test_errors_of_one_question_go_together_as_in_the_draws(fit: GradedFit) -> None:
+    for question in (0, 70, 170):
+        both = np.corrcoef(fit.draws.difficulty[:, question], fit.draws.log_discrimination[:, question])[0, 1]
+        assert fit.correlation[question] == pytest.approx(both, abs=1e-6)
 
 
 def _tell(pattern: np.ndarray, ability: np.ndarray, a: np.ndarray, b: np.ndarray, floor: float) -> np.ndarray:
@@ -300,6 +338,7 @@ def know(fit: GradedFit, places: np.ndarray) -> KnownQuestions:
         difficulty_se=fit.difficulty_se[old],
         log_discrimination=np.log(fit.discrimination[old]),
         log_discrimination_se=(fit.discrimination_se / fit.discrimination)[old],
+        correlation=fit.correlation[old],
         edition=np.zeros(len(places), dtype=np.int64),
         shared=np.zeros((3, 1, 1)),
     )

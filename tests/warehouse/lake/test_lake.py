@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import json
 import sqlite3
 import subprocess
@@ -29,6 +30,16 @@ from warehouse.lake import Batch, Lake, Landing, attach, open_lake, store
 from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
 from warehouse.lake.files.object_store import create_s3_secret
 from warehouse.lake.reading.queries import read_queries
+
+
+def test_no_variable_is_a_table_and_no_signal_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    # DuckDB looks for a variable of an unknown table's name in our frames, and forgets what a signal raises in there.
+    looks = []
+    strangers = pl.DataFrame({"a": [1]})
+    monkeypatch.setattr(inspect, "currentframe", lambda: looks.append(strangers))
+    with connect_duckdb() as connection, pytest.raises(duckdb.CatalogException, match="strangers"):
+        connection.execute("SELECT * FROM strangers")
+    assert looks == []
 
 
 def test_every_table_exists_from_the_first_day_with_its_comments(lake: Lake) -> None:

@@ -87,11 +87,16 @@ def watch_files(engine: Engine, files: Sequence[WatchedFile]) -> None:
             file.watch.begin()
         record.info[_WATCHED] = tuple(files)
 
+    def close(_connection: Any, record: Any) -> None:
+        for file in record.info.pop(_WATCHED, ()):
+            file.watch.end()
+
     def end(_engine: Engine) -> None:
         for file in files:
             file.watch.close()
 
     event.listen(engine, "connect", begin)
+    event.listen(engine, "close", close)
     event.listen(engine, "engine_disposed", end)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from contextlib import suppress
@@ -11,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Engine, create_engine, event, make_url
 
-from schemas.errors import StoreError
+from schemas.errors import StoreError, is_interruption
 from warehouse.ledger.engine.commits import WatchedFile, watch_files
 from warehouse.ledger.engine.sides import EXAM_SCHEMA, find_ledger_file, is_exam_file
 from warehouse.stores.away import CONNECT_TIMEOUT_S
@@ -41,6 +42,8 @@ def create_ledger_engine(url: str, *, attached: Path | None = None, busy_s: floa
         if attached is not None:
             event.listen(engine, "connect", partial(_attach_exam, attached))
         watch_files(engine, _list_watched(url, attached))
+        # Ctrl-C while a connection is being closed is an interruption, and not a fault with a traceback.
+        logging.getLogger("sqlalchemy.pool.impl.QueuePool").addFilter(_is_fault)
         return engine
     if address.get_backend_name() == "postgresql":
         address = address.set(drivername="postgresql+psycopg")
@@ -58,6 +61,11 @@ def create_ledger_engine(url: str, *, attached: Path | None = None, busy_s: floa
     raise StoreError(
         f"The ledger cannot live on {address.get_backend_name()!r}: use sqlite:///… or postgresql://…."
     )
+
+
+def _is_fault(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return error is None or not is_interruption(error)
 
 
 def _prepare_postgresql(busy_s: float, connection: Any, _record: Any) -> None:

@@ -163,6 +163,7 @@ log_keys = make_table(trust.LogKey)
 signed_heads = make_table(trust.SignedHead)
 approvals = make_table(trust.Approval)
 edition_roots = make_table(trust.EditionRoot)
+stage_leaves = make_table(trust.StageLeaves)
 erasures = make_table(trust.Erasure)
 erased_answers = make_table(trust.ErasedAnswer)
 

@@ -18,11 +18,13 @@ from warehouse.ledger.engine.logs.public_log import read_public_entries
 from warehouse.ledger.engine.rows import iter_rows, read_row, read_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import allocations, run_seals, runs, sessions, set_proofs, sets
+from warehouse.ledger.trust.stages import close_units
 
 
 def write_run_seal(connection: Connection, seal: RunSeal) -> None:
     """Keep what a run was committed to with, in the place of what was kept for it before."""
     replace_rows(connection, run_seals, [seal.as_values()])
+    close_units(connection, "draws", [(seal.run_id,)])
 
 
 def read_run_seal(connection: Connection, run_id: str) -> RunSeal | None:
@@ -37,6 +39,7 @@ def write_set_proofs(connection: Connection, proofs: Iterable[SetProof]) -> None
     """Keep the proofs of sets, in the place of those that a killed planner left."""
     if rows := [proof.as_values() for proof in proofs]:
         replace_rows(connection, set_proofs, rows)
+        close_units(connection, "set_proofs", [(str(row["set_id"]),) for row in rows])
 
 
 def list_proved_sets(connection: Connection, set_ids: Iterable[str]) -> set[str]:

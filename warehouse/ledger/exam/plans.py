@@ -25,6 +25,7 @@ from warehouse.ledger.engine.tables import (
     set_numbers,
     sets,
 )
+from warehouse.ledger.trust.stages import close_units
 
 _EXPOSURE_COLUMNS: Final = ["organisation", "lineage_uuid", "set_id", "exposed_at"]
 
@@ -225,6 +226,7 @@ def write_claim(
 
     A lineage met before `rested_before` may return; one met since violates the primary key (ConflictError).
     """
+    touched = _list_touched(connection, organisation, set_id)
     for table, key, met_at, found in (
         (exposures, exposures.c.lineage_uuid, exposures.c.exposed_at, _lineages_of(set_id)),
         (set_claims, set_claims.c.set_id, set_claims.c.claimed_at, [set_id]),
@@ -238,6 +240,7 @@ def write_claim(
             organisation=organisation, set_id=set_id, run_id=run_id, is_reference=False, claimed_at=at
         )
     )
+    _close_claims(connection, organisation, set_id, touched)
 
 
 def write_reference_claim(
@@ -247,6 +250,7 @@ def write_reference_claim(
 
     A set that it had met before, it has now met again.
     """
+    touched = _list_touched(connection, organisation, set_id)
     dialect = connection.dialect.name
     met = insert_into(dialect, exposures).from_select(_EXPOSURE_COLUMNS, _expose(organisation, set_id, at))
     keys = [exposures.c.organisation, exposures.c.lineage_uuid]
@@ -256,6 +260,20 @@ def write_reference_claim(
     )
     keys = [set_claims.c.organisation, set_claims.c.set_id]
     connection.execute(claim.on_conflict_do_update(index_elements=keys, set_={"claimed_at": at}))
+    _close_claims(connection, organisation, set_id, touched)
+
+
+def _list_touched(connection: Connection, organisation: str, set_id: str) -> set[str]:
+    """The sets in which the organisation first met lineages of this one."""
+    query = select(exposures.c.set_id).where(
+        exposures.c.organisation == organisation, exposures.c.lineage_uuid.in_(_lineages_of(set_id))
+    )
+    return {str(found) for found in connection.execute(query.distinct()).scalars()}
+
+
+def _close_claims(connection: Connection, organisation: str, set_id: str, touched: set[str]) -> None:
+    close_units(connection, "set_claims", [(organisation, set_id)])
+    close_units(connection, "exposures", [(organisation, name) for name in sorted({*touched, set_id})])
 
 
 def _lineages_of(set_id: str) -> Select[Any]:

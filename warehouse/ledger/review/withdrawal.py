@@ -17,6 +17,7 @@ from warehouse.ledger.engine.tables import (
     reviews,
 )
 from warehouse.ledger.review.assigning import read_batch
+from warehouse.ledger.trust.stages import close_units
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ def delete_work(connection: Connection, work: BatchedDocument) -> None:
                 table.c.batch_id == work.batch_id, table.c.question_uuid.in_(work.question_uuids)
             )
         )
+    for stage in ("review_texts", "review_gold"):
+        close_units(connection, stage, [(work.batch_id,)])
     left = connection.scalar(
         select(func.count()).select_from(review_questions).where(review_questions.c.batch_id == work.batch_id)
     )

@@ -22,8 +22,14 @@ from . import sealed_state as sealed_state
 # Entries of the audit log that fix the state that was written with them, by its digest (`digests.py`).
 from . import seals as seals
 
+# The signed state of each stage: what a unit of it holds, closed in the audit log.
+from . import stages as stages
+
 # Users: people with a role, and candidates with the organisation that owns them.
 from . import users as users
+
+# What the ledger holds of one answer on the way from its star back to the paper, with the entries that fix it.
+from . import walks as walks
 
 # Who is signed in at the web desk.
 from . import web_sessions as web_sessions
@@ -37,6 +43,8 @@ __all__ = [
     "organisations",
     "sealed_state",
     "seals",
+    "stages",
     "users",
+    "walks",
     "web_sessions",
 ]

@@ -12,6 +12,7 @@ from sqlalchemy import insert, select
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import edition_roots, sessions
+from warehouse.ledger.trust.stages import close_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,7 @@ def keep_root(connection: Connection, edition_id: str, root_hash: str) -> None:
         connection.execute(
             insert(edition_roots).values(edition_id=edition_id, root_hash=root_hash, kept_at=now_text())
         )
+    close_units(connection, "editions", [(edition_id,)])
 
 
 def read_roots(connection: Connection) -> dict[str, str]:

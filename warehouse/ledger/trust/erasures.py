@@ -32,6 +32,7 @@ from warehouse.ledger.engine.tables import (
     sessions,
     users,
 )
+from warehouse.ledger.trust.stages import close_units
 
 ERASE: Final = "erase_answers"
 _ANSWERS: Final = ("submit", "submit_and_next")
@@ -210,17 +211,17 @@ def erase_replies_of_units(connection: Connection, units: Sequence[str]) -> int:
         count += connection.execute(
             erased.where(llm_calls.c.unit.in_(names), llm_calls.c.reply.is_not(None))
         ).rowcount
+        close_units(connection, "calls", [(name,) for name in names])
     return count
 
 
 def erase_replies_of_runs(connection: Connection, prefixes: Sequence[str]) -> None:
     """Erase the replies to all calls of runs whose names begin so."""
     for prefix in prefixes:
-        connection.execute(
-            update(llm_calls)
-            .where(llm_calls.c.run_id.startswith(prefix, autoescape=True), llm_calls.c.reply.is_not(None))
-            .values(reply=null())
-        )
+        is_meant = llm_calls.c.run_id.startswith(prefix, autoescape=True) & llm_calls.c.reply.is_not(None)
+        units = connection.execute(select(llm_calls.c.unit).where(is_meant).distinct()).scalars().all()
+        connection.execute(update(llm_calls).where(is_meant).values(reply=null()))
+        close_units(connection, "calls", [(str(unit),) for unit in units if unit is not None])
 
 
 def count_erased(connection: Connection, erasure_id: str, statuses: Sequence[str]) -> dict[str, int]:

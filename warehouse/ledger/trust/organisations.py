@@ -19,6 +19,7 @@ from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.rows import read_rows
 from warehouse.ledger.engine.tables import organisations
 from warehouse.ledger.trust.seals import seal_organisation
+from warehouse.ledger.trust.stages import close_units
 
 # Simulated organisations have keys of their own: simulated runs take nothing from real ones.
 SIMULATED_PREFIX: Final = "sim:"
@@ -85,6 +86,10 @@ def register_organisations(
             .where((organisations.c.organisation == key) | (organisations.c.same_as == key))
             .values(same_as=target)
         )
+    touched = {*names, *meant, *meant.values()}
+    pointing = select(organisations.c.organisation).where(organisations.c.same_as.in_(touched))
+    touched.update(str(key) for key in connection.execute(pointing).scalars())
+    close_units(connection, "organisations", [(key,) for key in sorted(touched)])
 
 
 def lock_organisations(connection: Connection, keys: Iterable[str]) -> None:

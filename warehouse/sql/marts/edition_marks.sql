@@ -1,7 +1,8 @@
 -- What is to be known of an edition wherever a number of it stands?
 -- One row per name by which rows say what they rest on: an edition; the last edition of a run (`run ` and its name); all last editions of a
 -- month or of every month (`every`), repetitions left out, followed by whether they are simulated. marks is a text for reading, null where
--- nothing is to be known: `simulated`, `provisional`, `overridden GATE` for each gate that was shut when it was published.
+-- nothing is to be known: `simulated`, `provisional`, `overridden GATE` for each gate that was shut when it was published, `text only` or
+-- `with pictures` where questions with pictures were asked (`picture_scope`).
 WITH marked AS (
     SELECT
         edition_id,
@@ -12,6 +13,7 @@ WITH marked AS (
         list_concat(
             CASE WHEN is_simulated THEN ['simulated'] ELSE [] END,
             CASE WHEN is_provisional THEN ['provisional'] ELSE [] END,
+            CASE WHEN picture_scope IS NOT NULL THEN [if(picture_scope = 'pictures', 'with pictures', 'text only')] ELSE [] END,
             list_transform(coalesce(overridden_gates, []), lambda gate: 'overridden ' || gate)
         ) AS marks
     FROM editions

@@ -114,6 +114,7 @@ SELECT
     e.bank_version,
     e.is_provisional,
     e.provisional_because,
+    e.picture_scope,
     e.control_count,
     e.control_wrong_count,
     e.control_gap,

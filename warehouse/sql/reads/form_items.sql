@@ -9,7 +9,9 @@ SELECT
     passage,
     difficulty,
     difficulty_se,
-    discrimination
+    discrimination,
+    discrimination_se,
+    error_correlation
 FROM edition_items
 WHERE edition_id = $edition_id AND is_on_form
 ORDER BY question_uuid

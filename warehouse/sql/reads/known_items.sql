@@ -7,7 +7,8 @@ SELECT
     i.difficulty,
     i.difficulty_se,
     i.discrimination,
-    i.discrimination_se
+    i.discrimination_se,
+    i.error_correlation
 FROM edition_items AS i
 JOIN editions AS e ON e.edition_id = i.edition_id
 WHERE i.question_uuid IN (SELECT unnest($question_uuids)) AND i.edition_id IN (SELECT unnest($edition_ids))

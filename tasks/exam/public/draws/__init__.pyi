@@ -13,12 +13,16 @@ from .disclosing import disclose_closed_runs as disclose_closed_runs
 # Why closed runs cannot be disclosed: a sentence for each, with its name and the way out; nothing is written.
 from .disclosing import find_refused_runs as find_refused_runs
 
+# The root of a set from its items as they are published.
+from .sealing import compute_set_root as compute_set_root
+
 # Add the entries of a run that is planned now: its commitment, unless it is public already, and its draw.
 from .sealing import write_draw as write_draw
 
 __all__ = [
     "add_share",
     "commit_run",
+    "compute_set_root",
     "disclose_closed_runs",
     "draw_run",
     "find_refused_runs",

@@ -71,6 +71,7 @@ def check_public_log(ledger: Ledger, settings: Settings) -> PublicLogReport:
                 LogFinding("public_file_cut", "log.jsonl", f"a head was signed at entry {last_signed}")
             )
         findings += _check_sessions(connection)
+        findings += _check_stages(connection)
     return PublicLogReport(lines.count, lines.file_count, len(heads), tuple(findings))
 
 
@@ -240,4 +241,20 @@ def _check_sessions(connection: Connection) -> Iterator[LogFinding]:
         if compute_answers_root(session.session_id, hashes) != step.body["answers_root"]:
             yield LogFinding(
                 "published_answers_changed", where, "its answers are not those of its closing", step.number
+            )
+
+
+def _check_stages(connection: Connection) -> Iterator[LogFinding]:
+    """Whether the audit log still has the entry up to which an edition rests on closed stages."""
+    for entry in public_log.list_public_entries(connection, ("edition",)):
+        told = entry.body.get("stages")
+        if told is None:
+            continue
+        found = access.read_entry(connection, int(told["entry"]))
+        if found is None or found.entry_hash != told["hash"]:
+            yield LogFinding(
+                "edition_stages_differ",
+                f"edition {entry.body['edition']}",
+                f"the stages that it rests on were closed up to entry {told['entry']}, and the audit log has another there",
+                int(told["entry"]),
             )

@@ -13,6 +13,7 @@ from tasks.review.channels.workbook.layout import list_inputs
 from tasks.review.words import Language, list_words
 
 CARD = "card"
+PICTURES = "pictures"
 CHOICES = ("decision", "reject_reason")
 # Keys that choose without the mouse; the reasons are numbered.
 _HOTKEYS = {"accept": "a", "edit": "e", "reject": "r"}
@@ -33,11 +34,13 @@ _HINTS: dict[Language, dict[str, str]] = {
 }
 
 
-def render_config(language: Language) -> str:
+def render_config(language: Language, *, has_pictures: bool = False) -> str:
     """The labelling configuration (XML) of a project whose tasks are questions to review."""
     hints = _HINTS[language]
     root = etree.Element("View")
     etree.SubElement(root, "Text", name=CARD, value=f"${CARD}", style=_STYLE, granularity="word")
+    if has_pictures:
+        etree.SubElement(root, "HyperText", name=PICTURES, value=f"${PICTURES}")
     etree.SubElement(root, "Header", value=hints["decision"])
     words = list_words("decisions", language)
     decision = etree.SubElement(

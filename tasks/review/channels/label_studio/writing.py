@@ -13,7 +13,8 @@ from typing import Any
 from schemas.errors import UsageError
 from tasks.review.batch import list_open_batches
 from tasks.review.channels.label_studio.identity import TaskIdentity
-from tasks.review.channels.label_studio.layout import CARD, CHOICES, render_config
+from tasks.review.channels.label_studio.layout import CARD, CHOICES, PICTURES, render_config
+from tasks.review.channels.pictures import render_pictures
 from tasks.review.channels.workbook.card import render_card
 from tasks.review.channels.workbook.cells import render_input_cells
 from tasks.review.channels.workbook.identity import compute_digest, compute_given_digest, compute_shown_digest
@@ -32,6 +33,7 @@ def export_label_studio(
     *,
     language: Language | None = None,
     together: bool = False,
+    archive: Path | None = None,
 ) -> list[Path]:
     """Write the tasks of a batch, or of every open one; returns the paths.
 
@@ -43,6 +45,7 @@ def export_label_studio(
         batch_id: the batch; null takes every open one.
         language: of cards and configuration; null takes that of most of somebody's questions.
         together: one file per batch for a project in which all work, instead of one file per annotator.
+        archive: where pictures are read from; null shows none.
 
     Raises:
         UsageError: there is no such batch, or it holds no work.
@@ -51,6 +54,17 @@ def export_label_studio(
     names = [batch_id] if batch_id else [batch.batch_id for batch in list_open_batches(ledger)]
     paths: list[Path] = []
     languages: set[Language] = set()
+    has_pictures = False
+    written: list[tuple[Path, list[dict[str, Any]]]] = []
+
+    def render(batch: str, annotator: str, role: str, chosen: Language, one: WorkItem) -> dict[str, Any]:
+        nonlocal has_pictures
+        task = render_task(batch, annotator, role, chosen, one)
+        if archive is not None and (shown := render_pictures(one.item.content, archive, chosen)):
+            task["data"][PICTURES] = shown
+            has_pictures = True
+        return task
+
     for name in names:
         people = list_people(ledger, name)
         if not people:
@@ -62,15 +76,20 @@ def export_label_studio(
             languages.add(chosen)
             if together and role == "reviewer":
                 shared |= {
-                    ("", uuid): render_task(name, "", role, chosen, WorkItem(one.item, None))
+                    ("", uuid): render(name, "", role, chosen, WorkItem(one.item, None))
                     for uuid, one in work.items()
                 }
                 continue
-            tasks = [render_task(name, annotator, role, chosen, one) for one in _order(work.values())]
-            paths.append(_write(folder / _name_file(name, annotator, role), tasks))
+            tasks = [render(name, annotator, role, chosen, one) for one in _order(work.values())]
+            written.append((folder / _name_file(name, annotator, role), tasks))
         if shared:
-            paths.append(_write(folder / f"label-studio-{name}.json", list(shared.values())))
-    return [*paths, *(_write_config(folder, one) for one in sorted(languages))]
+            written.append((folder / f"label-studio-{name}.json", list(shared.values())))
+    for path, tasks in written:
+        for task in tasks if has_pictures else ():
+            # The configuration shows them: every task of its project says whether it has any.
+            task["data"].setdefault(PICTURES, "")
+        paths.append(_write(path, tasks))
+    return [*paths, *(_write_config(folder, one, has_pictures=has_pictures) for one in sorted(languages))]
 
 
 def render_task(
@@ -144,7 +163,7 @@ def _write(path: Path, tasks: Sequence[Mapping[str, Any]]) -> Path:
     return partial.replace(path)
 
 
-def _write_config(folder: Path, language: Language) -> Path:
+def _write_config(folder: Path, language: Language, *, has_pictures: bool) -> Path:
     path = folder / f"label-studio-config-{language}.xml"
-    path.write_text(render_config(language), encoding="utf-8")
+    path.write_text(render_config(language, has_pictures=has_pictures), encoding="utf-8")
     return path

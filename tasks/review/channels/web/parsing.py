@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tasks.questions import QuestionContent
@@ -12,7 +12,7 @@ _TEXTS = ("decision", "reject_reason", "comment")
 
 
 def parse_decision(
-    sent: Mapping[str, Any], question_uuid: str, content: QuestionContent
+    sent: Mapping[str, Any], question_uuid: str, content: QuestionContent, notes: Collection[str] = ()
 ) -> tuple[GivenDecision | None, Sequence[Fault]]:
     """The decision, or the faults that keep it from being one.
 
@@ -21,6 +21,7 @@ def parse_decision(
             a page sends unchanged is no correction.
         question_uuid: the question it is about.
         content: the question as it was shown.
+        notes: what reading its paper doubted.
     """
     if faults := [
         Fault(name, "it must be text") for name in _TEXTS if not isinstance(sent.get(name), str | None)
@@ -37,6 +38,8 @@ def parse_decision(
         for name in EDITABLE_FIELDS
         if name in corrected and corrected[name] != there[name]
     }
+    if corrected.get("pictures"):
+        changed["pictures"] = corrected["pictures"]
     given = GivenDecision(
         question_uuid,
         sent.get("decision") or "",
@@ -44,5 +47,5 @@ def parse_decision(
         (sent.get("comment") or "").strip() or None,
         Edit.from_row(changed) if sent.get("decision") == "edit" or changed else None,
     )
-    faults = find_faults(content, given)
+    faults = find_faults(content, given, notes)
     return (None, faults) if faults else (given, [])

@@ -55,7 +55,7 @@ def parse_texts(texts: Mapping[str, str], item: Item) -> tuple[GivenDecision | N
     if faults:
         return None, faults
     given = GivenDecision(item.question_uuid, decision, reason, texts["comment"] or None, edit)
-    faults = [_find_cell(fault) for fault in find_faults(item.content, given)]
+    faults = [_find_cell(fault) for fault in find_faults(item.content, given, item.notes)]
     return (None, faults) if faults else (given, [])
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from schemas.errors import UsageError
 from schemas.ledger.review import GuidelineVersion
 from tasks.review.batch import list_open_batches, read_batch
+from tasks.review.channels.pictures import write_picture_sheet
 from tasks.review.channels.workbook import layout
 from tasks.review.channels.workbook.card import (
     CardParagraph,
@@ -41,20 +42,27 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import guidelines
 
 
-def export_open_batches(ledger: Ledger, folder: Path, *, language: Language | None = None) -> list[Path]:
+def export_open_batches(
+    ledger: Ledger, folder: Path, *, language: Language | None = None, archive: Path | None = None
+) -> list[Path]:
     """Write the workbooks of every open batch into `folder`; returns their paths.
 
-    A batch is open while it still takes decisions.
+    A batch is open while it still takes decisions. Pictures are read from `archive`; null shows none.
     """
     return [
         path
         for batch in list_open_batches(ledger)
-        for path in export_batch(ledger, batch.batch_id, folder, language=language)
+        for path in export_batch(ledger, batch.batch_id, folder, language=language, archive=archive)
     ]
 
 
 def export_batch(
-    ledger: Ledger, batch_id: str, folder: Path, *, language: Language | None = None
+    ledger: Ledger,
+    batch_id: str,
+    folder: Path,
+    *,
+    language: Language | None = None,
+    archive: Path | None = None,
 ) -> list[Path]:
     """Write one workbook per annotator and role of the batch into `folder`; returns their paths.
 
@@ -67,7 +75,7 @@ def export_batch(
     paths = []
     for annotator, role in list_people(ledger, batch_id):
         path = folder / name_workbook(batch_id, annotator, role)
-        export_workbook(ledger, batch_id, annotator, path, role=role, language=language)
+        export_workbook(ledger, batch_id, annotator, path, role=role, language=language, archive=archive)
         paths.append(path)
     return paths
 
@@ -88,6 +96,7 @@ def export_workbook(
     *,
     role: str = "reviewer",
     language: Language | None = None,
+    archive: Path | None = None,
 ) -> None:
     """Write the workbook of one annotator, in their language.
 
@@ -105,7 +114,7 @@ def export_workbook(
     with ledger.read() as connection:
         versions = guidelines.read_versions(connection)
     partial = path.with_name(path.name + ".part")
-    _write_workbook(partial, batch_id, annotator, role, chosen, work, versions)
+    _write_workbook(partial, (batch_id, annotator, role), chosen, work, versions, archive)
     partial.replace(path)
 
 
@@ -120,15 +129,15 @@ class _Row:
 
 def _write_workbook(
     path: Path,
-    batch_id: str,
-    annotator: str,
-    role: str,
+    whose: tuple[str, str, str],
     language: Language,
     work: Mapping[str, WorkItem],
     versions: Sequence[GuidelineVersion],
+    archive: Path | None,
 ) -> None:
     from xlsxwriter import Workbook
 
+    batch_id, annotator, role = whose
     columns = layout.list_columns(language)
     book = Workbook(str(path), {"strings_to_formulas": False, "strings_to_urls": False})
     sheet = book.add_worksheet(layout.SHEET)
@@ -147,6 +156,8 @@ def _write_workbook(
     write_guide(book, formats, language, batch_id, annotator, versions)
     write_formulas(book, formats, language, [row.one.item for row in rows])
     add_lists(book, language)
+    if archive is not None:
+        write_picture_sheet(book, [row.one.item for row in rows], archive, language)
     identity = Identity(
         batch_id,
         annotator,

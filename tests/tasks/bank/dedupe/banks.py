@@ -11,7 +11,7 @@ from tasks.bank.dedupe.publish import BankBuild
 from tasks.bank.dedupe.signatures import BANDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -54,6 +54,9 @@ class MemoryBank:
         found = self.signatures.filter(pl.col("bands").is_not_null())
         values = found["bands"].explode().to_numpy() if found.height else np.empty(0)
         return found.select(KEY), values.astype(np.uint32).reshape(-1, BANDS)
+
+    def find_looks(self, sha256s: Sequence[str]) -> Mapping[str, str]:
+        return {sha256: sha256 for sha256 in sha256s}
 
     def find_forms(self, question_uuids: Sequence[str]) -> pl.DataFrame:
         return self.signatures.filter(pl.col("question_uuid").is_in(list(question_uuids))).drop(

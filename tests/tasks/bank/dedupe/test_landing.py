@@ -12,9 +12,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from PIL import ImageOps
 
 from schemas.errors import GateError, UsageError
 from schemas.settings import Settings
+from schemas.tables import get_table
 from tasks.bank import retirement
 from tasks.bank.card import read_card
 from tasks.bank.dedupe import landing
@@ -22,10 +24,13 @@ from tasks.bank.dedupe.landing import land_bank
 from tasks.bank.dedupe.publish import BankBuild, build_bank
 from tasks.bank.dedupe.semantic import land_semantic_pairs
 from tasks.bank.retirement import restore_question, retire_question
+from tasks.questions.pictures import name_picture
 from tasks.running.approvals import ApprovalNeeded, approve
 from tests.fresh import open_new_lake
 from tests.tasks.bank.augment.conftest import DECIDED, NOW, make_accepted, make_frame, make_options
 from tests.tasks.bank.kit import augment_questions
+from tests.tasks.ingest.kit import normalise_picture
+from tests.tasks.ingest.test_pictures import draw, save
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust import users
@@ -322,3 +327,44 @@ def test_a_question_is_retired_once_two_people_have_agreed_and_again_only_by_ano
     with pytest.raises(ApprovalNeeded, match="request 3"):
         retire_question(lake, rule, question, "the key is wrong")
     assert len(read_bank(lake)) == 10
+
+
+def test_the_same_picture_saved_twice_is_a_duplicate_and_another_picture_is_none(
+    lake: Lake, settings: Settings
+) -> None:
+    def ask(name: str, image: Any, hour: int, **how: Any) -> dict[str, Any]:
+        normal = normalise_picture(save(image, **how))
+        assert normal is not None
+        path = name_picture(settings.archive_dir, normal.sha256)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(normal.data)
+        row = make_accepted(
+            "Which quantity does the reading of [picture:1] stand for?",
+            pictures=[{"number": 1, "sha256": normal.sha256, "place": "stem"}],
+            decided_at=DECIDED + timedelta(hours=hour),
+        )
+        described = {
+            "sha256": normal.sha256, "document_id": row["document_id"], "media_type": normal.media_type, "size_bytes": len(normal.data),
+            "width": normal.width, "height": normal.height, "picture_kind": "image", "perceptual_hash": normal.perceptual_hash,
+        }  # fmt: skip
+        lake.land("pictures", name, get_table("pictures").frame([described]))
+        return row
+
+    drawn, other = draw("dial 7", (240, 120)), draw("ABOVE", (240, 120)).rotate(90)
+    first = ask("first", drawn, 0)
+    land_batch(lake, "b1", first)
+    assert publish(lake, settings).question_count == 1
+    again = ask("again", ImageOps.expand(drawn.resize((480, 240)), 30, "white"), 1, form="JPEG", quality=60)
+    another = ask("another", other, 2)
+    assert len({row["question_uuid"] for row in (first, again, another)}) == 3
+    land_batch(lake, "b2", again, another)
+    build = publish(lake, settings)
+    assert build.question_count == 2
+    assert build.duplicates.select("kept_uuid", "dropped_uuid").rows() == [
+        (first["question_uuid"], again["question_uuid"])
+    ]
+    # What is kept names its own bytes, and a rebuilt index finds the same.
+    assert lake.query("SELECT DISTINCT pictures[1].sha256 FROM bank_contents").height == 2
+    index = read_index(lake)
+    assert publish(lake, settings, is_rebuilt=True).is_unchanged
+    assert read_index(lake).equals(index)

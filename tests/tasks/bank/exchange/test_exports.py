@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import runpy
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,17 +16,22 @@ import pytest
 from sqlalchemy import insert
 
 from deployments.model_server import build_answer_key
-from schemas.errors import UsageError
+from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.bank.exchange.formats import FORMATS, write_slice
 from tasks.bank.exchange.records import export_run_records
 from tasks.bank.exchange.slices import BARE_COLUMNS, Slice, check_may_see_answers, read_slice
 from tasks.exchange.imports import import_question_records
+from tasks.questions import BareQuestion
 from tasks.questions.forms import import_records
+from tasks.questions.identity import compute_question_uuid
+from tasks.questions.pictures import name_picture
 from tests.fresh import open_new_lake
 from tests.tasks.bank.augment.conftest import make_accepted, make_options
 from tests.tasks.exchange.imports.test_real_logs import PYTHON, run
+from tests.tasks.ingest.kit import normalise_picture
+from tests.tasks.ingest.test_pictures import draw, save
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from warehouse.lake import Lake
@@ -65,22 +73,106 @@ def lake(tmp_path: Path) -> Iterator[Lake]:
         yield opened
 
 
-def test_a_question_with_a_picture_does_not_leave_with_a_hole(tmp_path: Path) -> None:
-    picture = {"number": 1, "sha256": "a" * 64, "place": "stem"}
-    shown = make_bank_row("What does [picture:1] show?", pictures=[picture], discipline="Law")
-    with open_new_lake(Settings(home=tmp_path / "home")) as lake:
+@pytest.fixture
+def pictured(tmp_path: Path) -> Iterator[tuple[Lake, Settings]]:
+    """A bank in which one question shows two pictures and has a third in its answer."""
+    settings = Settings(home=tmp_path / "pictured")
+    held = {}
+    for word in ("stem", "option", "answer"):
+        normal = normalise_picture(save(draw(word)))
+        assert normal is not None
+        path = name_picture(settings.archive_dir, normal.sha256)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(normal.data)
+        held[word] = normal.sha256
+    pictures = [
+        {"number": number, "sha256": held[word], "place": word} for number, word in enumerate(held, 1)
+    ]
+    shown = make_bank_row(
+        "Which one is [picture:1] like?",
+        options=make_options("[picture:2]", "neither"),
+        explanation="See [picture:3].",
+        pictures=pictures,
+        discipline="Law",
+    )
+    described = {
+        "sha256": held["stem"], "document_id": shown["document_id"], "media_type": "image/png", "size_bytes": 1, "width": 1, "height": 1,
+        "picture_kind": "image", "alt_text": "a stem", "perceptual_hash": "0" * 16,
+    }  # fmt: skip
+    with open_new_lake(settings) as lake:
         land_bank_rows(lake, pl.concat([make_bank(), BANK.frame([shown])]))
-        assert read_slice(lake, Slice()).height == 5
-        assert read_slice(lake, Slice(discipline="Law"))["stem"].to_list() == ["Why?"]
-        with pytest.raises(UsageError, match="All 1 such questions have pictures"):
-            read_slice(lake, Slice(discipline="Law", question_type="multiple_choice"))
+        lake.land("pictures", "d", get_table("pictures").frame([described]))
+        yield lake, settings
+
+
+def test_pictures_leave_with_their_questions_and_those_of_answers_with_answers(
+    pictured: tuple[Lake, Settings], tmp_path: Path
+) -> None:
+    lake, settings = pictured
+    for with_answers, count in ((False, 2), (True, 3)):
+        questions = read_slice(lake, Slice(), with_answers=with_answers)
+        assert write_slice(questions, "parquet", tmp_path / "bank.parquet", settings.archive_dir) == 6
+        assert write_slice(questions, "jsonl", tmp_path / "bank.jsonl", settings.archive_dir) == 6
+        # What comes back is what left: rows, the pictures that they name, and who each question is.
+        again = pl.read_parquet(tmp_path / "bank.parquet")
+        assert again.equals(questions)
+        table = pl.read_parquet(tmp_path / "bank.pictures.parquet")
+        named = [one for held in again["pictures"] if held is not None for one in held]
+        assert len(named) == table.height == count
+        assert {one["sha256"] for one in named} == set(table["sha256"])
+        for row in table.iter_rows(named=True):
+            assert hashlib.sha256(row["data"]).hexdigest() == row["sha256"]
+        assert [one["alt_text"] for one in named] == ["a stem", *[None] * (count - 1)]
+        (row,) = again.filter(pl.col("pictures").is_not_null()).to_dicts()
+        assert compute_question_uuid(BareQuestion.from_row(row)) == row["question_uuid"]
+        assert len(list((tmp_path / "bank.pictures").iterdir())) == count
+
+
+def test_a_picture_stands_where_its_question_names_it_in_the_forms_of_other_tools(
+    pictured: tuple[Lake, Settings], tmp_path: Path
+) -> None:
+    lake, settings = pictured
+    questions = read_slice(lake, Slice(), with_answers=True)
+    for form in ("inspect", "lm-eval"):
+        write_slice(questions, form, tmp_path / form.replace("-", "_"), settings.archive_dir)
+    lines = [json.loads(line) for line in (tmp_path / "inspect" / "inspect.jsonl").read_text().splitlines()]
+    assert sum(isinstance(line["input"], str) for line in lines) == 5
+    (message,) = next(line["input"] for line in lines if not isinstance(line["input"], str))
+    parts = message["content"]
+    assert [part["type"] for part in parts] == ["text", "image", "text", "image", "text"]
+    assert parts[0]["text"].endswith("Which one is ")
+    shown = [base64.b64decode(part["image"].partition(",")[2]) for part in parts if part["type"] == "image"]
+    (held,) = (one for one in questions["pictures"] if one is not None)
+    assert [hashlib.sha256(data).hexdigest() for data in shown] == [one["sha256"] for one in held][:2]
+    task = (tmp_path / "lm_eval" / "lm_eval.yaml").read_text()
+    assert "doc_to_image: !function 'pictures.doc_to_image'" in task
+    docs = [json.loads(line) for line in (tmp_path / "lm_eval" / "lm_eval.jsonl").read_text().splitlines()]
+    (doc,) = (doc for doc in docs if doc["pictures"])
+    assert doc["prompt"].count("<image>") == len(doc["pictures"]) == 2
+    opened = runpy.run_path(str(tmp_path / "lm_eval" / "pictures.py"))["doc_to_image"](doc)
+    assert [image.size for image in opened] == [(120, 60), (120, 60)]
+    with pytest.raises(UsageError, match="Records of figure 8 have no place for pictures"):
+        write_slice(questions, "record", tmp_path / "records.jsonl", settings.archive_dir)
+
+
+def test_a_lost_picture_is_refused_before_anything_is_written(
+    pictured: tuple[Lake, Settings], tmp_path: Path
+) -> None:
+    lake, settings = pictured
+    questions = read_slice(lake, Slice(discipline="Law"))
+    for path in settings.archive_dir.rglob("*.picture"):
+        path.unlink()
+    for form in FORMATS:
+        with pytest.raises(StoreError, match="is not in"):
+            write_slice(questions, form, tmp_path / "a_slice", settings.archive_dir)
+    assert [path for path in tmp_path.glob("a_slice*") if path.is_file()] == []
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_no_form_holds_an_answer_that_was_not_asked_for(lake: Lake, tmp_path: Path, form: str) -> None:
     questions = read_slice(lake, Slice())
     assert questions.columns == list(BARE_COLUMNS)
-    assert write_slice(questions, form, tmp_path / "a_slice") == 5
+    assert write_slice(questions, form, tmp_path / "a_slice", tmp_path) == 5
     files = [path for path in tmp_path.rglob("a_slice*") if path.is_file()]
     written = b"".join(path.read_bytes() for path in files)
     assert "月球自己发光".encode() in written
@@ -93,8 +185,8 @@ def test_no_form_holds_an_answer_that_was_not_asked_for(lake: Lake, tmp_path: Pa
 
 def test_what_leaves_with_answers_is_the_slice_whole(lake: Lake, tmp_path: Path) -> None:
     questions = read_slice(lake, Slice(), with_answers=True)
-    write_slice(questions, "parquet", tmp_path / "bank.parquet")
-    write_slice(questions, "jsonl", tmp_path / "bank.jsonl")
+    write_slice(questions, "parquet", tmp_path / "bank.parquet", tmp_path)
+    write_slice(questions, "jsonl", tmp_path / "bank.jsonl", tmp_path)
     assert pl.read_parquet(tmp_path / "bank.parquet").equals(questions)
     again = pl.read_ndjson(tmp_path / "bank.jsonl", schema=questions.schema)
     assert again.equals(questions)
@@ -142,7 +234,7 @@ def test_answers_leave_for_those_who_run_the_exam(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["Law Slice", "8_slice", "x.y"])
 def test_a_task_has_a_name_that_its_tool_can_read(lake: Lake, tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match="gives the task its name"):
-        write_slice(read_slice(lake, Slice()), "inspect", tmp_path / name)
+        write_slice(read_slice(lake, Slice()), "inspect", tmp_path / name, tmp_path)
 
 
 def test_records_of_a_run_come_back_as_marks(lake: Lake, tmp_path: Path) -> None:
@@ -186,7 +278,7 @@ def test_inspect_opens_its_task_and_asks_every_question(
         pytest.skip(f"{PYTHON} is not there: `make test-long` installs Inspect.")
     questions = read_slice(lake, Slice(), with_answers=with_answers)
     folder = tmp_path / "a_slice"
-    write_slice(questions, "inspect", folder)
+    write_slice(questions, "inspect", folder, tmp_path)
     with start_server(build_answer_key(make_bank()), sim={"accuracy": 0.999}) as server:
         said = run(
             [str(TOOLS / "open_inspect.py"), str(folder), "a_slice"], tmp_path,
@@ -217,7 +309,7 @@ def test_the_harness_opens_its_task_and_asks_every_question(
         pytest.skip(f"{PYTHON} is not there: `make test-long` installs lm-evaluation-harness.")
     questions = read_slice(lake, Slice(question_type="true_false"), with_answers=with_answers)
     folder = tmp_path / "a_slice"
-    write_slice(questions, "lm-eval", folder)
+    write_slice(questions, "lm-eval", folder, tmp_path)
     with start_server(build_answer_key(make_bank()), sim={"accuracy": 0.999}) as server:
         run(
             [
@@ -241,7 +333,7 @@ def test_the_harness_opens_its_task_and_asks_every_question(
 def test_parquet_and_json_lines_open_in_duckdb_and_pandas(lake: Lake, tmp_path: Path) -> None:
     questions = read_slice(lake, Slice(), with_answers=True)
     for form, name in (("parquet", "bank.parquet"), ("jsonl", "bank.jsonl")):
-        write_slice(questions, form, tmp_path / name)
+        write_slice(questions, form, tmp_path / name, tmp_path)
     script = (
         "import duckdb, pandas; print(duckdb.sql(\"select count(*), sum(len(options)) from 'bank.parquet'\").fetchone(), "
         "duckdb.sql(\"select count(*) from 'bank.jsonl'\").fetchone(), len(pandas.read_parquet('bank.parquet')), "

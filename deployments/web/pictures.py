@@ -1,0 +1,135 @@
+"""Pictures of a question under review: read, cut out again, taken from a file."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from deployments.web.kept import Kept
+from deployments.web.lake import LakeDoor
+from deployments.web.originals import Sights
+from deployments.web.wording import say
+from schemas.errors import DocumentError, StoreError
+from schemas.settings import Settings
+from tasks.ingest.originals import cut_picture, land_picture, take_picture
+from tasks.questions import QuestionContent
+from tasks.questions.pictures import read_picture
+from tasks.review import Language
+from tasks.review.channels import list_pictures
+from tasks.review.decisions import Item
+
+_MOST_KEPT = 2_000
+_SHOWN = re.compile(r'<span class="lost" data-picture="(\d+)">[^<]*</span>')
+
+
+class ReviewPictures:
+    """What annotators see and make of pictures; texts without any never come here."""
+
+    def __init__(self, settings: Settings, lake: LakeDoor, sights: Sights) -> None:
+        self._settings = settings
+        self._lake = lake
+        self._sights = sights
+        self._said: Kept[str, str] = Kept(_MOST_KEPT)
+
+    def read(self, item: Item, sha256: str) -> bytes | None:
+        """The bytes of a picture of the question or its paper; null for another or a lost one."""
+        if not self.may_hold(item, sha256):
+            return None
+        try:
+            return read_picture(self._settings.archive_dir, sha256)
+        except StoreError:
+            return None
+
+    def may_hold(self, item: Item, sha256: str) -> bool:
+        """Whether it is a picture of the question, or of the paper that it stands in."""
+        if any(one.sha256 == sha256 for one in list_pictures(item.content)):
+            return True
+        if item.document_id is None or re.fullmatch("[0-9a-f]{64}", sha256) is None:
+            return False
+        found = self._lake.read().read("pictures_of_document", {"document_id": item.document_id})
+        return sha256 in found["sha256"].to_list()
+
+    def is_lost(self, content: QuestionContent) -> bool:
+        """Whether the bytes of one of its pictures are not there, or are not what their hash says."""
+        for one in list_pictures(content):
+            try:
+                read_picture(self._settings.archive_dir, one.sha256)
+            except StoreError:
+                return True
+        return False
+
+    def describe(self, content: QuestionContent) -> list[dict[str, Any]]:
+        """Its pictures as the page's script takes them, with what somebody said they show."""
+        held = list_pictures(content)
+        wanted = sorted(
+            {one.sha256 for one in held if one.alt_text is None and self._said.get(one.sha256) is None}
+        )
+        if wanted:
+            try:
+                rows = self._lake.read().read("picture_alt_texts", {"sha256s": wanted})
+            except StoreError:
+                rows = None
+            said = {} if rows is None else dict(rows.iter_rows())
+            for sha256 in wanted:
+                self._said.put(sha256, said.get(sha256, ""))
+        return [
+            {
+                "number": one.number,
+                "sha256": one.sha256,
+                "alt_text": one.alt_text or self._said.get(one.sha256) or None,
+            }
+            for one in held
+        ]
+
+    def make(self, item: Item, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Cut a part out of a page (`page`, `box` in thousandths), or take a file (`data`, base64).
+
+        Raises:
+            DocumentError: nothing can be made of it; the sentence says why.
+        """
+        if item.document_id is None:
+            raise DocumentError("no_paper", "The question stands in no paper.")
+        if isinstance(asked.get("data"), str):
+            try:
+                given = base64.b64decode(asked["data"], validate=True)
+            except binascii.Error:
+                raise DocumentError("no_picture", "The file did not arrive whole.") from None
+            made = take_picture(self._settings, given)
+        else:
+            page, box = asked.get("page"), asked.get("box")
+            sight = self._sights.find(item)
+            if not _is_box(box) or type(page) is not int or sight is None or not sight.may_show(page):
+                raise DocumentError("nothing_there", "There is no such part of the paper.")
+            made = cut_picture(self._settings, sight.original, page, box)
+        with self._lake.write() as lake:
+            land_picture(lake, item.document_id, made)
+        return {"sha256": made.sha256, "width": made.row["width"], "height": made.row["height"]}
+
+
+def place_pictures_in(
+    shown: Markup, described: list[dict[str, Any]], address: str, language: Language
+) -> Markup:
+    """A shown question with its pictures in the place of their marks; each opens enlarged."""
+    by_number = {str(one["number"]): one for one in described}
+
+    def show(found: re.Match[str]) -> str:
+        one = by_number.get(found[1])
+        if one is None:
+            return f'<span class="lost">{escape(say("picture_lost", language, number=found[1]))}</span>'
+        alt = one["alt_text"] or say("picture_undescribed", language, number=found[1])
+        label = say("picture_enlarge", language, number=found[1])
+        return (
+            f'<button type="button" class="picture" data-enlarge aria-label="{escape(label)}: {escape(alt)}">'
+            f'<img src="{escape(address)}/picture/{one["sha256"]}" alt="{escape(alt)}" loading="lazy"></button>'
+        )
+
+    return Markup(_SHOWN.sub(show, str(shown)))  # noqa: S704 - every piece was escaped or made here
+
+
+def _is_box(box: object) -> bool:
+    return isinstance(box, list) and len(box) == 4 and all(type(edge) is int for edge in box)

@@ -1,0 +1,18 @@
+# Walk from the stars of an answer back to the page of its question.
+from .explain import explain_answer as explain_answer
+
+# The one session of a run that is meant; `run_id` may be a session's id.
+from .explain import find_sitting as find_sitting
+
+# Compare every unit of every stage with what closed it.
+from .stages import check_stages as check_stages
+
+# Close the report as it was written.
+from .files import close_report as close_report
+
+__all__ = [
+    "check_stages",
+    "close_report",
+    "explain_answer",
+    "find_sitting",
+]

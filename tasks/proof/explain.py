@@ -1,0 +1,393 @@
+"""The walk from a star back to the page, each step with what proves it.
+
+A step names ids, counts and hashes, never a text: neither question nor answer is in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.exam.log.signing import describe_head, is_signed
+from tasks.exam.public.draws import compute_set_root
+from tasks.ingest.originals import find_archived
+from tasks.judging import CallFinder
+from tasks.proof.files import hash_file
+from warehouse.lake import hash_rows
+from warehouse.lake.upkeep import read_unit
+from warehouse.ledger.engine.logs import digests
+from warehouse.ledger.engine.logs.public_log import list_public_entries, read_public_entries
+from warehouse.ledger.trust import access, stages, walks
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from warehouse.lake import Lake
+    from warehouse.ledger.engine.ledger import Ledger
+    from warehouse.ledger.trust.walks import PaidReply, WalkedQuestion, WalkedSession
+
+# A landing of more rows is held to the log by the hash that the lake keeps of it; the check of all stages hashes its rows.
+MOST_ROWS: Final = 20_000
+_ANSWERS: Final = ("submit", "submit_and_next")
+_COMPARED: Final = ("stem", "material", "options")
+_SHOWN: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class WalkStep:
+    """One step of the walk.
+
+    Attributes:
+        step: what is looked at: star, reply, response, question, bank, decision, parsed, text or original.
+        what: what is there, by ids and counts.
+        proof: what proves that it is as it was, or what does not hold.
+        is_proven: whether it holds.
+    """
+
+    step: str
+    what: str
+    proof: str
+    is_proven: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The walk of one answer.
+
+    Attributes:
+        run_id, session_id, seq, model, prompt_style, repeat: which answer.
+        steps: from the star to the original; what is not there yet is left out.
+    """
+
+    run_id: str
+    session_id: str
+    seq: int
+    model: str
+    prompt_style: str
+    repeat: int
+    steps: tuple[WalkStep, ...]
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether every step holds."""
+        return all(step.is_proven for step in self.steps)
+
+
+def find_sitting(
+    ledger: Ledger, run_id: str, model: str = "", prompt_style: str = "", repeat: int | None = None
+) -> WalkedSession:
+    """The one session of a run that is meant; `run_id` may be a session's id.
+
+    Raises UsageError for none, and for several.
+    """
+    with ledger.read() as connection:
+        known = walks.list_sittings(connection, run_id)
+    if not known:
+        raise UsageError(f"There is no run or session {run_id!r}. `proctor exam sessions` lists them.")
+    found = [
+        one
+        for one in known
+        if model in ("", one.model)
+        and prompt_style in ("", one.prompt_style)
+        and repeat in (None, one.repeat)
+    ]
+    if len(found) == 1:
+        return found[0]
+    shown = "; ".join(
+        f"--model {one.model} --style {one.prompt_style} --repeat {one.repeat}"
+        for one in (found or known)[:_SHOWN]
+    )
+    count = f"{len(found)} sessions" if found else "no session"
+    raise UsageError(f"Run {run_id} has {count} for what was said. Name one: {shown}.")
+
+
+def explain_answer(ledger: Ledger, lake: Lake, settings: Settings, sitting: WalkedSession, seq: int) -> Walk:
+    """Walk from the stars of an answer back to the page of its question.
+
+    Raises UsageError where the session has no question at that position.
+    """
+    with ledger.read() as connection:
+        put = walks.read_put_question(connection, sitting, seq)
+        if put is None:
+            raise UsageError(f"Session {sitting.session_id} has no question {seq}.")
+        walker = _Walker(connection, lake, settings, sitting, seq, put)
+        return Walk(
+            sitting.run_id,
+            sitting.session_id,
+            seq,
+            sitting.model,
+            sitting.prompt_style,
+            sitting.repeat,
+            tuple(walker.walk()),
+        )
+
+
+class _Walker:
+    """One walk, on one state of the ledger."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        lake: Lake,
+        settings: Settings,
+        sitting: WalkedSession,
+        seq: int,
+        put: WalkedQuestion,
+    ) -> None:
+        self._connection = connection
+        self._lake = lake
+        self._settings = settings
+        self._sitting = sitting
+        self._seq = seq
+        self._put = put
+        self._calls = CallFinder(lake, settings, sitting.session_id, sitting.month)
+        self._landings: dict[str, tuple[str, bool]] = {}
+        self._keys = {key.key_id: key.public_key for key in access.list_log_keys(connection)}
+
+    def walk(self) -> Iterator[WalkStep]:
+        """Every step, from the star on."""
+        place = {"session_id": self._sitting.session_id, "seq": self._seq, "month": self._sitting.month}
+        for row in self._lake.read("walk_judgements", place).iter_rows(named=True):
+            yield self._prove_star(row)
+            yield from self._prove_reply(row)
+        yield from self._prove_response(self._lake.read("walk_response", place).to_dicts())
+        yield self._prove_question()
+        asked = {"question_uuid": self._put.question_uuid, "lineage_uuid": self._put.lineage_uuid}
+        banked = self._lake.read("walk_bank", asked | {"bank_version": self._sitting.bank_version}).to_dicts()
+        if not banked:
+            yield WalkStep(
+                "bank", f"question {self._put.question_uuid}", "no bank version of the lake has it", False
+            )
+            return
+        yield self._prove_bank(banked[0])
+        yield from self._prove_decision(self._lake.read("walk_decision", asked).to_dicts())
+        if banked[0]["document_id"] is not None:
+            source = {"document_id": banked[0]["document_id"], "lineage_uuid": self._put.lineage_uuid}
+            yield from self._prove_source(self._lake.read("walk_source", source).to_dicts())
+
+    def _prove_star(self, row: Mapping[str, Any]) -> WalkStep:
+        stars = "unparsed" if row["stars"] is None else f"{row['stars']} stars"
+        what = f"{stars} of {row['judge']} ({row['prompt_version']}, {row['occasion']})"
+        proof, holds = self._prove_landing("judgements", row["unit"], self._sitting.month)
+        editions = read_public_entries(self._connection, self._sitting.run_id, ("edition",))
+        if editions:
+            proof += f"; public log, line {editions[-1].number}: edition {editions[-1].body['edition']}"
+        return WalkStep("star", what, proof, holds)
+
+    def _prove_reply(self, row: Mapping[str, Any]) -> Iterator[WalkStep]:
+        if row["attempt"] == 0:
+            yield WalkStep("reply", "none: there was nothing to judge", "0 stars by rule", row["stars"] == 0)
+            return
+        if str(row["judge"]).startswith("person:"):
+            yield WalkStep("reply", "none: a person gave them", "with the landing above", True)
+            return
+        calls = walks.list_paid_replies(self._connection, row["unit"])
+        asked = self._calls.find(self._seq, row["judge"], row["occasion"], row["attempt"])
+        # The same answer to the same question is paid for once: its call may belong to another session.
+        if asked is not None and (own := walks.read_paid_reply(self._connection, asked)) is not None:
+            calls = [own]
+        found = next((call for call in calls if call.text is not None and call.text == row["raw"]), None)
+        if found is None and row["raw"] is None and any(call.text is None for call in calls):
+            proof, holds = self._prove_unit("calls", row["unit"])
+            yield WalkStep("reply", "erased with the answer", proof, holds)
+            return
+        if found is None:
+            yield WalkStep(
+                "reply",
+                f"{len(calls)} calls of {row['unit']}",
+                "none of them has the reply that the judgement was read from",
+                False,
+            )
+            return
+        proof, holds = self._prove_unit("calls", found.unit)
+        if self._calls.read_stars(str(row["judge"]), str(found.text)) != row["stars"]:
+            proof, holds = f"its reply does not say {row['stars']} stars; {proof}", False
+        yield WalkStep(
+            "reply",
+            f"call {found.call_key[:_SHOWN]}…",
+            f"read again it says the same; {proof}" if holds else proof,
+            holds,
+        )
+
+    def _prove_response(self, landed: list[dict[str, Any]]) -> Iterator[WalkStep]:
+        given = walks.read_given(self._connection, self._sitting.session_id, self._seq)
+        entry = walks.find_last_entry(
+            self._connection, _ANSWERS, session_id=self._sitting.session_id, seq=self._seq
+        )
+        if given is None or entry is None:
+            yield WalkStep(
+                "response",
+                "no answer was given",
+                "neither ledger nor audit log has one",
+                given is None and entry is None,
+            )
+            return
+        erased = walks.read_erased_hash(self._connection, self._sitting.session_id, self._seq)
+        answer_hash = digests.digest_text(given.response) if erased is None else erased
+        faults = []
+        if answer_hash != entry.answer_hash:
+            faults.append(f"the ledger's text is not that of entry {entry.number}")
+        if erased is None and digests.digest_response(given._asdict()) != entry.digest:
+            faults.append(f"its account is not that of entry {entry.number}")
+        if erased is None and landed and landed[0]["answer_hash"] != answer_hash:
+            faults.append("the lake has another text")
+        entry_proof, is_whole = self._prove_entry(int(entry.number))
+        call: PaidReply | None = None
+        if given.call_key is not None:
+            call = walks.read_paid_reply(self._connection, given.call_key)
+            if call is None or (erased is None and call.text != given.response):
+                faults.append("the reply of its call is another")
+        parts = [f"the text's hash is in {entry_proof}"]
+        if landed:
+            part, holds = self._prove_landing("responses", landed[0]["unit"], self._sitting.month)
+            parts.append(part)
+            is_whole = is_whole and holds
+        if call is not None:
+            part, holds = self._prove_unit("calls", call.unit)
+            parts.append(f"call {call.call_key[:_SHOWN]}…: {part}")
+            is_whole = is_whole and holds
+        what = f"answer {answer_hash[:_SHOWN]}…" + (" (its text was erased)" if erased is not None else "")
+        yield WalkStep("response", what, "; ".join(faults or parts), is_whole and not faults)
+
+    def _prove_question(self) -> WalkStep:
+        sitting = self._sitting
+        faults, parts = [], []
+        order = walks.find_last_entry(self._connection, ("plan_session",), session_id=sitting.session_id)
+        if order is None or digests.read_order_digest(self._connection, sitting.session_id) != order.digest:
+            faults.append("the session's order is not the planned one")
+        else:
+            parts.append(f"place by entry {order.number}")
+        drawn = walks.find_last_entry(self._connection, ("draw_set",), target=sitting.set_id)
+        if drawn is None or digests.read_set_digest(self._connection, sitting.set_id) != drawn.digest:
+            faults.append("the set is not as it was drawn")
+        else:
+            parts.append(f"content by entry {drawn.number}")
+        items = walks.read_set_items(self._connection, sitting.set_id)
+        if items is not None:
+            part, holds = self._prove_unit("set_proofs", sitting.set_id)
+            roots = [
+                (entry.number, one["root"])
+                for entry in list_public_entries(self._connection, ("draw",))
+                for one in entry.body["sets"]
+                if one["set"] == sitting.set_id
+            ]
+            if roots and compute_set_root(items).hex() != roots[-1][1]:
+                faults.append(f"its commitments are not those of line {roots[-1][0]} of the public log")
+            elif roots:
+                parts.append(f"public log, line {roots[-1][0]}")
+            if not holds:
+                faults.append(part)
+        what = f"question {self._put.question_uuid} of set {sitting.set_id}"
+        return WalkStep("question", what, "; ".join(faults or parts), not faults)
+
+    def _prove_bank(self, row: Mapping[str, Any]) -> WalkStep:
+        proof, holds = self._prove_landing("bank_contents", row["unit"])
+        content = (
+            self._put.content if isinstance(self._put.content, Mapping) else json.loads(self._put.content)
+        )
+        if any((content.get(name) or None) != (row[name] or None) for name in _COMPARED if name in content):
+            proof, holds = f"what was put is not what the bank has; {proof}", False
+        what = (
+            f"bank version {self._sitting.bank_version}, in it since {row['from_version']}, {row['method']}"
+        )
+        return WalkStep("bank", what, proof, holds)
+
+    def _prove_decision(self, found: list[dict[str, Any]]) -> Iterator[WalkStep]:
+        if not found:
+            yield WalkStep(
+                "decision", "of the lineage", "no gate of a review accepted any question of it", False
+            )
+            return
+        row = found[0]
+        proof, holds = self._prove_landing("review_decisions", row["unit"])
+        asked = {"batch_id": row["batch_id"], "question_uuid": row["question_uuid"]}
+        given = self._lake.read("walk_reviews", asked).to_dicts()
+        part, is_closed = self._prove_unit("reviews", f"{row['batch_id']}/{row['question_uuid']}")
+        decided = stages.read_decisions(self._connection, row["batch_id"], row["question_uuid"])
+        held = {person: decision for (_, _, person), decision in decided.items()}
+        faults = []
+        if held != {one["annotator"]: one["decision"] for one in given}:
+            faults.append("ledger and lake name other decisions")
+        text, is_text_closed = self._prove_unit("review_texts", row["batch_id"])
+        people = ", ".join(f"{one['annotator']}: {one['decision']}" for one in given)
+        yield WalkStep(
+            "decision",
+            f"batch {row['batch_id']}: {row['accept_count']} accepts, {row['reject_count']} rejects ({people})",
+            "; ".join(faults or [proof, f"decisions: {part}", f"what was shown: {text}"]),
+            holds and is_closed and is_text_closed and not faults,
+        )
+
+    def _prove_source(self, found: list[dict[str, Any]]) -> Iterator[WalkStep]:
+        if not found:
+            yield WalkStep(
+                "parsed", f"lineage {self._put.lineage_uuid}", "no document of the lake has it", False
+            )
+            return
+        row = found[0]
+        proof, holds = self._prove_landing("questions", row["unit"])
+        yield WalkStep("parsed", f"question {row['position']} of {row['document_name']}", proof, holds)
+        proof, holds = self._prove_landing("document_texts", row["text_unit"])
+        path = find_archived(self._settings.archive_dir, row["sha256"])
+        text = None if path is None else path.parent / f"{row['sha256']}.txt"
+        if text is not None and (not text.exists() or hash_file(text) != row["text_sha256"]):
+            proof, holds = f"{text.name} in the archive is another text; {proof}", False
+        span = f"characters {row['text_start']} to {row['text_end']} of {row['char_count']}"
+        yield WalkStep("text", span, proof, holds)
+        proof, holds = self._prove_landing("documents", row["document_unit"])
+        what = f"{row['document_name']}, {row['sha256'][:_SHOWN]}…"
+        if path is None:
+            yield WalkStep("original", what, "the archive has no file of that hash", False)
+        elif hash_file(path) != row["sha256"]:
+            yield WalkStep("original", what, "the file's bytes are others than its name says", False)
+        else:
+            yield WalkStep("original", what, f"its bytes hash to its name; {proof}", holds)
+
+    def _prove_landing(self, table: str, unit: str, part: str | None = None) -> tuple[str, bool]:
+        """What proves a landing, and whether it does."""
+        name = f"{table}/{unit}"
+        if name not in self._landings:
+            self._landings[name] = self._look_at_landing(table, unit, part)
+        return self._landings[name]
+
+    def _look_at_landing(self, table: str, unit: str, part: str | None) -> tuple[str, bool]:
+        name = f"{table}/{unit}"
+        rows = self._lake.read("landing_to_prove", {"name": name}).rows()
+        entry = stages.read_entries(self._connection, stages.LAND, [stages.name_landed(name)]).get(
+            stages.name_landed(name)
+        )
+        if not rows or entry is None:
+            return f"no entry closes the landing {table}", False
+        row_count, rows_hash = rows[0]
+        if rows_hash != entry.digest:
+            return f"its landing is not that of entry {entry.number}", False
+        if row_count <= MOST_ROWS and hash_rows(read_unit(self._lake, table, unit, part)) != rows_hash:
+            return f"its rows are not those of entry {entry.number}", False
+        return self._prove_entry(entry.number)
+
+    def _prove_unit(self, stage_name: str, unit: str) -> tuple[str, bool]:
+        """What proves a unit of the ledger, and whether it does."""
+        name = f"{stage_name}/{unit}"
+        if name not in self._landings:
+            changed, entry = stages.check_unit(self._connection, stage_name, unit)
+            if entry is None:
+                self._landings[name] = (f"no entry closes {stage_name}", False)
+            elif changed:
+                self._landings[name] = (f"{stage_name} is not as entry {entry.number} closed it", False)
+            else:
+                self._landings[name] = self._prove_entry(entry.number)
+        return self._landings[name]
+
+    def _prove_entry(self, number: int) -> tuple[str, bool]:
+        if not walks.is_entry_whole(self._connection, number):
+            return f"entry {number} was changed", False
+        head = walks.find_covering_head(self._connection, number)
+        if head is None:
+            return f"entry {number}, no head signed since", True
+        signed = describe_head(head.number, head.entry_hash, head.key_id, head.signed_at)
+        if not is_signed(self._keys.get(head.key_id, ""), head.signature, signed):
+            return f"entry {number}, and the head signed after it is forged", False
+        return f"entry {number}, under the head signed {head.signed_at[:16]}", True

@@ -1,0 +1,44 @@
+"""Files as units of stages: the pages of the report, and the bytes of a file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from schemas.settings import Settings
+from warehouse.ledger.trust.stages import StageRow, close_rows
+
+if TYPE_CHECKING:
+    from warehouse.ledger.engine.ledger import Ledger
+
+REPORT: Final = "reports"
+_PIECE: Final = 1 << 20
+
+
+def close_report(ledger: Ledger, settings: Settings, folder: Path) -> None:
+    """Close the report as it was written.
+
+    One that was written to another folder is nobody's but its reader's.
+    """
+    if folder.resolve() == (settings.home / REPORT).resolve():
+        rows = list(read_report_rows(folder))
+        with ledger.write() as connection:
+            close_rows(connection, "report", REPORT, rows)
+
+
+def read_report_rows(folder: Path) -> Iterator[StageRow]:
+    """Each file below a folder with its hash."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield (path.relative_to(folder).as_posix(),), (hash_file(path),)
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file's bytes, read a piece at a time."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()

@@ -1,0 +1,237 @@
+"""Whether every stage is as it was closed, and both stores say the same.
+
+The ledger's rows, what landed, and files are looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from schemas.settings import Settings
+from tasks.exam.closed import find_changed_sessions
+from tasks.exam.log import LogFinding
+from tasks.ingest.originals import find_archived
+from tasks.models.registry import REGISTRY_UNIT, read_registry_rows
+from tasks.proof.files import REPORT, hash_file, read_report_rows
+from warehouse.lake.upkeep import check_landings
+from warehouse.ledger.trust import stages
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from warehouse.lake import Lake
+    from warehouse.ledger.engine.ledger import Ledger
+    from warehouse.ledger.trust.stages import ChangedUnit, StageRow
+
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True)
+class StageReport:
+    """What the check of the stages found.
+
+    Attributes:
+        unit_count: units that an entry of the log closes.
+        original_count: originals whose bytes were looked at.
+        findings: what is not as it was closed.
+    """
+
+    unit_count: int
+    original_count: int
+    findings: tuple[LogFinding, ...]
+
+
+def check_stages(
+    ledger: Ledger,
+    lake: Lake | None,
+    settings: Settings,
+    step: Callable[[int], None] = lambda _: None,
+    *,
+    with_rows: bool = True,
+) -> StageReport:
+    """Compare every unit of every stage with what closed it.
+
+    Ledger and lake are compared where both hold a thing.
+
+    `step` is told the rows looked at. Without `with_rows` rows of the lake are not hashed, and sessions not compared: whoever asks
+    so does both elsewhere. A home whose stages were never closed, made by an earlier version, has no unit yet.
+    """
+    findings: list[LogFinding] = []
+    with ledger.read() as connection:
+        if not stages.has_begun(connection):
+            return StageReport(0, 0, ())
+        findings += [_tell(unit) for unit in stages.find_changed_units(connection)]
+        findings += _check_files(connection, settings)
+        closed = len(stages.read_entries(connection, stages.CLOSE))
+        landed = stages.read_entries(connection, stages.LAND)
+    originals = 0
+    if lake is None and landed:
+        findings.append(
+            LogFinding(
+                "lake_missing",
+                "the lake",
+                f"{len(landed)} landings are closed in the log, and there is no catalog",
+            )
+        )
+    if lake is not None:
+        if with_rows:
+            findings += _check_rows(lake, step)
+        findings += _check_landings(lake, landed)
+        originals, damaged = _check_originals(lake, settings)
+        findings += damaged
+        if with_rows:
+            findings += [
+                LogFinding("stores_differ", name, "the ledger says something else than when it was landed")
+                for name in find_changed_sessions(ledger, lake, step)
+            ]
+        findings += _compare_stores(ledger, lake)
+    return StageReport(closed + len(landed), originals, tuple(findings))
+
+
+def _tell(unit: ChangedUnit) -> LogFinding:
+    where = f"{unit.stage} {unit.unit}"
+    if not unit.is_closed:
+        return LogFinding(
+            "stage_added",
+            where,
+            f"no entry closes it, and it has {unit.added} rows, the first {unit.first_key}",
+        )
+    parts = [
+        f"{count} {word}"
+        for count, word in ((unit.changed, "are others"), (unit.missing, "are gone"), (unit.added, "are new"))
+        if count
+    ]
+    first = f", the first {unit.first_key}" if unit.first_key else ""
+    return LogFinding(
+        "stage_changed", where, f"of its rows {' and '.join(parts) or 'some are others'}{first}"
+    )
+
+
+def _check_files(connection: Connection, settings: Settings) -> Iterator[LogFinding]:
+    entries = stages.read_entries(connection, stages.CLOSE)
+    folder = settings.home / REPORT
+    for stage, unit, is_there, read in (
+        (
+            "registry",
+            REGISTRY_UNIT,
+            settings.registry_path.exists(),
+            lambda: read_registry_rows(settings.registry_path),
+        ),
+        ("report", REPORT, folder.exists(), lambda: read_report_rows(folder)),
+    ):
+        entry = entries.get(f"{stage}/{unit}")
+        if entry is None:
+            continue
+        if not is_there:
+            # A report can be written again at any time, and a copy of a home has none.
+            if stage == "registry":
+                yield LogFinding(
+                    "registry_missing",
+                    settings.registry_path.name,
+                    "the file that models were called from is gone",
+                )
+            continue
+        rows: list[StageRow] = sorted(read(), key=lambda row: row[0])
+        found = stages.compare_unit(connection, stages.STAGES[stage], unit, rows, entry)
+        if found is not None:
+            yield _tell(found)._replace(name=f"{stage}_changed")
+
+
+def _check_rows(lake: Lake, step: Callable[[int], None]) -> Iterator[LogFinding]:
+    integrity = check_landings(lake, step)
+    for name in integrity.changed:
+        yield LogFinding("landing_changed", name, "its rows are not those that `landings` says were landed")
+    for table, refusal in integrity.unreadable.items():
+        yield LogFinding("landing_unreadable", table, refusal)
+
+
+def _check_landings(lake: Lake, closed: dict[str, stages.UnitEntry]) -> Iterator[LogFinding]:
+    """What `landings` says, by the log."""
+    waiting = dict(closed)
+    for name, row_count, rows_hash in lake.read("landings_to_prove").iter_rows():
+        entry = waiting.pop(stages.name_landed(name), None)
+        if entry is None:
+            yield LogFinding("landing_added", name, f"no entry closes it, and it has {row_count} rows")
+        elif rows_hash == entry.digest:
+            continue
+        elif rows_hash in entry.earlier:
+            yield LogFinding(
+                "landing_outdated",
+                name,
+                f"it is as it was before entry {entry.number}: an older lake was put in place, or its work was killed; do that again",
+                entry.number,
+            )
+        else:
+            yield LogFinding(
+                "landing_replaced",
+                name,
+                f"its {row_count} rows are not those of entry {entry.number}",
+                entry.number,
+            )
+    for name, entry in waiting.items():
+        yield LogFinding(
+            "landing_missing",
+            name,
+            "it is not in the lake: it was deleted, or its work was killed before it landed; do that again",
+            entry.number,
+        )
+
+
+def _check_originals(lake: Lake, settings: Settings) -> tuple[int, list[LogFinding]]:
+    """Whether every original is what its name says, and its text what was read of it."""
+    findings: list[LogFinding] = []
+    count = 0
+    for sha256, document_name, text_sha256 in lake.read("originals_to_prove").iter_rows():
+        count += 1
+        path = find_archived(settings.archive_dir, sha256)
+        if path is None:
+            findings.append(
+                LogFinding("original_missing", document_name, f"the archive has no file {sha256[:12]}…")
+            )
+            continue
+        if hash_file(path) != sha256:
+            findings.append(
+                LogFinding(
+                    "original_changed", document_name, f"{path.name} has other bytes than its name says"
+                )
+            )
+        text = path.parent / f"{sha256}.txt"
+        if text_sha256 is not None and (not text.exists() or hash_file(text) != text_sha256):
+            findings.append(
+                LogFinding("text_changed", document_name, f"{text.name} is not the text that was read of it")
+            )
+    return count, findings
+
+
+def _compare_stores(ledger: Ledger, lake: Lake) -> Iterator[LogFinding]:
+    """What ledger and lake both hold: decisions, and what calls cost."""
+    with ledger.read() as connection:
+        decided, paid = stages.read_decisions(connection), stages.read_call_sums(connection)
+    landed = {tuple(row[:3]): row[3] for row in lake.read("decisions_to_prove").iter_rows()}
+    others = [" ".join(key) for key, decision in landed.items() if decided.get(key) != decision]
+    if others:
+        yield LogFinding(
+            "stores_differ",
+            "reviews",
+            f"{len(others)} of the lake's decisions are others in the ledger: {_name_some(others)}",
+        )
+    # A unit of which the ledger has more is landed again by the next flow.
+    others = [
+        unit
+        for unit, count, cost in lake.read("calls_to_prove").iter_rows()
+        if (held := paid.get(unit, (0, 0.0)))[0] < count
+        or (held[0] == count and not math.isclose(held[1], cost, rel_tol=1e-9, abs_tol=1e-12))
+    ]
+    if others:
+        yield LogFinding(
+            "stores_differ",
+            "llm_calls",
+            f"calls of {len(others)} units are fewer in the ledger, or cost something else: {_name_some(others)}",
+        )
+
+
+def _name_some(names: Sequence[str]) -> str:
+    return "; ".join(names[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")

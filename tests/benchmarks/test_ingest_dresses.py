@@ -1,0 +1,52 @@
+"""Made-up papers in dresses drawn at random keep the share of questions that is read right.
+
+The floors are what is measured, less what another draw of seeds may differ by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.benchmarks.ingest_dresses import (
+    Seen,
+    choose_languages,
+    judge,
+    list_losses,
+    make_dressed,
+    see,
+    summarise,
+)
+
+PAPERS = 120
+
+
+@pytest.fixture(scope="module")
+def seen() -> list[Seen]:
+    return see(range(1_000, 1_000 + PAPERS))
+
+
+def test_a_seed_makes_the_same_paper_again_and_another_seed_another_one() -> None:
+    assert make_dressed(3) == make_dressed(3)
+    assert make_dressed(3).lines != make_dressed(4).lines
+
+
+def test_a_paper_asks_what_it_prints() -> None:
+    paper = make_dressed(5)
+    printed = "\n".join(line.text for line in paper.lines)
+    assert all(option in printed for asked in paper.questions for option in asked.options)
+    assert [asked.stem for asked in paper.questions] == [one.stem for one, _, _ in judge(5).wrong]
+
+
+@pytest.mark.parametrize(("language", "least"), [("zh", 0.82), ("en", 0.78), ("other", 0.5)])
+def test_papers_at_first_sight_are_mostly_read_right(
+    seen: Sequence[Seen], language: str, least: float
+) -> None:
+    some = choose_languages(seen, language)
+    figures = summarise(some)
+    assert figures["questions_right"] >= least, (figures, list(list_losses(some))[:12])
+
+
+def test_of_the_questions_that_it_is_sure_of_few_are_wrong(seen: Sequence[Seen]) -> None:
+    assert summarise(seen)["sure_wrong"] <= 0.05, [one.seed for one in seen if one.sure_wrong]

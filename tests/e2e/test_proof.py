@@ -1,0 +1,147 @@
+"""What leads to a star is under proof: what an owner of its files changes is found."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.settings import Settings
+from tasks.exam.log import LogFinding, check_log
+from tasks.exam.public import run_verifier
+from tasks.exam.public.log import check_public_log
+from tasks.proof import check_stages, explain_answer, find_sitting
+from tests.e2e.conftest import Demo
+from tests.tasks.proof.changes import CHANGES, render_changes
+from warehouse.lake import open_lake
+from warehouse.ledger.engine.opening import open_ledger
+
+ROOT = Path(__file__).resolve().parents[2]
+# In the ordinary run one of each kind of store; the others with `make test-long`.
+FAST = (
+    "a reviewer's verdict is turned to accept",
+    "a judge's cached reply is set to 3 stars",
+    "exposures are deleted",
+    "two rivals are declared one organisation",
+    "the operator's share is replaced after the close",
+    "stars is changed, and its hash",
+    "stars are changed, and nothing else",
+    "a landing is deleted with its rows",
+    "an original is replaced",
+    "the address of a judge is changed",
+    "a page of the report is edited",
+)
+
+
+def look(home: Path, *, with_rows: bool = False) -> list[LogFinding]:
+    """What `proctor exam audit` finds; without rows of the lake it takes a fifth of the time."""
+    settings = Settings(home=home)
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        return [
+            *check_log(ledger, settings).findings,
+            *check_public_log(ledger, settings).findings,
+            *check_stages(ledger, lake, settings, with_rows=with_rows).findings,
+        ]
+
+
+@pytest.fixture(scope="module")
+def untouched(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the demo's home that no server writes to."""
+    home = demo.home.copy(tmp_path_factory.mktemp("untouched") / "home").path
+    shutil.rmtree(home / "prefect", ignore_errors=True)
+    return home
+
+
+@pytest.fixture
+def changed(untouched: Path, tmp_path: Path) -> Iterator[Path]:
+    home = tmp_path / "home"
+    shutil.copytree(untouched, home, ignore=shutil.ignore_patterns("*.lock"))
+    yield home
+    shutil.rmtree(home)
+
+
+def test_every_stage_of_the_demo_is_as_it_was_closed(untouched: Path) -> None:
+    assert look(untouched, with_rows=True) == []
+
+
+@pytest.mark.parametrize("name", [name for name in CHANGES if name in FAST])
+def test_a_change_of_what_leads_to_a_star_is_found(changed: Path, name: str) -> None:
+    check_change(changed, name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in CHANGES if name not in FAST])
+def test_every_other_change_is_found_as_well(changed: Path, name: str) -> None:
+    check_change(changed, name)
+
+
+def check_change(home: Path, name: str) -> None:
+    change = CHANGES[name]
+    change.act(home)
+    if change.is_public:
+        assert not run_verifier(home / "public")
+    if not change.finding:
+        return
+    found = {finding.name for finding in look(home, with_rows=change.finding == "landing_changed")}
+    assert change.finding in found
+
+
+def test_the_page_of_attacks_has_every_change_with_what_finds_it() -> None:
+    page = (ROOT / "docs" / "attacks.md").read_text(encoding="utf-8")
+    section = page.split("## Changes of what leads to a star", 1)[1].split("\n## ", 1)[0]
+    tests = {
+        name: "test_a_change_of_what_leads_to_a_star_is_found"
+        if name in FAST
+        else "test_every_other_change_is_found_as_well"
+        for name in CHANGES
+    }
+    assert section.strip().endswith(render_changes(tests).strip())
+
+
+def test_a_walk_from_any_star_ends_at_the_bytes_of_its_paper(untouched: Path) -> None:
+    check_walks(untouched, 12)
+
+
+@pytest.mark.long
+def test_two_hundred_walks_end_at_the_bytes_of_their_papers(untouched: Path) -> None:
+    check_walks(untouched, 200)
+
+
+def check_walks(home: Path, count: int) -> None:
+    settings = Settings(home=home)
+    with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
+        places = lake.query("SELECT DISTINCT session_id, seq FROM judgements ORDER BY ALL").rows()
+        for session_id, seq in random.Random(1).sample(places, count):
+            walk = explain_answer(ledger, lake, settings, find_sitting(ledger, session_id), seq)
+            assert [step for step in walk.steps if not step.is_proven] == []
+            names = [step.step for step in walk.steps]
+            assert names[0] == "star"
+            assert names[-7:] == ["response", "question", "bank", "decision", "parsed", "text", "original"]
+
+
+def test_a_walk_names_the_step_that_does_not_hold_and_no_question_and_no_answer(
+    changed: Path, demo: Demo, tmp_path: Path
+) -> None:
+    settings = Settings(home=changed)
+    with open_lake(settings, read_only=True) as lake:
+        session_id, seq, raw, response = lake.query(
+            "SELECT j.session_id, j.seq, j.raw, r.response FROM judgements AS j JOIN responses AS r USING (session_id, seq) "
+            "WHERE j.attempt = 1 ORDER BY ALL LIMIT 1"
+        ).row(0)
+    CHANGES["an original is replaced"].act(changed)
+    for paper in changed.joinpath("archive").rglob("*.*"):
+        if paper.suffix not in (".txt", ".json"):
+            paper.write_bytes(b"another paper")
+    home = demo.home.copy(tmp_path / "other")
+    shutil.rmtree(home.path)
+    shutil.copytree(changed, home.path)
+    done = home.run("exam", "explain", session_id, str(seq), "--json", exit_code=1)
+    walk = json.loads(done.stdout)
+    assert not walk["is_proven"]
+    assert [step["step"] for step in walk["steps"] if not step["is_proven"]] == ["original"]
+    assert response not in done.stdout
+    assert raw not in done.stdout
