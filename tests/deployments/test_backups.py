@@ -237,27 +237,6 @@ def test_a_folder_without_a_list_is_no_backup(copied: Path, tmp_path: Path) -> N
     assert not target.home.exists()
 
 
-@pytest.mark.parametrize("mark", ["manifest.enc", "archive/.encrypted"])
-def test_what_an_earlier_version_encrypted_by_itself_is_refused_in_one_sentence(
-    settings: Settings, copied: Path, tmp_path: Path, mark: str
-) -> None:
-    folder, target = tmp_path / "copy", Settings(home=tmp_path / "target")
-    shutil.copytree(copied, folder)
-    (folder / mark).write_bytes(b"{}")
-    said = r"was encrypted by an earlier version of Proctor.* `proctor encryption off`"
-    with pytest.raises(StoreError, match=said):
-        restore_home(target, folder)
-    with pytest.raises(StoreError, match=said):
-        verify_backup(folder)
-    assert not target.home.exists()
-    if mark.startswith("archive/"):
-        (settings.home / mark).write_bytes(b"{}")
-        refused = invoke(settings.home, "documents", "list")
-        assert refused.exit_code == 1
-        assert "an earlier version of Proctor encrypted it" in refused.stderr
-        assert "`proctor encryption off`" in refused.stderr
-
-
 @pytest.mark.long
 @pytest.mark.service
 def test_files_of_an_object_store_are_copied_and_restored_there_and_embedded(

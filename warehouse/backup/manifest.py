@@ -20,8 +20,6 @@ from warehouse.stores.files import flush_path
 NAME: Final = "backup.json"
 UNFINISHED: Final = "UNFINISHED.txt"
 FORM: Final = 2
-# What Proctor encrypted by itself, in form 1: a whole backup, or the archive in a plain one.
-_ENCRYPTED: Final = ("manifest.enc", "archive/.encrypted")
 _MOST_NAMED: Final = 3
 
 
@@ -105,11 +103,6 @@ def read_manifest(folder: Path) -> BackupManifest:
     if not folder.is_dir():
         raise UsageError(
             f"{folder} is not a backup: there is no such folder. Name what `proctor backup` wrote."
-        )
-    if any((folder / name).exists() for name in _ENCRYPTED):
-        raise StoreError(
-            f"The backup in {folder} was encrypted by an earlier version of Proctor, and this one has no keys. Restore it with that "
-            "version, then `proctor encryption off`, and make a backup again: see docs/encryption.md."
         )
     path = folder / NAME
     if not path.exists():

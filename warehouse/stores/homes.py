@@ -22,8 +22,6 @@ from warehouse.stores.installation import (
 )
 
 _MOST_NAMED = 3
-# In an archive that a version before the first release encrypted by itself.
-_ENCRYPTED = ".encrypted"
 
 
 def check_stores(settings: Settings) -> None:
@@ -70,11 +68,6 @@ def list_store_faults(settings: Settings, *, is_thorough: bool = False) -> list[
                 StoreFault(catalog.name, str(catalog.path), "is missing, although there are data files")
             )
         faults += find_file_faults(settings)
-    if (mark := settings.archive_dir / _ENCRYPTED).exists():
-        remedy = "With that version: `proctor encryption off`; this one has no keys (docs/encryption.md)."
-        faults.append(
-            StoreFault("archive", str(mark), "says that an earlier version of Proctor encrypted it", remedy)
-        )
     return faults
 
 
