@@ -133,8 +133,8 @@ def compute_bounds(seed: int, rules: Rules) -> Bounds:
             drawn[at] += _expect(ability, skill[:, None], whole, rules).var(axis=1) / share / disciplines**2
         for own_part, shared in zip(of_question, both, strict=True):
             some = np.flatnonzero(np.abs(shared).sum(axis=0))
-            part = shared[:, some]
-            everything[np.ix_(some, some)] -= part.T @ np.linalg.solve(own_part, part)
+            linked = shared[:, some]
+            everything[np.ix_(some, some)] -= linked.T @ np.linalg.solve(own_part, linked)
     # How far the disciplines of a candidate lie apart is known, too; where they lie is not.
     tastes = np.zeros((width, width))
     tastes[:disciplines, :disciplines] = (np.eye(disciplines) - 1.0 / disciplines) / rules.taste**2
