@@ -101,9 +101,9 @@ class ReviewPictures:
                 raise DocumentError("no_picture", "The file did not arrive whole.") from None
             made = take_picture(self._settings, given)
         else:
-            page, box = asked.get("page"), asked.get("box")
+            page, box = asked.get("page"), _read_box(asked.get("box"))
             sight = self._sights.find(item)
-            if not _is_box(box) or type(page) is not int or sight is None or not sight.may_show(page):
+            if box is None or type(page) is not int or sight is None or not sight.may_show(page):
                 raise DocumentError("nothing_there", "There is no such part of the paper.")
             made = cut_picture(self._settings, sight.original, page, box)
         with self._lake.write() as lake:
@@ -131,5 +131,6 @@ def place_pictures_in(
     return Markup(_SHOWN.sub(show, str(shown)))  # noqa: S704 - every piece was escaped or made here
 
 
-def _is_box(box: object) -> bool:
-    return isinstance(box, list) and len(box) == 4 and all(type(edge) is int for edge in box)
+def _read_box(box: object) -> list[int] | None:
+    is_box = isinstance(box, list) and len(box) == 4 and all(type(edge) is int for edge in box)
+    return box if is_box else None  # type: ignore[return-value]

@@ -6,7 +6,7 @@ The exams are drawn from a generator that no estimator of ours assumes: answers 
 stars follow from being right and from giving reasons, questions of a passage share its difficulty and each candidate's own
 luck with it, and sittings lose repeats. Truth is the mean over the whole bank. For each case and number of questions: the
 share of 95% intervals that hold the truth (S, R, disciplines, differences), and of exams in which 12 equal candidates are
-told apart or a rank range is wrong.
+told apart or a rank range is wrong. Last, how near to 95% any interval can come where so few outcomes are possible.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
+from scipy.stats import binom
 
 from tasks.statistics import StarRows
 from tasks.statistics.scores import compute_pairs, compute_ranks, compute_scores
@@ -29,6 +30,7 @@ DISCIPLINES = 10
 _BANK = 5_000
 _EXAMS_OF_A_BANK = 10
 _EQUALS = 12
+_LEAST = 0.94  # coverage that an interval is to have whatever the truth is
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,19 @@ def measure_family_error(
     return shares | ({"power": float(np.mean(found_share))} if found_share else {})
 
 
+def compute_least_coverage(questions: int) -> float:
+    """Mean coverage of the narrowest interval that holds each truth in `_LEAST` of sittings.
+
+    Answers are all or nothing. Which outcomes hold a truth can only be chosen whole, a run of neighbours for each: what that run
+    holds beyond the bar is more than anybody asked for. No interval that keeps to the bar has less.
+    """
+    accuracy = np.linspace(0.02, 0.98, 97)
+    chance = binom.pmf(np.arange(questions + 1), questions, accuracy[:, None])
+    before = np.concatenate([np.zeros((len(accuracy), 1)), chance.cumsum(axis=1)], axis=1)
+    runs = before[:, None, :] - before[:, :, None]
+    return float(np.where(runs >= _LEAST - 1e-12, runs, 2.0).min(axis=(1, 2)).mean())
+
+
 def main(arguments: Sequence[str] = ()) -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(
@@ -267,6 +282,9 @@ def main(arguments: Sequence[str] = ()) -> None:
                 + "  ".join(f"{word} {share:.3f}" for word, share in levels.items()),
                 flush=True,
             )
+    print(f"\n## Least mean coverage of an interval that never covers less than {_LEAST}, all or nothing\n")
+    for count in sorted({questions // DISCIPLINES for questions in chosen.questions} | {*chosen.questions}):
+        print(f"{count:>6} questions {compute_least_coverage(count):.3f}", flush=True)
 
 
 if __name__ == "__main__":

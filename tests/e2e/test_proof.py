@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from tasks.exam.public import run_verifier
 from tasks.exam.public.log import check_public_log
 from tasks.proof import check_stages, explain_answer, find_sitting
 from tests.e2e.conftest import Demo
-from tests.tasks.proof.changes import CHANGES, render_changes
+from tests.tasks.proof.changes import CHANGES, list_originals, render_changes
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -124,7 +125,7 @@ def check_walks(home: Path, count: int) -> None:
 
 
 def test_a_walk_names_the_step_that_does_not_hold_and_no_question_and_no_answer(
-    changed: Path, demo: Demo, tmp_path: Path
+    changed: Path, demo: Demo
 ) -> None:
     settings = Settings(home=changed)
     with open_lake(settings, read_only=True) as lake:
@@ -132,13 +133,9 @@ def test_a_walk_names_the_step_that_does_not_hold_and_no_question_and_no_answer(
             "SELECT j.session_id, j.seq, j.raw, r.response FROM judgements AS j JOIN responses AS r USING (session_id, seq) "
             "WHERE j.attempt = 1 ORDER BY ALL LIMIT 1"
         ).row(0)
-    CHANGES["an original is replaced"].act(changed)
-    for paper in changed.joinpath("archive").rglob("*.*"):
-        if paper.suffix not in (".txt", ".json"):
-            paper.write_bytes(b"another paper")
-    home = demo.home.copy(tmp_path / "other")
-    shutil.rmtree(home.path)
-    shutil.copytree(changed, home.path)
+    for paper in list_originals(changed):
+        paper.write_bytes(b"another paper")
+    home = replace(demo.home, path=changed)
     done = home.run("exam", "explain", session_id, str(seq), "--json", exit_code=1)
     walk = json.loads(done.stdout)
     assert not walk["is_proven"]

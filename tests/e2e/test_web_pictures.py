@@ -1,4 +1,4 @@
-"""Fifteen questions with pictures on the desk in real Chromium: by keys at a desk, by touch on a phone."""
+"""Fifteen questions with pictures on the desk in real Chromium, by keys and on a phone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ COUNT = 15
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """A drawn circuit in a PDF, and fourteen choices between pictures in a Word paper, for chen and dai."""
+    """A drawn circuit in a PDF and fourteen choices between pictures, for chen and dai."""
     settings = Settings(home=tmp_path / "home")
     folder = tmp_path / "papers"
     folder.mkdir()

@@ -22,6 +22,8 @@ class LandingLog:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._ledger: Ledger | None = None
+        # Once anything was closed, nothing that was there before is closed again.
+        self._has_begun = False
 
     def close_units(
         self, hashes: Mapping[str, str], list_known: Callable[[], Iterable[tuple[str, str]]]
@@ -36,11 +38,14 @@ class LandingLog:
         from warehouse.ledger.trust.stages import close_landings, has_begun
 
         ledger = self._open()
-        with ledger.read() as connection:
-            known = [] if has_begun(connection) else list(list_known())
+        known: list[tuple[str, str]] = []
+        if not self._has_begun:
+            with ledger.read() as connection:
+                known = [] if has_begun(connection) else list(list_known())
         known = [(name, digest) for name, digest in known if not name.startswith(_CHAINED)]
         with ledger.write() as connection:
             close_landings(connection, hashes, known)
+        self._has_begun = True
 
     def close(self) -> None:
         """Close the ledger, where it was opened."""

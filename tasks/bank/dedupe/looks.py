@@ -88,7 +88,9 @@ def _measure_apart(one: Any, other: Any) -> float:
     large = large.resize(small.size, Image.Resampling.BOX)
     squares = tuple(max(1, side // _SQUARE) for side in small.size)
     apart = [image.resize(squares, Image.Resampling.BOX) for image in (small, large)]
-    return float(ImageChops.difference(*apart).getextrema()[1])
+    _, most = ImageChops.difference(*apart).getextrema()
+    assert isinstance(most, int | float)
+    return float(most)
 
 
 def _read_drawn(archive: Path, sha256: str) -> Any:

@@ -10,6 +10,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,8 @@ def write_parquet(questions: pl.DataFrame, path: Path, archive: Path) -> int:
         ]
         table = pl.DataFrame(rows, schema={"sha256": pl.String, "media_type": pl.String, "data": pl.Binary})
         beside = path.with_name(f"{path.stem}.pictures.parquet")
-        _replace(beside, lambda partial: table.write_parquet(partial), 0)
-    return _replace(path, lambda partial: questions.write_parquet(partial), questions.height)
+        _replace(beside, lambda draft: table.write_parquet(draft), 0)
+    return _replace(path, lambda draft: questions.write_parquet(draft), questions.height)
 
 
 def write_jsonl(questions: pl.DataFrame, path: Path, archive: Path) -> int:
@@ -99,8 +100,8 @@ def write_jsonl(questions: pl.DataFrame, path: Path, archive: Path) -> int:
         folder = path.with_name(f"{path.stem}.pictures")
         folder.mkdir(exist_ok=True)
         name = f"{sha256}.{name_media_type(data).removeprefix('image/')}"
-        _replace(folder / name, lambda partial, data=data: partial.write_bytes(data), 0)
-    return _replace(path, lambda partial: questions.write_ndjson(partial), questions.height)
+        _replace(folder / name, partial(_write_bytes, data), 0)
+    return _replace(path, lambda draft: questions.write_ndjson(draft), questions.height)
 
 
 def write_records(questions: pl.DataFrame, path: Path, archive: Path) -> int:
@@ -285,6 +286,10 @@ def _put_images(row: Mapping[str, Any], pictures: Mapping[str, bytes]) -> dict[s
     }
 
 
+def _write_bytes(data: bytes, path: Path) -> None:
+    path.write_bytes(data)
+
+
 def _number_pictures(row: Mapping[str, Any]) -> dict[int, str]:
     return {int(one["number"]): str(one["sha256"]) for one in row.get("pictures") or ()}
 
@@ -303,12 +308,12 @@ def _describe(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _write_lines(path: Path, lines: list[str]) -> None:
-    _replace(path, lambda partial: partial.write_text("".join(f"{line}\n" for line in lines), "utf-8"), 0)
+    _replace(path, lambda draft: draft.write_text("".join(f"{line}\n" for line in lines), "utf-8"), 0)
 
 
 def _replace(path: Path, write: Callable[[Path], object], count: int) -> int:
     """The file is there whole or not at all."""
-    partial = path.with_name(f"{path.name}.part")
-    write(partial)
-    partial.replace(path)
+    draft = path.with_name(f"{path.name}.part")
+    write(draft)
+    draft.replace(path)
     return count

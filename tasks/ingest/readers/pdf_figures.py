@@ -1,4 +1,4 @@
-"""Figures that a PDF draws with lines: circuits, graphs, geometry, with the labels that are printed in them."""
+"""Figures that a PDF draws with lines (circuits, graphs, geometry), with their labels."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def find_figures(
     grids: Sequence[Grid],
     characters: Sequence[Character],
 ) -> list[Edges]:
-    """The left, lower, right and upper edge of every figure that a page draws, its labels included.
+    """Left, lower, right and upper edge of every figure that a page draws, with labels.
 
     What is made of level and upright lines alone is a table, a frame or a blank, and none.
     """

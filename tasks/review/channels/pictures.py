@@ -1,4 +1,4 @@
-"""The pictures of questions under review, for channels that leave the house: a workbook, Label Studio."""
+"""Pictures of questions under review, for a workbook and for Label Studio."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def list_pictures(content: QuestionContent) -> list[QuestionPicture]:
 
 
 def write_picture_sheet(book: Any, items: Iterable[Item], archive: Path, language: Language) -> None:
-    """Add a sheet with the pictures of the questions, by their number on the sheet of cards; none where there are none."""
+    """Add a sheet with the pictures of the questions by their number, where there are any."""
     held = [
         (number, one) for number, item in enumerate(items, start=1) for one in list_pictures(item.content)
     ]

@@ -12,10 +12,10 @@ import pytest
 
 from deployments.web.originals import Sights
 from schemas.settings import Settings
-from tasks.ingest.landing import land_documents
 from tests.deployments.web.conftest import BATCH, Desk, MakeDesk
 from tests.fresh import open_new_lake
 from tests.tasks.ingest.builders import make_pdf, make_xlsx
+from tests.tasks.ingest.kit import land_documents
 
 SCRIPT = "<script>alert(1)</script>"
 PAPER = [

@@ -56,7 +56,8 @@ def test_nothing_that_comes_later_changes_a_number_of_an_edition(published: Lake
     frames = build_season()
     june = publish(published, JUNE)
     before, board = read_all(published, june.edition_id), leaderboard(published, "2025-06")
-    assert {table for table, rows in before.items() if rows} == set(FROZEN)
+    # No question of the season has a picture, so there is one series of scores.
+    assert {table for table, rows in before.items() if rows} == set(FROZEN) - {"edition_series"}
 
     # A judge that comes first in the alphabet and agrees best with people; another prompt of the one that counted.
     land_frames(published, {"judgements": judge_again(frames, "aaa", "v1", 3)})

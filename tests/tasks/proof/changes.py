@@ -452,7 +452,8 @@ add(
 # --- files -------------------------------------------------------------------------------------------------
 
 
-def _list_originals(home: Path) -> list[Path]:
+def list_originals(home: Path) -> list[Path]:
+    """The originals in the archive of a home."""
     return sorted(
         path
         for path in (home / "archive").rglob("*.*")
@@ -462,12 +463,12 @@ def _list_originals(home: Path) -> list[Path]:
 
 @finds("original_changed")
 def an_original_is_replaced(home: Path) -> None:
-    _list_originals(home)[0].write_bytes(b"another paper")
+    list_originals(home)[0].write_bytes(b"another paper")
 
 
 @finds("original_changed")
 def a_byte_of_an_original_is_changed(home: Path) -> None:
-    path = _list_originals(home)[0]
+    path = list_originals(home)[0]
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
@@ -475,15 +476,15 @@ def a_byte_of_an_original_is_changed(home: Path) -> None:
 
 @finds("original_changed")
 def two_originals_are_exchanged(home: Path) -> None:
-    papers = [path for path in _list_originals(home) if path.suffix == _list_originals(home)[0].suffix]
-    first, second = papers[0].read_bytes(), _list_originals(home)[-1].read_bytes()
+    papers = [path for path in list_originals(home) if path.suffix == list_originals(home)[0].suffix]
+    first, second = papers[0].read_bytes(), list_originals(home)[-1].read_bytes()
     papers[0].write_bytes(second)
-    _list_originals(home)[-1].write_bytes(first)
+    list_originals(home)[-1].write_bytes(first)
 
 
 @finds("original_missing")
 def an_original_is_deleted(home: Path) -> None:
-    _list_originals(home)[0].unlink()
+    list_originals(home)[0].unlink()
 
 
 @finds("text_changed")
