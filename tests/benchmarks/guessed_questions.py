@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import hmac
 import json
 import math
 import random
@@ -43,8 +44,7 @@ from tasks.exam.plan.bank import (
     split_anchors,
 )
 from tasks.exam.public import digest
-from tasks.exam.public.bank.blinding import question_salt
-from tasks.exam.public.bank.content import commit_question, write_content
+from tasks.exam.public.bank import commit_rows
 from tests.tasks.exam.world import DISCIPLINES, make_bank
 
 GROUPS = (("c1", "c2", "h1"), ("c3", "h2"), ("h3", "h4"))
@@ -109,6 +109,7 @@ class World:
     index: BankIndex
     rows: dict[str, dict[str, Any]]
     secret: bytes
+    commitments: dict[tuple[str, str], bytes]
     met: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     asked: dict[int, str] = field(default_factory=dict)
     asked_by: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -194,7 +195,7 @@ def play(months: int, seed: int, *, per_discipline: int, set_size: int, leak: st
         [make_bank(half, variants=2, prefix=f"w{seed}-"), make_bank(half, variants=0, prefix=f"x{seed}-")]
     )
     rows = {row["question_uuid"]: row for row in bank.iter_rows(named=True)}
-    world = World(index_bank(bank, DISCIPLINES, secret), rows, secret)
+    world = World(index_bank(bank, DISCIPLINES, secret), rows, secret, commit_rows(secret, bank))
     seen, tallies = Seen(), defaultdict[str, Tally](Tally)
     shares = {name: set_size // len(DISCIPLINES) for name in DISCIPLINES}
     met_by_others = anchors_known = anchors = shared = 0
@@ -292,14 +293,14 @@ def _guess_contents(
     for item in items:
         if item.is_anchor:
             continue
-        commitment = commit_question(world.secret, world.rows[item.question_uuid])
+        commitment = world.commitments[item.lineage_uuid, item.question_uuid]
         texts = [item.question_uuid, *rng.sample(everything, TEXTS - 1)]
         rng.shuffle(texts)
         salts = [b"", bytes(32), world.index.names[item.position], commitment]
         guess = None
         for one in texts:
             row = world.rows[one]
-            own = [question_salt(world.secret, one, row["revision"])] if leak == "salt" else []
+            own = [_find_salt(world.secret, row)] if leak == "salt" else []
             if any(
                 digest("proctor question", salt, write_content(row)) == commitment for salt in salts + own
             ):
@@ -308,6 +309,19 @@ def _guess_contents(
             guess = min(texts, key=lambda one: digest("guess", commitment, write_content(world.rows[one])))
         chance = 1 / TEXTS
         tallies["content: of four texts"].add(guess == item.question_uuid, 1, chance, chance * (1 - chance))
+
+
+def write_content(row: Mapping[str, Any]) -> str:
+    """A text as a question's content is committed to (docs/verify.md)."""
+    fields = {
+        name: row[name] for name in ("question_type", "language", "stem", "material", "options", "answer")
+    }
+    return json.dumps(fields, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def _find_salt(secret: bytes, row: Mapping[str, Any]) -> bytes:
+    """The salt, as whoever has the installation's secret makes it."""
+    return hmac.digest(secret, f"question|{row['question_uuid']}|{row['revision']}".encode(), "sha256")
 
 
 def _guess_order(
