@@ -88,8 +88,6 @@ def _find_end(pieces: Sequence[Piece], index: int, headings: Sequence[int]) -> i
 # So many of the questions before an answer part it must answer before a next number can ask again.
 _LEAST_GIVEN = 0.6
 _ASKING_LINES = 12
-# Where so many of the numbered lines below an answer title are the questions again, that title opens no answers by its numbers.
-_PRINTED_AGAIN = 0.5
 
 
 def _asks_again(pieces: Sequence[Piece], place: int, headings: Sequence[int]) -> bool:
@@ -493,11 +491,6 @@ def _answers_run(run: Run, asked: Sequence[Piece], following: Sequence[Piece]) -
             return False  # a list that counts on: points of an answer
         elif is_region_heading(piece.text):
             break
-    known = {_fold_question(piece) for piece in asked if piece.label is not None}
-    numbered = [piece for piece in following[: len(asked)] if piece.label is not None]
-    again = sum(1 for piece in numbered if _fold_question(piece) in known)
-    if again > _PRINTED_AGAIN * len(values) or has_options_ahead(following[:_ASKING_LINES]):
-        return False  # the questions printed again are no answers, or a further paper
     if run.count == 1:
         return values == [run.first] and run.first > 1
     return len(values) >= max(2, _LEAST_GIVEN * run.count)
