@@ -164,7 +164,7 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True)
-class Run:
+class NumberRun:
     """The numbers that count questions, one by one, in the lines above an answer part."""
 
     style: str
@@ -181,24 +181,24 @@ _RUN_STYLES = ("num", "paren", "nump", "word", "bracket")
 _OPENING_STYLES = (*_RUN_STYLES, "cn", "part")
 
 
-def find_run(pieces: Sequence[Piece]) -> Run | None:
+def find_run(pieces: Sequence[Piece]) -> NumberRun | None:
     """The last run of numbers that counts questions; None where nothing is counted.
 
     Numbers in brackets count the parts of the last question where another form counts from before them.
     """
-    runs: dict[str, Run] = {}
+    runs: dict[str, NumberRun] = {}
     for piece in pieces:
         label = piece.label
         if label is None or label.is_weak or label.style not in _RUN_STYLES:
             continue
         own = runs.pop(label.style, None)  # the last one met is the last one kept
         if own is not None and label.value == own.last + 1:
-            runs[label.style] = Run(own.style, own.first, label.value)
+            runs[label.style] = NumberRun(own.style, own.first, label.value)
         else:
             runs[label.style] = (
                 own
                 if own is not None and own.last == label.value
-                else Run(label.style, label.value, label.value)
+                else NumberRun(label.style, label.value, label.value)
             )
     found = [*runs.values()]
     outer = [run for run in found if run.style not in ("paren", "nump")]
@@ -474,7 +474,7 @@ def _opens_answers(pieces: Sequence[Piece], index: int, marks: Sequence[int]) ->
     return False
 
 
-def _answers_run(run: Run, asked: Sequence[Piece], following: Sequence[Piece]) -> bool:
+def _answers_run(run: NumberRun, asked: Sequence[Piece], following: Sequence[Piece]) -> bool:
     """Whether answers count as the questions above them do: from the same number, nearly all.
 
     Of one question alone the number tells nothing unless it is a later one.

@@ -45,7 +45,7 @@ def not_counting() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def truth_words() -> tuple[frozenset[str], frozenset[str]]:
-    """What says that a statement is true, and what says that it is false: words and signs, folded."""
+    """The words and signs for true statements, and those for false ones, folded."""
     true, false = (
         frozenset(word.casefold() for word in _read()[name]) for name in ("true_words", "false_words")
     )
