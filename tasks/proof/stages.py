@@ -6,7 +6,7 @@ The ledger's rows, what landed, and files are looked at.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,8 @@ from warehouse.lake.upkeep import check_landings
 from warehouse.ledger.trust import stages
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sqlalchemy import Connection
 
     from warehouse.lake import Lake
@@ -113,28 +115,24 @@ def _tell(unit: ChangedUnit) -> LogFinding:
 def _check_files(connection: Connection, settings: Settings) -> Iterator[LogFinding]:
     entries = stages.read_entries(connection, stages.CLOSE)
     folder = settings.home / REPORT
-    for stage, unit, is_there, read in (
-        (
-            "registry",
-            REGISTRY_UNIT,
-            settings.registry_path.exists(),
-            lambda: read_registry_rows(settings.registry_path),
-        ),
-        ("report", REPORT, folder.exists(), lambda: read_report_rows(folder)),
-    ):
+    kept: tuple[tuple[str, str, Path, Callable[[Path], Iterable[StageRow]]], ...] = (
+        ("registry", REGISTRY_UNIT, settings.registry_path, read_registry_rows),
+        ("report", REPORT, folder, read_report_rows),
+    )
+    for stage, unit, path, read in kept:
         entry = entries.get(f"{stage}/{unit}")
         if entry is None:
             continue
-        if not is_there:
+        if not path.exists():
             # A report can be written again at any time, and a copy of a home has none.
             if stage == "registry":
                 yield LogFinding(
                     "registry_missing",
-                    settings.registry_path.name,
+                    path.name,
                     "the file that models were called from is gone",
                 )
             continue
-        rows: list[StageRow] = sorted(read(), key=lambda row: row[0])
+        rows: list[StageRow] = sorted(read(path), key=lambda row: row[0])
         found = stages.compare_unit(connection, stages.STAGES[stage], unit, rows, entry)
         if found is not None:
             yield _tell(found)._replace(name=f"{stage}_changed")

@@ -29,6 +29,7 @@ def witness(
     public_key: Annotated[
         str, typer.Option("--key", help="The installation's key (GET /log/key), in base64, or its name.")
     ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
     """Be a witness: check the public log, and keep its last signed head.
 
@@ -41,5 +42,7 @@ def witness(
 
     Example: proctor witness ~/heads-of-the-exam.jsonl /mirror/public
     """
-    if not keep_as_witness(folder or name_public_files(load_settings()), file, key=public_key):
+    if not keep_as_witness(
+        folder or name_public_files(load_settings()), file, key=public_key, as_json=as_json
+    ):
         raise typer.Exit(1)

@@ -2708,6 +2708,14 @@ def be_witness(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> i
         findings, number = keep_head(chosen.public, chosen.keep, chosen.key)
     except OSError as error:
         parser.error(f"{error.filename} cannot be read or written ({type(error).__name__})")
+    if chosen.json:
+        document = {
+            "holds": not findings.faults,
+            "faults": [{"statement": statement, "what": what} for statement, what in findings.faults],
+            "kept": number,
+        }
+        sys.stdout.write(json.dumps(document, indent=2) + "\n")
+        return 1 if findings.faults else 0
     for statement, what in findings.faults:
         sys.stdout.write(f"{statement}: {what}\n")
     if findings.faults:

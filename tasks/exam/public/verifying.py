@@ -64,12 +64,17 @@ def run_verifier(
     )
 
 
-def keep_as_witness(folder: Path, file: Path, *, key: str = "") -> bool:
+def keep_as_witness(folder: Path, file: Path, *, key: str = "", as_json: bool = False) -> bool:
     """Check the log of a published folder, and add its last head to a witness's file.
 
     Returns whether the log holds and continues what was kept. Raises UsageError where it could not check at all.
     """
-    return _run(folder, f"--keep={file}", *([f"--key={key}"] if key else []))
+    return _run(
+        folder,
+        f"--keep={file}",
+        *([f"--key={key}"] if key else []),
+        *(["--json"] if as_json else []),
+    )
 
 
 def _run(folder: Path, *options: str) -> bool:

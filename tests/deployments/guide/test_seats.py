@@ -147,14 +147,18 @@ def test_a_wrong_name_is_answered_again_and_leaves_nothing_behind(
 
 
 def test_with_nobody_to_ask_a_wrong_answer_ends_the_step(home: Path, url: str) -> None:
-    judge = {"judge": "own-judge", "judge_organisation": "Judges"}
+    judge: dict[str, Any] = {"judge": "own-judge", "judge_organisation": "Judges"}
     with pytest.raises(StepError):
         register_models(Talk(is_silent=True), GivenAnswers(url=url, candidates="own-tow", **judge))
 
 
 def test_with_nobody_to_ask_a_missing_judge_is_said_before_anything_is_written(home: Path, url: str) -> None:
     before = load_settings().registry_path.read_bytes()
-    for judge, option in (({}, "--judge"), ({"judge": "own-judge"}, "--judge-organisation")):
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({}, "--judge"),
+        ({"judge": "own-judge"}, "--judge-organisation"),
+    ]
+    for judge, option in wrong:
         with pytest.raises(UsageError, match=f"give {option}\\."):
             register_models(Talk(is_silent=True), GivenAnswers(url=url, candidates="own-1", **judge))
     assert load_settings().registry_path.read_bytes() == before
@@ -162,7 +166,7 @@ def test_with_nobody_to_ask_a_missing_judge_is_said_before_anything_is_written(h
 
 def test_an_address_at_which_nothing_answers_is_refused_before_anything_is_written(home: Path) -> None:
     before = load_settings().registry_path.read_bytes()
-    given = {"candidates": "own-1", "judge": "own-judge", "judge_organisation": "Judges"}
+    given: dict[str, Any] = {"candidates": "own-1", "judge": "own-judge", "judge_organisation": "Judges"}
     with pytest.raises(UsageError, match=r"Nothing answers at http://127\.0\.0\.1:9/v1"):
         register_models(Talk(is_silent=True), GivenAnswers(url="http://127.0.0.1:9/v1", **given))
     assert load_settings().registry_path.read_bytes() == before

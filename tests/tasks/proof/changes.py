@@ -74,8 +74,7 @@ def in_lake(table: str, statement: str, *, is_hashed: bool = True) -> Callable[[
         settings = Settings(home=home)
         with open_lake(settings) as lake:
             with lake.transaction([table]) as connection:
-                (count,) = connection.execute(statement).fetchone()
-                assert count, statement
+                assert connection.execute(statement).fetchall()[0][0], statement
             if not is_hashed:
                 return
             units = lake.query(

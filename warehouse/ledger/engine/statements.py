@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import ClauseElement, Connection
 from sqlalchemy.exc import DBAPIError
+
+T = TypeVar("T")
 
 # SQLite allows 32,766 parameters in a statement; lists of names stay far below.
 _MOST_NAMES: Final = 500
@@ -135,7 +137,7 @@ def parse_json(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str | bytes) else value
 
 
-def iter_chunks(names: Sequence[str]) -> Iterator[Sequence[str]]:
+def iter_chunks(names: Sequence[T]) -> Iterator[Sequence[T]]:
     """The names in lists that are short enough for an `IN` of one statement."""
     for start in range(0, len(names), _MOST_NAMES):
         yield names[start : start + _MOST_NAMES]
