@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from collections.abc import Iterator, Set
 from pathlib import Path
 
@@ -18,6 +19,10 @@ from tests.warm import serve_warm
 gc.set_threshold(20_000, 20, 50)
 # A store that a test takes away is waited for where the test says so.
 os.environ.setdefault("PROCTOR_STORE_WAIT_S", "0")
+
+# A run in the background of a shell is born deaf to Ctrl-C, and so would be all that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Real papers and answers are not part of the project; a clone without them beside it may leave their tests out.
 DATA_WORDS = ("PROCTOR_SHARED_DATA",)

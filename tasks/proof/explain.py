@@ -19,9 +19,9 @@ from tasks.judging import CallFinder
 from tasks.proof.files import hash_file
 from warehouse.lake import hash_rows
 from warehouse.lake.upkeep import read_unit
-from warehouse.ledger.engine.logs import digests
+from warehouse.ledger.engine.logs import digests, stages
 from warehouse.ledger.engine.logs.public_log import list_public_entries, read_public_entries
-from warehouse.ledger.trust import access, stages, walks
+from warehouse.ledger.trust import access, walks
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from schemas.settings import Settings
-from warehouse.ledger.trust.stages import StageRow, close_rows
+from warehouse.ledger.engine.logs.stages import StageRow, close_rows
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
 
 REPORT: Final = "reports"
 _PIECE: Final = 1 << 20
+_MOMENT: Final = re.compile(rb": [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC</p>")
 
 
 def close_report(ledger: Ledger, settings: Settings, folder: Path) -> None:
@@ -29,9 +31,15 @@ def close_report(ledger: Ledger, settings: Settings, folder: Path) -> None:
 
 
 def read_report_rows(folder: Path) -> Iterator[StageRow]:
-    """Each file below a folder with its hash."""
+    """Each file below a folder with its hash, the moment in a page's footer left out.
+
+    The same report written again changes nothing.
+    """
     for path in sorted(folder.rglob("*")):
-        if path.is_file():
+        if path.suffix == ".html":
+            page = _MOMENT.sub(b"</p>", path.read_bytes())
+            yield (path.relative_to(folder).as_posix(),), (hashlib.sha256(page).hexdigest(),)
+        elif path.is_file():
             yield (path.relative_to(folder).as_posix(),), (hash_file(path),)
 
 

@@ -17,7 +17,7 @@ from tasks.ingest.originals import find_archived
 from tasks.models.registry import REGISTRY_UNIT, read_registry_rows
 from tasks.proof.files import REPORT, hash_file, read_report_rows
 from warehouse.lake.upkeep import check_landings
-from warehouse.ledger.trust import stages
+from warehouse.ledger.engine.logs import stages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
-    from warehouse.ledger.trust.stages import ChangedUnit, StageRow
+    from warehouse.ledger.engine.logs.stages import ChangedUnit, StageRow
 
 _SHOWN: Final = 3
 

@@ -35,7 +35,7 @@ class LandingLog:
         hashes = {name: digest for name, digest in hashes.items() if not name.startswith(_CHAINED)}
         if not hashes or not self._has_ledger():
             return
-        from warehouse.ledger.trust.stages import close_landings, has_begun
+        from warehouse.ledger.engine.logs.stages import close_landings, has_begun
 
         ledger = self._open()
         known: list[tuple[str, str]] = []

@@ -8,7 +8,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from schemas.settings import Settings
-from warehouse.lake.attach import attach_lake, has_moved, is_postgres, remember_data_path
+from schemas.table import DUCKDB_TYPES
+from schemas.tables import TABLES
+from warehouse.lake.attach import ALIAS, attach_lake, has_moved, is_postgres, remember_data_path
 from warehouse.lake.definitions import (
     has_every_definition,
     list_missing_definitions,
@@ -32,24 +34,25 @@ if TYPE_CHECKING:
 def attach_for_reading(settings: Settings) -> duckdb.DuckDBPyConnection:
     """A read-only connection to a lake of this version's form.
 
-    Views that the next writer will add are there for this connection alone.
+    Views and columns that the next writer will add are there for this connection alone.
     """
     connection = attach_lake(settings, read_only=True)
     try:
         check_form(settings, connection)
-        _borrow_views(settings, connection)
+        _borrow_definitions(settings, connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _borrow_views(settings: Settings, connection: duckdb.DuckDBPyConnection) -> None:
-    # On a server to look for them costs every reader 80 ms; there the views come with the upgrade.
+def _borrow_definitions(settings: Settings, connection: duckdb.DuckDBPyConnection) -> None:
+    # On a server to look for them costs every reader 80 ms; there they come with the upgrade.
     if is_postgres(settings.catalog_address) or has_every_definition(settings):
         return
     import duckdb
 
+    _borrow_columns(connection)
     found = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
     there = {name for (name,) in found}
     for query in order_by_dependency(read_views()):
@@ -57,6 +60,25 @@ def _borrow_views(settings: Settings, connection: duckdb.DuckDBPyConnection) -> 
             # One that reads a table which is to come, too, stays away: the statement that reads it says so.
             with suppress(duckdb.Error):
                 connection.execute(f"CREATE TEMP VIEW {quote_name(query.name)} AS {query.body}")
+
+
+def _borrow_columns(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let every table that lacks columns be read as if it had them, empty."""
+    found = connection.execute(
+        f"SELECT table_name, list(column_name) FROM duckdb_columns() WHERE database_name = '{ALIAS}' GROUP BY table_name"
+    ).fetchall()
+    for name, there in found:
+        if (table := TABLES.get(name)) is None:
+            continue
+        missing = [
+            f"CAST(NULL AS {DUCKDB_TYPES[column.type]}) AS {quote_name(column.name)}"
+            for column in table.columns
+            if column.name not in there
+        ]
+        if missing:
+            connection.execute(
+                f"CREATE TEMP VIEW {quote_name(name)} AS SELECT *, {', '.join(missing)} FROM {ALIAS}.{quote_name(name)}"
+            )
 
 
 def bring_up_to_date(

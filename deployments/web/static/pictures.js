@@ -163,7 +163,7 @@ export class Pictures {
     showPage();
     showBox();
     const numbers = build('div', { className: 'edges' });
-    numbers.append(label(say.picture_page, page), ...edges.map((edge, at) => label(say[`edge_${EDGES[at]}`], edge)));
+    numbers.append(label(say.picture_page, page), ...[say.edge_left, say.edge_top, say.edge_right, say.edge_bottom].map((name, at) => label(name, edges[at])));
     const state = build('p', {});
     state.setAttribute('role', 'status');
     const use = build('button', { type: 'button', className: 'main', textContent: say.picture_use });

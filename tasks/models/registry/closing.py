@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import yaml
 
 from schemas.settings import Settings
-from warehouse.ledger.trust.stages import StageRow, close_rows
+from warehouse.ledger.engine.logs.stages import StageRow, close_rows
 
 if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger

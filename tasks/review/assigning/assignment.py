@@ -24,10 +24,10 @@ from tasks.review.batch import Assignment, read_assignments, read_batch
 from tasks.review.decisions import encode_items
 from tasks.running import without_collecting
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.engine.rows import insert_rows
 from warehouse.ledger.review import assigning
 from warehouse.ledger.review import gold as review_gold
-from warehouse.ledger.trust.stages import close_units
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -16,8 +16,8 @@ from tasks.review.decisions import Decision, GivenDecision, find_faults
 from tasks.review.overview import is_complete, is_settled
 from tasks.review.recording.adjudication import AdjudicationSummary, assign_adjudicators
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.review import assigning, guidelines
-from warehouse.ledger.trust.stages import close_units
 
 
 @dataclass(frozen=True)

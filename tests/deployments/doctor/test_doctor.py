@@ -6,6 +6,7 @@ Every other line is still there.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import random
@@ -42,6 +43,8 @@ from warehouse.ledger.engine.opening import open_ledger
 
 pytestmark = pytest.mark.slow
 Found = dict[str, dict[str, Any]]
+PAPER = b"an original"
+PAPER_SHA256 = hashlib.sha256(PAPER).hexdigest()
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +52,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with a month that was sat and landed, sealed and signed, and a row in quarantine."""
     settings = make_settings(tmp_path_factory.mktemp("made") / "home")
     create_home(settings)
+    original = settings.archive_dir / PAPER_SHA256[:2] / f"{PAPER_SHA256}.doc"
+    original.parent.mkdir(parents=True)
+    original.write_bytes(PAPER)
     registry = make_candidates()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         plan = publish(ledger, settings, registry, make_bank())
@@ -65,7 +71,7 @@ def make_document(status: str) -> Any:
     row: dict[str, object] = {column.name: None for column in get_table("documents").own_columns}
     row |= {
         "document_id": "00000000-0000-4000-8000-000000000001",
-        "sha256": "0" * 64,
+        "sha256": PAPER_SHA256,
         "document_name": "paper.doc",
         "source_path": "paper.doc",
         "size_bytes": 10,

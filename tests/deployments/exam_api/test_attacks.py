@@ -58,6 +58,9 @@ def session_id(world: World) -> str:
 PREPARED = (
     *(
         "begin_chain",
+        "begin_stages",
+        "close_unit",
+        "land_unit",
         "log_key",
         "token_keys",
         "known_user",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -222,6 +223,8 @@ def test_a_judge_is_held_to_a_schema_only_where_its_endpoint_offers_it(offers_sc
     asked: list[Any] = []
 
     class Client:
+        archive = Path()
+
         async def complete(self, _model: Any, request: Any) -> Any:
             asked.append(request.parameters)
             return SimpleNamespace(text='{"stars": 2, "reason": "r"}', cost_usd=0.0)
@@ -258,6 +261,7 @@ def test_one_slow_response_does_not_hold_the_other_sessions() -> None:
 
         def __init__(self) -> None:
             self.gate = asyncio.Event()
+            self.archive = Path()
 
         async def complete(self, _model: Any, request: Any) -> Any:
             if "答0-0" in request.messages[0]["content"]:

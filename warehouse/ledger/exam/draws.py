@@ -15,10 +15,10 @@ from sqlalchemy import Connection, select
 from schemas.ledger.exam import RunSeal, Session, SetProof
 from warehouse.ledger.engine.inserting import replace_rows
 from warehouse.ledger.engine.logs.public_log import read_public_entries
+from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.engine.rows import iter_rows, read_row, read_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import allocations, run_seals, runs, sessions, set_proofs, sets
-from warehouse.ledger.trust.stages import close_units
 
 
 def write_run_seal(connection: Connection, seal: RunSeal) -> None:

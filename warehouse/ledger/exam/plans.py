@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Row, Select, delete, func, literal, select, t
 
 from schemas.ledger.exam import Run, Session
 from warehouse.ledger.engine.inserting import insert_into, replace_rows
+from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import (
     allocations,
@@ -25,7 +26,6 @@ from warehouse.ledger.engine.tables import (
     set_numbers,
     sets,
 )
-from warehouse.ledger.trust.stages import close_units
 
 _EXPOSURE_COLUMNS: Final = ["organisation", "lineage_uuid", "set_id", "exposed_at"]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, and_, delete, func, select
 
+from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.engine.tables import (
     review_assignments,
     review_batches,
@@ -17,7 +18,6 @@ from warehouse.ledger.engine.tables import (
     reviews,
 )
 from warehouse.ledger.review.assigning import read_batch
-from warehouse.ledger.trust.stages import close_units
 
 
 @dataclass(frozen=True)

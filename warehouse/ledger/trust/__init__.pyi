@@ -22,9 +22,6 @@ from . import sealed_state as sealed_state
 # Entries of the audit log that fix the state that was written with them, by its digest (`digests.py`).
 from . import seals as seals
 
-# The signed state of each stage: what a unit of it holds, closed in the audit log.
-from . import stages as stages
-
 # Users: people with a role, and candidates with the organisation that owns them.
 from . import users as users
 
@@ -43,7 +40,6 @@ __all__ = [
     "organisations",
     "sealed_state",
     "seals",
-    "stages",
     "users",
     "walks",
     "web_sessions",

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select
 
+from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import edition_roots, sessions
-from warehouse.ledger.trust.stages import close_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,6 +20,7 @@ from schemas.ledger.trust import ErasedAnswer, Erasure
 from schemas.vocabulary import GIVEN_STATUSES
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.logs.digests import digest_response, digest_text
+from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.engine.rows import insert_rows, iter_rows, read_rows
 from warehouse.ledger.engine.statements import iter_chunks
 from warehouse.ledger.engine.tables import (
@@ -32,7 +33,6 @@ from warehouse.ledger.engine.tables import (
     sessions,
     users,
 )
-from warehouse.ledger.trust.stages import close_units
 
 ERASE: Final = "erase_answers"
 _ANSWERS: Final = ("submit", "submit_and_next")

@@ -15,11 +15,11 @@ from schemas.errors import UsageError
 from schemas.ledger.trust import Organisation
 from schemas.organisations import normalise_organisation
 from warehouse.ledger.engine.inserting import insert_into
+from warehouse.ledger.engine.logs.stages import close_units
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.rows import read_rows
 from warehouse.ledger.engine.tables import organisations
 from warehouse.ledger.trust.seals import seal_organisation
-from warehouse.ledger.trust.stages import close_units
 
 # Simulated organisations have keys of their own: simulated runs take nothing from real ones.
 SIMULATED_PREFIX: Final = "sim:"

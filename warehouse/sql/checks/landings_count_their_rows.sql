@@ -277,6 +277,10 @@ WITH held AS (
     FROM edition_pairs
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'edition_series' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM edition_series
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'edition_items' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM edition_items
     GROUP BY landing_unit

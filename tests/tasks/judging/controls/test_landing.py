@@ -183,6 +183,7 @@ class Recorder:
 
     def __init__(self, fails_at: str = "") -> None:
         self.asked: list[str] = []
+        self.archive = Path()
         self._fails_at = fails_at
 
     async def complete(self, model: RegisteredModel, request: CallRequest) -> CallReply:

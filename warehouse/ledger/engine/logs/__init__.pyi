@@ -7,6 +7,9 @@ from . import digests as digests
 # The public log: what an installation lets everybody see of what it does, one chain of lines, to the byte (docs/verify.md).
 from . import public_log as public_log
 
+# The signed state of each stage: what a unit of it holds, closed in the audit log.
+from . import stages as stages
+
 # A transaction of the ledger in which logs gather their entries.
 from .gathered import gathering as gathering
 
@@ -22,5 +25,6 @@ __all__ = [
     "gathering",
     "is_gathering",
     "public_log",
+    "stages",
     "write_gathered",
 ]
