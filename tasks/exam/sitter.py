@@ -42,6 +42,7 @@ class SittingProgress:
     question_count: int
 
 
+_MOST_RENEWALS: Final = 5
 # A holder with the keys at hand signs itself a new token, whatever became of the former one.
 _RENEWABLE: Final = frozenset({"token_expired", "token_ended", "token_invalid", "lease_expired"})
 
@@ -225,17 +226,20 @@ class SessionSitter:
     async def _call(self, operation: Callable[[str, Lease], Awaitable[T]]) -> T:
         """Call with token and lease.
 
-        If either has expired, it is renewed once, by this sitter, which is still the holder.
+        If either has expired, it is renewed by this sitter, which is still the holder; a few times, since on a busy machine a short
+        one may expire again before it is used.
         """
-        lease = self._lease
-        assert lease is not None
-        try:
-            return await operation(self._token, lease)
-        except ExamError as error:
-            if error.code not in _RENEWABLE or not self._is_ours():
-                raise
-        await self._open(lease)
-        return await operation(self._token, self._lease or lease)
+        for _ in range(_MOST_RENEWALS):
+            lease = self._lease
+            assert lease is not None
+            try:
+                return await operation(self._token, lease)
+            except ExamError as error:
+                if error.code not in _RENEWABLE or not self._is_ours():
+                    raise
+            await self._open(lease)
+        assert self._lease is not None
+        return await operation(self._token, self._lease)
 
     async def _open(self, stale: Lease | None) -> None:
         async with self._opening:

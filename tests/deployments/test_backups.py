@@ -276,7 +276,7 @@ def test_files_of_an_object_store_are_copied_and_restored_there_and_embedded(
         restore_home(elsewhere(settings, tmp_path / "never"), tmp_path / "unfinished")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.service
 def test_a_store_that_is_away_when_a_backup_needs_it_is_waited_for(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch

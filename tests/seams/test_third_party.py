@@ -145,7 +145,7 @@ models:
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_its_judge_judges_a_run_beside_ours(
     installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
