@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from warehouse.ledger.engine.logs.stages import ChangedUnit, StageRow
 
 _SHOWN: Final = 3
+# What a person who did it is told; nobody else could know.
+_EDITED: Final = {
+    "registry": "it was edited by hand since a model was called; the next run closes it as it is",
+    "report": "its files were edited since they were written; `proctor report` writes them again",
+}
 
 
 @dataclass(frozen=True)
@@ -135,7 +140,8 @@ def _check_files(connection: Connection, settings: Settings) -> Iterator[LogFind
         rows: list[StageRow] = sorted(read(path), key=lambda row: row[0])
         found = stages.compare_unit(connection, stages.STAGES[stage], unit, rows, entry)
         if found is not None:
-            yield _tell(found)._replace(name=f"{stage}_changed")
+            told = _tell(found)
+            yield told._replace(name=f"{stage}_changed", reason=f"{told.reason}: {_EDITED[stage]}")
 
 
 def _check_rows(lake: Lake, step: Callable[[int], None]) -> Iterator[LogFinding]:

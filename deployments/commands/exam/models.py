@@ -13,8 +13,8 @@ from deployments.command_line.printing import print_note, print_records, print_r
 from deployments.commands.options import AsJson, split_names
 from deployments.home import drop_examples
 from schemas.errors import GateError, UsageError
-from schemas.settings import load_settings
-from tasks.models.registry import SIMULATED_URL, add_model, read_registry, remove_model
+from schemas.settings import Settings, load_settings
+from tasks.models.registry import SIMULATED_URL, add_model, close_registry, read_registry, remove_model
 
 # Imported within a function: what brings SQLAlchemy or asyncio. Not every command here needs it.
 
@@ -177,9 +177,11 @@ def add(
     provider |= {"key_command": entry.key_command} if entry.key_command else {}
     provider |= {"api": entry.api} if entry.api else {}
     provider |= {"is_simulated": True} if entry.is_simulated else {}
-    path = load_settings().registry_path
+    settings = load_settings()
+    path = settings.registry_path
     added = add_model(path, name, fields, provider, is_replaced=again)
-    gone = [] if added.base_url == SIMULATED_URL else drop_examples(load_settings(), added.roles)
+    gone = [] if added.base_url == SIMULATED_URL else drop_examples(settings, added.roles)
+    _close(settings)
     print_result(
         {
             "model": added.name,
@@ -193,6 +195,14 @@ def add(
     )
 
 
+def _close(settings: Settings) -> None:
+    """Close the registry in the audit log, as whoever changes it by a command means it to be."""
+    from warehouse.ledger.engine.opening import open_ledger
+
+    with open_ledger(settings.ledger_address) as ledger:
+        close_registry(ledger, settings)
+
+
 @models_app.command("remove")
 def remove(
     name: Annotated[str, typer.Argument(help="Its name in the registry.")], as_json: AsJson = False
@@ -203,8 +213,10 @@ def remove(
 
     Example: proctor models remove lab-1
     """
-    path = load_settings().registry_path
+    settings = load_settings()
+    path = settings.registry_path
     remove_model(path, name)
+    _close(settings)
     print_result({"removed": name, "file": str(path)}, as_json=as_json, then="proctor models")
 
 
