@@ -362,6 +362,7 @@ def test_two_annotators_and_an_adjudicator_finish_a_batch(
     assert "shelf" not in server.read_log()
 
 
+@pytest.mark.long
 def test_guidelines_similar_questions_and_a_conversation_need_no_mouse(
     settings: Settings, server: Server, browser: Browser
 ) -> None:

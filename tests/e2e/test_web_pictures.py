@@ -166,6 +166,7 @@ def test_pictures_are_seen_cut_described_and_moved_by_keys_alone(
     assert edited.given.edit.material == "[picture:1]"
 
 
+@pytest.mark.long
 def test_on_a_phone_a_picture_is_drawn_out_of_the_page_and_another_file_taken(
     settings: Settings, server: Server, browser: Browser, tmp_path: Path
 ) -> None:

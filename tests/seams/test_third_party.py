@@ -250,6 +250,7 @@ def serve_desk(home: Path, installed: Path, **variables: str) -> Iterator[tuple[
         process.wait()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_somebody_signs_in_by_its_way_to_another_site(installed: Path, home: Path) -> None:
     assert run(home, "init", "--json").returncode == 0

@@ -166,6 +166,7 @@ def postgresql() -> Iterator[PostgresqlServer]:
         yield started
 
 
+@pytest.mark.long
 @pytest.mark.service
 def test_of_two_that_judge_one_run_at_once_on_postgresql_each_call_is_paid_once(
     server: RunningServer, settings: Settings, postgresql: PostgresqlServer

@@ -143,6 +143,7 @@ def read_money(settings: Settings) -> tuple[float, float, float]:
         return read_spent_usd(connection, RUN), sum(row["cost_usd"] or 0.0 for row in rows), worst_usd
 
 
+@pytest.mark.long
 def test_whoever_sits_and_judges_is_killed_again_and_again_and_hardly_anything_is_asked_twice(
     tmp_path: Path,
 ) -> None:

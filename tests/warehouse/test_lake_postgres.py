@@ -55,6 +55,7 @@ def test_a_lake_in_postgresql_lands_reads_compacts_and_reopens(catalog: str, tmp
     assert not (tmp_path / "lake" / "catalog.sqlite").exists()
 
 
+@pytest.mark.long
 def test_writers_need_no_lock(catalog: str, tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "home", lake_catalog=catalog)
     open_lake(settings).close()

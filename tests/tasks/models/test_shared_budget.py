@@ -98,6 +98,7 @@ def postgresql() -> Iterator[PostgresqlServer]:
         yield started
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_processes_never_spend_more_than_their_budget_together(tmp_path: Path) -> None:
     check_two_spenders(f"sqlite:///{tmp_path / 'ledger.sqlite'}")

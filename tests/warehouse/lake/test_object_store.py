@@ -47,6 +47,7 @@ def values(store: ObjectStore, server: PostgresqlServer, tmp_path: Path) -> dict
     return {"home": tmp_path / "home", "lake_catalog": server.new_catalog(), "lake_data": prefix}
 
 
+@pytest.mark.long
 def test_processes_land_at_once_and_one_that_is_killed_leaves_nothing_partial(
     values: dict[str, object], store: ObjectStore, tmp_path: Path
 ) -> None:

@@ -215,6 +215,7 @@ def test_a_commit_of_which_nothing_is_left_is_named_and_the_month_continues(sitt
     assert answered.items() <= sitting.read_answers().items()
 
 
+@pytest.mark.long
 def test_an_answer_that_the_exams_side_lost_is_held_by_the_ledgers_reply(sitting: Sitting) -> None:
     with sitting_process(sitting, 4, "checkpoint"):
         answered = sitting.read_answers()
@@ -255,6 +256,7 @@ def test_the_command_shows_what_it_would_do_and_does_it_with_yes(sitting: Sittin
     assert sitting.read_answers() == answered
 
 
+@pytest.mark.long
 def test_what_was_signed_and_is_gone_is_missing_and_the_stores_stay_refused(sitting: Sitting) -> None:
     with sitting_process(sitting, 4, "checkpoint"):
         with open_ledger(sitting.settings.ledger_address) as ledger, open_lake(sitting.settings) as lake:
@@ -276,6 +278,7 @@ def test_what_was_signed_and_is_gone_is_missing_and_the_stores_stay_refused(sitt
         check_stores(sitting.settings)
 
 
+@pytest.mark.long
 def test_landings_that_a_catalog_lost_are_landed_again_from_their_own_files(
     sitting: Sitting, tmp_path: Path
 ) -> None:
@@ -307,6 +310,7 @@ def test_landings_that_a_catalog_lost_are_landed_again_from_their_own_files(
     assert sitting.list_repairs() == ["whole"]
 
 
+@pytest.mark.long
 def test_a_landing_whose_rows_are_gone_too_is_missing(sitting: Sitting, tmp_path: Path) -> None:
     catalog = sitting.home / "lake" / "catalog.sqlite"
     shutil.copyfile(catalog, tmp_path / "older.sqlite")
