@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from deployments.auth import hash_password
 from deployments.exam_api.app import create_app
-from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
+from tests.tasks.exam.world import PublishedWorld, World, make_model, make_registry
 from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
@@ -30,23 +32,29 @@ def empty_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory, empty_ledger: Path) -> PublishedWorld:
+    """Candidate alpha sits from outside; the reference rho in house."""
+    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
+    return PublishedWorld.publish(
+        tmp_path_factory.mktemp("world"), empty_ledger, registry, candidates=[], outside=["alpha"]
+    )
+
+
 @pytest.fixture
-def ledger(tmp_path: Path, empty_ledger: Path) -> Iterator[Ledger]:
+def ledger(tmp_path: Path, empty_ledger: Path, request: pytest.FixtureRequest) -> Iterator[Ledger]:
+    """One with three people, or that of the published world where a test is about it."""
+    is_published = "world" in request.fixturenames
     path = tmp_path / "ledger.sqlite"
-    restore_ledger(empty_ledger, path)
+    restore_ledger(request.getfixturevalue("published").ledger if is_published else empty_ledger, path)
     with open_ledger(f"sqlite:///{path}") as opened:
         yield opened
 
 
 @pytest.fixture
-def world(ledger: Ledger, tmp_path: Path) -> World:
+def world(ledger: Ledger, tmp_path: Path, published: PublishedWorld) -> World:
     """Candidate alpha sits from outside; the reference rho in house."""
-    import time
-
-    settings = make_settings(tmp_path / "home")
-    registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
-    plan = publish(ledger, settings, registry, make_bank(), candidates=[], outside=["alpha"])
-    return World(ledger, settings, registry, make_bank(), plan, now=time.time())
+    return replace(published.copy(ledger, tmp_path / "home"), now=time.time())
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import shutil
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +32,9 @@ from tasks.exam.public.bank import BankRows
 from tasks.models import CallReply, CallRequest
 from tasks.models.registry import RegisteredModel, Registry
 from tests.warehouse.bank_rows import BANK
+from warehouse.ledger.engine.copies.files import restore_ledger
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import runs, sessions
 from warehouse.ledger.exam import closed, sittings
 
@@ -228,6 +231,33 @@ class World:
                 for row in closed.read_response_rows(connection, [session_id])
                 if row["answered_at"] is not None
             }
+
+
+@dataclass(frozen=True)
+class PublishedWorld:
+    """A world whose run was published once, to be copied for each test."""
+
+    folder: Path
+    registry: Registry
+    bank: pl.DataFrame
+    plan: RunPlan
+
+    @classmethod
+    def publish(cls, folder: Path, empty: Path, registry: Registry, **wishes: Any) -> PublishedWorld:
+        """Publish it in the folder, with a copy of the empty ledger."""
+        restore_ledger(empty, folder / "ledger.sqlite")
+        settings, bank = make_settings(folder / "home"), make_bank()
+        with open_ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:
+            return cls(folder, registry, bank, publish(ledger, settings, registry, bank, **wishes))
+
+    @property
+    def ledger(self) -> Path:
+        return self.folder / "ledger.sqlite"
+
+    def copy(self, ledger: Ledger, home: Path) -> World:
+        """The world of a ledger that was copied from this one's."""
+        shutil.copytree(self.folder / "home", home, dirs_exist_ok=True)
+        return World(ledger, make_settings(home), self.registry, self.bank, self.plan)
 
 
 def seed_of(text: str) -> str:
