@@ -241,6 +241,7 @@ class PublishedWorld:
     registry: Registry
     bank: pl.DataFrame
     plan: RunPlan
+    wishes: Mapping[str, Any]
 
     @classmethod
     def publish(cls, folder: Path, empty: Path, registry: Registry, **wishes: Any) -> PublishedWorld:
@@ -248,14 +249,19 @@ class PublishedWorld:
         restore_ledger(empty, folder / "ledger.sqlite")
         settings, bank = make_settings(folder / "home"), make_bank()
         with open_ledger(f"sqlite:///{folder / 'ledger.sqlite'}") as ledger:
-            return cls(folder, registry, bank, publish(ledger, settings, registry, bank, **wishes))
+            plan = publish(ledger, settings, registry, bank, **wishes)
+        return cls(folder, registry, bank, plan, wishes)
 
     @property
     def ledger(self) -> Path:
         return self.folder / "ledger.sqlite"
 
     def copy(self, ledger: Ledger, home: Path) -> World:
-        """The world of a ledger that was copied from this one's."""
+        """The world of a ledger that was copied from this one's; in one on a server it is published again."""
+        if ledger.engine.dialect.name != "sqlite":
+            settings = make_settings(home)
+            plan = publish(ledger, settings, self.registry, self.bank, **self.wishes)
+            return World(ledger, settings, self.registry, self.bank, plan)
         shutil.copytree(self.folder / "home", home, dirs_exist_ok=True)
         return World(ledger, make_settings(home), self.registry, self.bank, self.plan)
 
