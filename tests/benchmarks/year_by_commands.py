@@ -87,7 +87,7 @@ def hold_year(home: Path, year: Year) -> pl.DataFrame:
 
 
 def compute_truths(profile: Mapping[str, Any]) -> dict[str, float]:
-    """The expected S of each simulated candidate, by the mean over questions of every difficulty."""
+    """The expected S of each simulated candidate, over questions of every difficulty."""
     return {
         name: 100.0
         * float(np.mean([_expect_share(share, one["explanation"]) for share in one["accuracy"].values()]))
@@ -97,7 +97,7 @@ def compute_truths(profile: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _expect_share(accuracy: float, explanation: float) -> float:
-    """Share of all stars: three for a right answer that is well explained, two for another, one for a wrong one with something in it."""
+    """Share of all stars: 3 for what is right and well explained, 2 for right, some have 1."""
     places, weights = np.polynomial.hermite_e.hermegauss(21)
     ability = np.log(accuracy / (1.0 - accuracy)) * np.sqrt(1.0 + np.pi * DIFFICULTY_SPREAD**2 / 8.0)
     knows = float(weights @ (1.0 / (1.0 + np.exp(DIFFICULTY_SPREAD * places - ability))) / weights.sum())
@@ -225,7 +225,7 @@ def _check_frozen(settings: Settings, before: Mapping[tuple[str, str], int]) -> 
 
 
 def read_months(settings: Settings, truths: Mapping[str, float]) -> pl.DataFrame:
-    """A row for each month: its sets, what is equated, why not, and how far scores lie from the truth."""
+    """A row for each month: sets, what is equated, why not, how far from the truth."""
     known = pl.DataFrame({"model": list(truths), "truth": list(truths.values())})
     with open_lake(settings, read_only=True) as lake:
         rows = lake.query(

@@ -169,7 +169,7 @@ class _Dealer:
             waiting = [owner for owner in waiting if owner not in served]
 
     def _join(self, owner: str) -> None:
-        """A set that others sit in this run, or another of the season, or one of its own from what they are asked."""
+        """A set that others sit in this run, one of the season, or one from what they are asked."""
         by_use = sorted(
             self._season,
             key=lambda found: (

@@ -95,7 +95,7 @@ class _Sitters:
     second: Codes
 
     def turn(self, signs: Floats) -> tuple[Floats, Floats, Floats]:
-        """With signs turned: S of each member and its variance, draw × member, and the pairs' covariances of S."""
+        """S of each member and its variance, draw × member, and the pairs' covariances."""
         turned = signs[:, self.cluster]
         strata, members = len(self.bounds) - 1, len(self.members)
         score = np.zeros((len(signs), members))

@@ -123,14 +123,15 @@ def test_a_plan_says_where_few_answers_link_it(ledger: Ledger, tmp_path: Path) -
         assert (plan.link.link_answers, plan.link.is_thin) == (12.0, True)
         thin = [line for line in render_plan(plan.summary()) if "answers link a discipline" in line]
         assert thin == [
-            "    about 12 answers link a discipline, fewer than 40: equated scores may be withheld; larger sets or more candidates would "
+            "    about 12 answers link a discipline, fewer than 100: equated scores may be withheld; larger sets or more candidates would "
             "make the link stronger"
         ]
     assert read_plan(ledger, "b").link == second.link
-    large = make_settings(tmp_path, **{**BY_DEFAULT, "set_size": 240, "lasting_sets": 1})
-    enough = hold(ledger, large, "c", bank_version=2)
+    large = make_settings(tmp_path, **{**BY_DEFAULT, "set_size": 240, "lasting_sets": 1, "anchor_share": 0.25})
+    hold(ledger, small, "c")
+    enough = hold(ledger, large, "d", bank_version=2)
     assert enough.link is not None
-    assert enough.link.link_answers == round(enough.link.anchor_count * 3 / 3, 1) >= 40
+    assert enough.link.link_answers == round(enough.link.anchor_count * 3 / 3, 1) >= 100
     assert not enough.link.is_thin
 
 
