@@ -31,7 +31,6 @@ import yaml
 from deployments.flow_runs import run_flow
 from deployments.home import create_home
 from deployments.model_server import build_answer_key, parse_profile, start_model_server
-from deployments.model_server.candidates import DIFFICULTY_SPREAD
 from schemas.settings import Settings, load_settings
 from schemas.tables import TABLES
 from schemas.vocabulary import EXAMINED_DISCIPLINES
@@ -41,6 +40,8 @@ from warehouse.lake import open_lake
 
 # Questions of the bank by discipline, at least: enough for a year of two sets of 120 a month.
 BANK_SIZE = 600
+# Logits by which questions differ in difficulty for simulated candidates.
+DIFFICULTY_SPREAD = 1.2
 # Candidates of one organisation, on average; the reference has an organisation of its own.
 PER_ORGANISATION = 3
 
