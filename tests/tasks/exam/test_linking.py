@@ -127,7 +127,9 @@ def test_a_plan_says_where_few_answers_link_it(ledger: Ledger, tmp_path: Path) -
             "make the link stronger"
         ]
     assert read_plan(ledger, "b").link == second.link
-    large = make_settings(tmp_path, **{**BY_DEFAULT, "set_size": 240, "lasting_sets": 1, "anchor_share": 0.25})
+    large = make_settings(
+        tmp_path, **{**BY_DEFAULT, "set_size": 240, "lasting_sets": 1, "anchor_share": 0.25}
+    )
     hold(ledger, small, "c")
     enough = hold(ledger, large, "d", bank_version=2)
     assert enough.link is not None
