@@ -20,6 +20,7 @@ from tasks.editions.estimates import StyleAnswers, count_stars
 from tasks.editions.standings import MAIN_STYLE
 from tasks.statistics import Floats
 from tasks.statistics.items import (
+    LEAST_LINK,
     EquatedScores,
     GradedFit,
     GradedRows,
@@ -38,9 +39,8 @@ METHOD = "chain"
 # Fewer questions of a discipline, or answers to a question, say too little of how hard they are.
 LEAST_QUESTIONS = 8
 LEAST_ANSWERS = 4.0
-# Fewer answers to a discipline's anchors, on average over disciplines, link a month worse than S compares it: simulated, seven
-# candidates on 90 questions have 13 and err by 5.3 points (S: 4.1); twenty on 500 have 200.
-LEAST_LINK = 40.0
+# Where most questions are known, as of sets that are sat again, a link has little to bear: so many answers to a discipline will do.
+LEAST_LINK_OF_KNOWN = 40.0
 _MORE_DRAWS = 400
 _STARS = tuple(f"stars_{stars}_count" for stars in range(4))
 _UNKNOWN, _OPEN, _TRUE_FALSE = "unknown", "open", "true_false"
@@ -405,7 +405,8 @@ def _find_reason(rows: GradedRows, known: KnownQuestions | None) -> str | None:
         linked = np.bincount(
             rows.question_discipline, weights=answers * known.is_known, minlength=disciplines
         )
-        if linked.min() == 0 or linked.mean() < LEAST_LINK:
+        least = LEAST_LINK_OF_KNOWN if known.is_known.mean() > 0.5 else LEAST_LINK
+        if linked.min() == 0 or linked.mean() < least:
             return "anchors"
     mean = np.bincount(rows.question_discipline, weights=answers, minlength=disciplines) / questions
     return "answers" if mean.min() < LEAST_ANSWERS else None

@@ -53,6 +53,7 @@ class Rules:
         guess: chance that who does not know is right.
         passage: questions to a passage.
         together: standard deviation of what a candidate has with all questions of a passage, logits.
+        groups: groups of candidates with a set each, whose anchors come from what the other groups were asked.
         moved: share of anchors that became known: two logits easier from the second season on.
     """
 
@@ -70,6 +71,12 @@ class Rules:
     ability_sd: float = 0.9
     taste: float = 0.4
     spread: float = 1.2
+    groups: int = 1
+
+    def list_members(self, group: int) -> list[int]:
+        """Who sits a group's set: of several groups the last candidate, the reference, sits all."""
+        last = self.candidates - 1
+        return [one for one in range(last) if one % self.groups == group] + [last]
 
 
 def draw_bank(random: np.random.Generator, count: int, centre: float, rules: Rules) -> NDArray[np.float64]:
@@ -118,41 +125,48 @@ def draw_answers(seed: int, rules: Rules) -> Answers:
         felt = np.zeros((rules.candidates, 0))
         ability = general + tastes[:, [discipline]]
         whole = draw_bank(np.random.default_rng([seed, discipline]), BANK, 0.0, rules)
+        met = np.zeros((rules.groups, 0), dtype=bool)
         for season in range(rules.seasons):
-            anchors = round(share * rules.anchors) if known else 0
-            fresh = draw_bank(random, share - anchors, rules.harder * season, rules)
-            bank = np.concatenate([bank, fresh], axis=1)
-            new = np.arange(known, known + share - anchors)
-            group = passage_count + np.arange(len(new)) // rules.passage
-            passage_count = int(group.max()) + 1
-            groups = np.concatenate([groups, group])
-            told = random.normal(0.0, rules.together, (rules.candidates, passage_count))
-            felt = np.concatenate([felt, told[:, group]], axis=1)
-            asked = np.concatenate([new, random.choice(known, anchors, replace=False)]) if anchors else new
-            easier = np.zeros(len(asked))
-            if rules.moved and anchors:
-                easier[len(new) :] = np.where(random.random(anchors) < rules.moved, 2.0, 0.0)
-            homes.append(np.full(len(new), season))
-            for candidate in range(rules.candidates):
-                chance = compute_chances(
-                    ability[candidate, season] + felt[candidate, asked] + easier,
-                    np.full(len(asked), skills[candidate]),
-                    bank[:, asked],
-                    rules,
-                )
-                drawn = (random.random((len(asked), 1)) > chance.cumsum(axis=1)[:, :3]).sum(axis=1)
-                for column, part in zip(
-                    columns,
-                    (
-                        np.full(len(asked), candidate),
-                        np.full(len(asked), season),
-                        count + asked,
-                        drawn,
-                    ),
-                    strict=True,
-                ):
-                    column.append(part)
-            known = bank.shape[1]
+            before = known
+            for group in range(rules.groups):
+                # One group alone stands for candidates to whom old questions are new, whoever answered them.
+                pool = np.flatnonzero(~met[group, :before]) if rules.groups > 1 else np.arange(before)
+                anchors = round(share * rules.anchors) if before else 0
+                fresh = draw_bank(random, share - anchors, rules.harder * season, rules)
+                bank = np.concatenate([bank, fresh], axis=1)
+                new = np.arange(known, known + share - anchors)
+                passage = passage_count + np.arange(len(new)) // rules.passage
+                passage_count = int(passage.max()) + 1
+                groups = np.concatenate([groups, passage])
+                told = random.normal(0.0, rules.together, (rules.candidates, passage_count))
+                felt = np.concatenate([felt, told[:, passage]], axis=1)
+                asked = np.concatenate([new, random.choice(pool, anchors, replace=False)]) if anchors else new
+                met = np.concatenate([met, np.zeros((rules.groups, len(new)), dtype=bool)], axis=1)
+                met[group, asked] = True
+                easier = np.zeros(len(asked))
+                if rules.moved and anchors:
+                    easier[len(new) :] = np.where(random.random(anchors) < rules.moved, 2.0, 0.0)
+                homes.append(np.full(len(new), season))
+                for candidate in rules.list_members(group):
+                    chance = compute_chances(
+                        ability[candidate, season] + felt[candidate, asked] + easier,
+                        np.full(len(asked), skills[candidate]),
+                        bank[:, asked],
+                        rules,
+                    )
+                    drawn = (random.random((len(asked), 1)) > chance.cumsum(axis=1)[:, :3]).sum(axis=1)
+                    for column, part in zip(
+                        columns,
+                        (
+                            np.full(len(asked), candidate),
+                            np.full(len(asked), season),
+                            count + asked,
+                            drawn,
+                        ),
+                        strict=True,
+                    ):
+                        column.append(part)
+                known = bank.shape[1]
             if season == 0:
                 first = bank
         places, weights = np.polynomial.hermite_e.hermegauss(9)

@@ -4,7 +4,7 @@ Exams are drawn by `guessed_seasons`, whose answers are none of the fitted model
 is published of a question is known to the next season, with its error. Truth is the expected S on the whole bank of the first season.
 
     python -m tests.benchmarks.validity_equating [--exams 20] [--candidates 20] [--seasons 4] [--questions 1000]
-                                                 [--harder 0.15] [--guess 0.25] [--passage 1] [--together 0] [--moved 0]
+                                                 [--harder 0.15] [--guess 0.25] [--passage 1] [--together 0] [--moved 0] [--groups 1]
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--exams", type=int, default=20)
     for name, kind in (
-        ("candidates", int), ("seasons", int), ("questions", int), ("disciplines", int), ("passage", int),
+        ("candidates", int), ("seasons", int), ("questions", int), ("disciplines", int), ("passage", int), ("groups", int),
         ("harder", float), ("guess", float), ("together", float), ("moved", float), ("anchors", float),
     ):  # fmt: skip
         parser.add_argument(f"--{name}", type=kind, default=getattr(Rules(), name))

@@ -5,9 +5,9 @@
 
 A bank of plain questions lies in the lake; everything after it is what a month's work does: `proctor evaluate`, `judge` and
 `publish`, one month after the other, with simulated candidates over HTTP. Settings are the defaults, except for one prompt style
-and one repeat, so that a year takes minutes. A candidate has a known ability and grows by a known step each month; a row counts
-as equated where `edition_scores.equated_score` is there, in a discipline and over all of them. After each month every row of the
-editions before it is the same bit for bit, or it fails.
+and one repeat, so that a year takes minutes. A candidate has a known ability, the same all year: its truth is S on a bank without end.
+A row counts as equated where `edition_scores.equated_score` is there, in a discipline and over all of them; errors are those of scores over
+all. After each month every row of the editions before it is the same bit for bit, or it fails.
 """
 
 from __future__ import annotations
@@ -38,8 +38,10 @@ from tests.benchmarks.history_rows import land_month
 from tests.benchmarks.year_texts import describe_bank
 from warehouse.lake import open_lake
 
-# Questions of the bank by discipline: enough for a year of two sets a month.
+# Questions of the bank by discipline, at least: enough for a year of two sets of 120 a month.
 BANK_SIZE = 600
+# Logits by which questions differ in difficulty for simulated candidates.
+DIFFICULTY_SPREAD = 1.2
 # Candidates of one organisation, on average; the reference has an organisation of its own.
 PER_ORGANISATION = 3
 
@@ -77,8 +79,30 @@ def main(arguments: Sequence[str] = ()) -> None:
 
 def hold_year(home: Path, year: Year) -> pl.DataFrame:
     """Hold the months one after the other; a row for each with its anchors and equated rows."""
-    bank = describe_bank(BANK_SIZE * len(EXAMINED_DISCIPLINES), EXAMINED_DISCIPLINES)
-    return _read_months(hold_months(home, year, bank, *describe_candidates(year)))
+    share = year.questions // len(EXAMINED_DISCIPLINES)
+    size = max(BANK_SIZE, 2 * share * (year.months + 1))
+    registry, profile = describe_candidates(year)
+    bank = describe_bank(size * len(EXAMINED_DISCIPLINES), EXAMINED_DISCIPLINES)
+    settings = hold_months(home, year, bank, registry, profile)
+    return read_months(settings, compute_truths(profile))
+
+
+def compute_truths(profile: Mapping[str, Any]) -> dict[str, float]:
+    """The expected S of each simulated candidate, over questions of every difficulty."""
+    return {
+        name: 100.0
+        * float(np.mean([_expect_share(share, one["explanation"]) for share in one["accuracy"].values()]))
+        for name, one in profile["models"].items()
+        if "accuracy" in one
+    }
+
+
+def _expect_share(accuracy: float, explanation: float) -> float:
+    """Share of all stars: 3 for what is right and well explained, 2 for right, some have 1."""
+    places, weights = np.polynomial.hermite_e.hermegauss(21)
+    ability = np.log(accuracy / (1.0 - accuracy)) * np.sqrt(1.0 + np.pi * DIFFICULTY_SPREAD**2 / 8.0)
+    knows = float(weights @ (1.0 / (1.0 + np.exp(DIFFICULTY_SPREAD * places - ability))) / weights.sum())
+    return (knows * (2.0 + explanation) + (1.0 - knows) * 0.4 * explanation) / 3.0
 
 
 def hold_months(
@@ -157,13 +181,18 @@ def render_year(year: Year, months: pl.DataFrame, cpu_s: float) -> str:
     differing = ", ".join(f"{name}={value}" for name, value in year.settings) or "default settings"
     lines = [
         f"\n## {year.candidates} candidates, {year.months} months, sets of {year.questions} ({differing}; {cpu_s:.0f} CPU s)\n",
-        f"{'month':<9}{'sets':>5}{'anchors':>9}{'rows':>7}{'equated':>9}{'over all':>10}{'error':>8}",
+        f"{'month':<9}{'sets':>5}{'anchors':>10}{'rows':>7}{'equated':>9}{'over all':>10}{'error':>7}{'S off':>8}{'off':>7}{'held':>6}"
+        "  withheld",
     ]
     for row in months.iter_rows(named=True):
-        error = "" if row["equated_se"] is None else f"{row['equated_se']:.2f}"
+        error, off, held = (
+            "" if row[name] is None else f"{row[name]:.2f}"
+            for name in ("equated_se", "equated_off", "held_share")
+        )
         lines.append(
-            f"{row['month']:<9}{row['set_count']:>5}{row['anchor_count']:>4} /{row['question_count']:>4}{row['row_count']:>6}"
-            f"{row['equated_count']:>9}{row['whole_equated_count']:>5} /{row['whole_count']:>3}{error:>8}"
+            f"{row['month']:<9}{row['set_count']:>5}{row['anchor_count']:>4} /{row['question_count']:>5}{row['row_count']:>6}"
+            f"{row['equated_count']:>9}{row['whole_equated_count']:>5} /{row['whole_count']:>3}{error:>8}{row['score_off']:>8.2f}"
+            f"{off:>7}{held:>6}  {row['withheld'] or ''}"
         )
     later = months.slice(1)
     if later.height:
@@ -196,7 +225,9 @@ def _check_frozen(settings: Settings, before: Mapping[tuple[str, str], int]) -> 
     return found
 
 
-def _read_months(settings: Settings) -> pl.DataFrame:
+def read_months(settings: Settings, truths: Mapping[str, float]) -> pl.DataFrame:
+    """A row for each month: sets, what is equated, why not, how far from the truth."""
+    known = pl.DataFrame({"model": list(truths), "truth": list(truths.values())})
     with open_lake(settings, read_only=True) as lake:
         rows = lake.query(
             """
@@ -207,6 +238,8 @@ def _read_months(settings: Settings) -> pl.DataFrame:
             FROM edition_scores GROUP BY month ORDER BY month
             """
         )
+        whole = lake.query("SELECT * FROM edition_scores WHERE discipline = 'all'").join(known, on="model")
+        fits = lake.query("SELECT month, any_value(withheld) AS withheld FROM edition_fits GROUP BY month")
         sets = lake.query(
             """
             SELECT r.month, count(DISTINCT t.set_id) AS set_count, count(*) AS question_count,
@@ -217,7 +250,13 @@ def _read_months(settings: Settings) -> pl.DataFrame:
             GROUP BY r.month ORDER BY r.month
             """
         )
-    return sets.join(rows, on="month", how="left").sort("month")
+    truth = pl.col("truth")
+    off = whole.group_by("month").agg(
+        score_off=((pl.col("score") - truth) ** 2).mean().sqrt(),
+        equated_off=((pl.col("equated_score") - truth) ** 2).mean().sqrt(),
+        held_share=truth.is_between("equated_low", "equated_high").mean(),
+    )
+    return sets.join(rows, on="month").join(off, on="month").join(fits, on="month", how="left").sort("month")
 
 
 @contextlib.contextmanager

@@ -168,7 +168,7 @@ def check_runs(world: World) -> None:
         _check_plan(world, run)
         _check_exclusions_root(world, run)
         _check_sets(world, run, whole)
-        _check_orders(world, run)
+        _check_orders(world, run, whole)
         for session in sorted(run.sessions_named - run.orders.keys()):
             world.found("session_unknown", f"session {session} is not planned in run {run.name}")
     check_meetings(world, whole)
@@ -290,6 +290,7 @@ def _check_drawing(world: World, run: Run, bank: Bank, whole: Sequence[Run]) -> 
     }
     resting = {name for name, row in bank.rows.items() if has_bit(bits.get("rested", b""), row[0])}
     before = _list_known(world, run, whole)
+    drawn_now: dict[str, int | None] = {}
     for planned in run.plan["sets"]:
         line = run.sets.get(planned["set"])
         if not planned["is_new"] or line is None:
@@ -316,14 +317,18 @@ def _check_drawing(world: World, run: Run, bank: Bank, whole: Sequence[Run]) -> 
             linking = _pick(bank, linking, anchor_count, read)
             expected |= dict.fromkeys(linking)
             wanted, others = count - len(linking), list[str]()
+            late = bank.rows.keys() - drawn_now if planned.get("from_others", False) else avoided
             for kind in ((False, False), (False, True), (True, False)):
                 rest = sorted(
-                    (x for x in set(allowed) - set(linking) if _put_off(x, resting, avoided) == kind),
+                    (x for x in set(allowed) - set(linking) if _put_off(x, resting, late) == kind),
                     key=lambda x: _ticket(chosen, x),
                 )
                 others += _pick(bank, rest, wanted - len(others), read)
             for lineage in others:
                 expected[lineage] = int.from_bytes(_ticket(slots, lineage)[:8], "big") % bank.rows[lineage][2]
+        if planned.get("from_others", False):
+            expected |= {x: slot for x, slot in drawn_now.items() if x in expected}
+        drawn_now |= expected
         found = {item[0]: item for item in line["items"]}
         if found.keys() != expected.keys():
             much = len(found.keys() ^ expected.keys())
@@ -373,7 +378,7 @@ def _list_known(world: World, run: Run, whole: Sequence[Run]) -> dict[str, set[s
     return known
 
 
-def _check_orders(world: World, run: Run) -> None:
+def _check_orders(world: World, run: Run, whole: Sequence[Run]) -> None:
     lines = run.order_lines
     leaves = [
         digest(
@@ -389,13 +394,14 @@ def _check_orders(world: World, run: Run) -> None:
     ]
     if tree(leaves) != run.draws[0][1]["orders_root"]:
         world.found("order_wrong", f"the orders of run {run.name} are not those of its draw")
-    references = {line["model"] for line in lines if line["is_reference"]}
+    references = {
+        other.plan["reference_model"]
+        for other in whole
+        if other.number <= run.number and is_simulated(other) == is_simulated(run)
+    }
     for line in lines:
-        if line["model"] in references and not line["is_reference"]:
-            world.found(
-                "session_unknown",
-                f"{line['model']} sits run {run.name} both as a candidate and as a reference",
-            )
+        if line["is_reference"] and line["model"] not in references:
+            world.found("session_unknown", f"{line['model']} sits run {run.name} as a reference and is none")
     sessions = [line["session"] for line in lines]
     if sessions != sorted(set(sessions)) or len(sessions) != run.commit["session_count"]:
         world.found(

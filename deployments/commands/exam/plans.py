@@ -125,6 +125,8 @@ def _render_sets(summary: dict[str, Any]) -> Iterator[str]:
             continue
         if not taken["is_new"]:
             kind = "drawn for an earlier run"
+        elif taken.get("is_from_others"):
+            kind = "new, of what the others are asked: the reference has met all that was asked before"
         elif _is_first(summary):
             kind = "new"
         elif taken["anchor_count"] == taken["wanted_anchors"]:

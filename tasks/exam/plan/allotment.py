@@ -38,6 +38,7 @@ class SatSet(NamedTuple):
         organisations: whose candidates sit it.
         rested_count: how many of them should have rested, had there been others; null for a set of an earlier run.
         repeated_count: how many of them ask about a text that the set has already, as there were no others; null likewise.
+        is_from_others: whether it is a reference's own, drawn from what the other new sets of the run ask.
     """
 
     set_number: int
@@ -49,6 +50,7 @@ class SatSet(NamedTuple):
     organisations: Sequence[str] = ()
     rested_count: int | None = None
     repeated_count: int | None = None
+    is_from_others: bool = False
 
 
 @dataclass(frozen=True)
@@ -214,6 +216,7 @@ def _describe_set(
         repeated_count=None
         if drawn is None
         else request.index.count_repeated([item.position for item in drawn.items]),
+        is_from_others=drawn is not None and drawn.is_from_others,
         organisations=tuple(
             sorted(
                 request.name_organisation(owner)

@@ -71,16 +71,23 @@ def forecast_link(request: PlanRequest, state: LedgerState, found: Distribution)
     """What links the sets that were given out; null where nobody sits."""
     if not found.taken:
         return None
-    sitting = {taken.set_id: 0 for taken in found.taken.values()}
-    for sitter in request.candidates:
-        if sitter.organisation in found.taken:
-            sitting[found.taken[sitter.organisation].set_id] += 1
     new = {drawn.set_id: drawn for drawn in found.new_sets}
+    # What a reference sits of its own is drawn from the others' sets, and linked as those are.
+    sitting = {
+        taken.set_id: 0
+        for taken in found.taken.values()
+        if taken.set_id not in new or not new[taken.set_id].is_from_others
+    }
+    for sitter in request.candidates:
+        if sitter.organisation in found.taken and found.taken[sitter.organisation].set_id in sitting:
+            sitting[found.taken[sitter.organisation].set_id] += 1
     behind: list[int] = []
     errors: list[float | None] = []
     links: list[int] = []
     again = 0
     for set_id, taken in {taken.set_id: taken for taken in found.taken.values()}.items():
+        if set_id not in sitting:
+            continue
         drawn = new.get(set_id)
         places = (
             taken.positions.tolist() if drawn is None else [i.position for i in drawn.items if i.is_anchor]
@@ -91,7 +98,9 @@ def forecast_link(request: PlanRequest, state: LedgerState, found: Distribution)
         errors.append(_expect(request, state, len(taken.positions), answered, sitting[set_id]))
         # The reference answers every set, too.
         links.append(len(answered) * (sitting[set_id] + 1))
-    anchors = sum(item.is_anchor for drawn in found.new_sets for item in drawn.items)
+    anchors = sum(
+        item.is_anchor for drawn in found.new_sets if drawn.set_id in sitting for item in drawn.items
+    )
     wanted = sum(share.anchors for drawn in found.new_sets for share in drawn.shares)
     reason, months = _find_reason(request, state, found, anchors, wanted, again)
     if months is None:

@@ -7,6 +7,9 @@ as many organisations of a run as possible sit the same set, so that candidates 
 Where all sat one set every month, nothing that was answered before would be new to anybody, and no set could have an anchor. So
 organisations share in groups (two by default): each group's sets take their anchors from what the other one has answered.
 
+A reference answers every set, so that nothing old is new to it. Where it is a candidate, too, its set is drawn from what the others of the
+run are asked for the first time: a question that it alone had answered would say nothing of how hard it is.
+
 Who sits what follows from the request and the ledger, never from the seed: it is committed to before the seed is known.
 """
 
@@ -29,7 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DrawnSet:
-    """A set that this run draws, for whom, and of what."""
+    """A set that this run draws, for whom, and of what.
+
+    `is_from_others`: of what the run's sets before it have drawn, as far as that goes.
+    """
 
     set_number: int
     set_id: str
@@ -37,6 +43,7 @@ class DrawnSet:
     items: Sequence[DrawnQuestion] = field(repr=False)
     drawn_for: Sequence[str]
     shares: Sequence[DisciplineShare]
+    is_from_others: bool = False
 
 
 @dataclass
@@ -79,6 +86,8 @@ class _Dealer:
         for known in self._season:
             self._avoided[known.positions] = True
         self._found = Distribution(avoided=self._avoided.copy())
+        # What sets of this run have drawn, by position.
+        self._drawn: dict[int, DrawnQuestion] = {}
         # By discipline the lineages that sets of this run take, whichever they are.
         self._drawn_counts: dict[str, int] = {}
 
@@ -160,7 +169,7 @@ class _Dealer:
             waiting = [owner for owner in waiting if owner not in served]
 
     def _join(self, owner: str) -> None:
-        """A set that others sit in this run, or another of the season, or one of its own."""
+        """A set that others sit in this run, one of the season, or one from what they are asked."""
         by_use = sorted(
             self._season,
             key=lambda found: (
@@ -172,7 +181,8 @@ class _Dealer:
             if self._list_unmet(found, [owner]):
                 self._found.taken[owner] = found
                 return
-        self._draw([owner])
+        # No group shares it: a later set of theirs has its anchors.
+        self._draw([owner], self._request.set_groups + 1, is_from_others=bool(self._found.new_sets))
 
     def _list_unmet(self, found: KnownSet, owners: Iterable[str]) -> list[str]:
         may_hold = found.positions if found.possible is None else found.possible
@@ -200,8 +210,11 @@ class _Dealer:
     def _refuse(self, owner: str) -> None:
         self._found.shortfalls[owner] = self._fit([owner])[1]
 
-    def _draw(self, owners: Sequence[str], set_group: int = 1) -> None:
-        """Draw a set that all these organisations sit, or refuse the one that it was for."""
+    def _draw(self, owners: Sequence[str], set_group: int = 1, *, is_from_others: bool = False) -> None:
+        """Draw a set that all these organisations sit, or refuse the one that it was for.
+
+        One that is drawn from others' sets wants no anchors: all of it is linked by what links those.
+        """
         request = self._request
         shares, shortfalls = self._fit(owners)
         if shortfalls:
@@ -210,27 +223,38 @@ class _Dealer:
             return
         number = max((found.set_number for found in self._season), default=0) + 1
         set_id = f"{request.season}/{number:04d}"
-        excluded, split = self._unite(owners), split_anchors(shares, request.anchor_share)
-        possible = self._find_possible(split, excluded)
+        excluded = self._unite(owners)
+        split = split_anchors(shares, 0.0 if is_from_others else request.anchor_share)
+        avoided = self._avoided if request.policy == "shared" else request.index.make_mask()
+        possible = ~excluded if is_from_others else self._find_possible(split, excluded)
+        if is_from_others:
+            avoided = ~request.index.make_mask()
+            avoided[list(self._drawn)] = False
         items = draw_set(
             request.index,
             split,
             Masks(
                 excluded=excluded,
-                avoided=self._avoided if request.policy == "shared" else request.index.make_mask(),
+                avoided=avoided,
                 rested=self._state.rested,
             ),
             asked=self._state.asked,
             seed=request.chance.seed,
             set_id=set_id,
         )
+        if is_from_others:
+            # The question of the lineage that the others are asked.
+            items = [self._drawn.get(item.position, item) for item in items]
+        self._drawn |= {item.position: item for item in items}
         positions = np.array([item.position for item in items], dtype=np.int64)
         self._avoided[positions] = True
         for discipline, count, _ in split:
             self._drawn_counts[discipline] = self._drawn_counts.get(discipline, 0) + count
         drawn = KnownSet(number, set_id, set_group, positions, possible)
         self._season.append(drawn)
-        self._found.new_sets.append(DrawnSet(number, set_id, set_group, items, tuple(owners), split))
+        self._found.new_sets.append(
+            DrawnSet(number, set_id, set_group, items, tuple(owners), split, is_from_others)
+        )
         self._found.taken |= dict.fromkeys(owners, drawn)
 
     def _find_possible(

@@ -1432,6 +1432,8 @@ def read_plan(run: Run, path: str, folder: Folder, findings: Findings) -> dict[s
     new = [planned for planned in plan["sets"] if planned["is_new"]]
     for planned in new:
         misfit = name_misfit(planned, NEW_SET)
+        if not isinstance(planned.get("from_others", False), bool):
+            misfit = "`from_others` is no such value"
         if misfit or any(anchors > count for _, count, anchors in planned["shares"]):
             raise Malformed("set {}: {}".format(planned["set"], misfit or "more anchors than questions"))
     if sorted(planned["set"] for planned in new) != sorted(drawn["set"] for drawn in run.draw.body["sets"]):
@@ -1565,6 +1567,9 @@ def check_draw(run: Run, bank: Bank, findings: Findings, earlier: list[Run]) -> 
     assert run.plan is not None and run.seed is not None and run.draw is not None
     avoided = bytearray(run.met["avoided"])
     size = len(avoided)
+    # What sets of this run have, with its slots: a set that is drawn from theirs avoids all else.
+    taken: dict[int, int | None] = {}
+    others = bytearray(b"\xff" * size)
     for planned in run.plan["sets"]:
         if not planned["is_new"]:
             continue
@@ -1576,18 +1581,23 @@ def check_draw(run: Run, bank: Bank, findings: Findings, earlier: list[Run]) -> 
             if bitmap is None:
                 findings.fault("exclusions_wrong", f"what {organisation} had met is not there", where)
             excluded |= int.from_bytes(bitmap or b"", "little")
+        put_off = bytes(size) if run.plan["policy"] == "unique" else bytes(avoided)
         drawn = draw_set(
             bank,
             run.seed,
             name,
             planned["shares"],
             excluded.to_bytes(size, "little"),
-            bytes(size) if run.plan["policy"] == "unique" else bytes(avoided),
+            bytes(others) if planned.get("from_others") else put_off,
             run.met.get("rested", bytes(size)),
             run.met["asked"],
         )
+        if planned.get("from_others"):
+            drawn |= {position: taken[position] for position in drawn.keys() & taken.keys()}
+        taken.update(drawn)
         for position in drawn:
             avoided[position >> 3] |= 1 << (position & 7)
+            others[position >> 3] &= ~(1 << (position & 7)) & 0xFF
         known = run.sets.get(name)
         if known is None:
             continue

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -77,6 +78,8 @@ class _Sitters:
         bounds: where each stratum begins among the clusters, and the end.
         total: stars less what all candidates had in the stratum, cluster × member.
         squares: Σ `factor` · products of two members' stars, member × member.
+        pairs: which pairs are of two members.
+        first, second: places of these among the members.
     """
 
     members: Codes
@@ -87,20 +90,34 @@ class _Sitters:
     bounds: Codes
     total: Floats
     squares: Floats
+    pairs: Codes
+    first: Codes
+    second: Codes
 
-    def turn(self, signs: Floats) -> tuple[Floats, Floats]:
-        """S of each member with signs turned, draw × member, and their covariances of S then."""
+    def turn(self, signs: Floats) -> tuple[Floats, Floats, Floats]:
+        """S of each member and its variance, draw × member, and the pairs' covariances."""
         turned = signs[:, self.cluster]
-        score = (turned * self.weight) @ self.total
-        means, rest = [], []
-        for start, end in zip(self.bounds[:-1].tolist(), self.bounds[1:].tolist(), strict=True):
-            own, size = turned[:, start:end], self.size[start:end]
-            mean = own @ self.total[start:end] / size.sum()
-            mixed = (own * size) @ self.total[start:end]
-            means.append(mean)
-            rest.append(self.factor[start] * (2.0 * mixed - (size**2).sum() * mean))
-        lost = np.stack(means, axis=2) @ np.stack(rest, axis=1)
-        return score, self.squares - (lost + lost.transpose(0, 2, 1)) / 2.0
+        strata, members = len(self.bounds) - 1, len(self.members)
+        score = np.zeros((len(signs), members))
+        means = np.empty((len(signs), members, strata))
+        rest = np.empty((len(signs), strata, members))
+        for place, (start, end) in enumerate(pairwise(self.bounds.tolist())):
+            own, size, total = turned[:, start:end], self.size[start:end], self.total[start:end]
+            weight = self.weight[start:end]
+            sums = own @ total
+            # Where clusters are alike, as single questions are, one product serves for all three.
+            score += weight[0] * sums if (weight == weight[0]).all() else (own * weight) @ total
+            mixed = size[0] * sums if (size == size[0]).all() else (own * size) @ total
+            mean = sums / size.sum()
+            means[:, :, place] = mean
+            rest[:, place] = self.factor[start] * (2.0 * mixed - (size**2).sum() * mean)
+        spread = np.diagonal(self.squares) - np.einsum("dms,dsm->dm", means, rest)
+        if not len(self.pairs):
+            return score, spread, np.zeros((len(signs), 0))
+        lost = (means @ rest).reshape(len(signs), -1)
+        both = lost.take(self.first * members + self.second, axis=1)
+        both += lost.take(self.second * members + self.first, axis=1)
+        return score, spread, self.squares[self.first, self.second] - both / 2.0
 
 
 def tell_together(
@@ -134,7 +151,7 @@ def tell_together(
     # A pair that is alone has nothing to be told together with.
     if len(known) > 1:
         exceeded, largest = _draw_largest(
-            first[at], second[at], _Turning(sums, covariance), statistic[order], degrees[order], draws
+            _Turning(sums, covariance, first[at], second[at]), statistic[order], degrees[order], draws
         )
         adjusted[at] = np.maximum(np.maximum.accumulate(_bound_share(exceeded, draws)), adjusted[at])
         reach = np.maximum(_unlevel(np.sort(largest)[::-1][_count_allowed(draws)], degrees), reach)
@@ -204,26 +221,33 @@ def _bound_together(
 
 
 class _Turning:
-    """All candidates' sums by who met the same clusters."""
+    """All candidates' sums by who met the same clusters, and pairs of them."""
 
-    def __init__(self, sums: Sums, covariance: Floats) -> None:
-        self.covariance = covariance
+    def __init__(self, sums: Sums, covariance: Floats, first: Codes, second: Codes) -> None:
+        self.first, self.second = first, second
+        self.variance = np.diagonal(covariance)
+        # What two candidates have in common of different sets is little: its part in the covariance stays as it is.
+        self._apart = 2.0 * covariance[first, second]
         self.cluster_count = int(sums.cluster.max(initial=-1)) + 1
-        self.sitters = _group_sitters(sums, len(covariance))
+        self._sitters = _group_sitters(sums, len(covariance), first, second)
 
     def turn(self, signs: Floats) -> tuple[Floats, Floats]:
-        """S of all candidates with signs turned, draw × candidate, and their covariances of S."""
-        count = len(self.covariance)
-        score = np.zeros((len(signs), count))
-        # What two candidates have in common of different sets is little: its part in the covariance stays as it is.
-        spread = np.broadcast_to(self.covariance, (len(signs), count, count)).copy()
-        for sitters in self.sitters:
-            score[:, sitters.members], found = sitters.turn(signs)
-            spread[:, sitters.members[:, None], sitters.members[None, :]] = found
-        return score, spread
+        """Differences of S of all pairs with signs turned, draw × pair, and their variances."""
+        score = np.zeros((len(signs), len(self.variance)))
+        spread = np.repeat(self.variance[None, :], len(signs), axis=0)
+        together = np.repeat(self._apart[None, :], len(signs), axis=0)
+        for sitters in self._sitters:
+            score[:, sitters.members], spread[:, sitters.members], both = sitters.turn(signs)
+            together[:, sitters.pairs] = 2.0 * both
+        difference = score.take(self.first, axis=1)
+        difference -= score.take(self.second, axis=1)
+        variance = spread.take(self.first, axis=1)
+        variance += spread.take(self.second, axis=1)
+        variance -= together
+        return difference, variance
 
 
-def _group_sitters(sums: Sums, candidate_count: int) -> list[_Sitters]:
+def _group_sitters(sums: Sums, candidate_count: int, first: Codes, second: Codes) -> list[_Sitters]:
     bounds = np.searchsorted(sums.owner, np.arange(candidate_count + 1))
     sizes = np.bincount(sums.stratum, weights=sums.size)
     centre = np.bincount(sums.stratum, weights=sums.total) / np.where(sizes > 0, sizes, 1.0)
@@ -235,7 +259,11 @@ def _group_sitters(sums: Sums, candidate_count: int) -> list[_Sitters]:
         if met:
             groups.setdefault(met, []).append(candidate)
     found = []
-    for members in groups.values():
+    place, of = np.full((2, candidate_count), -1)
+    for number, members in enumerate(groups.values()):
+        place[members], of[members] = np.arange(len(members)), number
+    for number, members in enumerate(groups.values()):
+        pairs = np.flatnonzero((of[first] == number) & (of[second] == number))
         own = slice(int(bounds[members[0]]), int(bounds[members[0] + 1]))
         count = own.stop - own.start
         stars = np.stack([total[bounds[one] : bounds[one] + count] for one in members], axis=1)
@@ -250,27 +278,28 @@ def _group_sitters(sums: Sums, candidate_count: int) -> list[_Sitters]:
                 bounds=np.append(np.flatnonzero(np.diff(stratum, prepend=-1)), count),
                 total=stars,
                 squares=(stars.T * sums.factor[own]) @ stars,
+                pairs=pairs,
+                first=place[first[pairs]],
+                second=place[second[pairs]],
             )
         )
     return found
 
 
-def _draw_largest(
-    first: Codes, second: Codes, turning: _Turning, statistic: Floats, degrees: Floats, draws: int
-) -> tuple[Codes, Floats]:
+def _draw_largest(turning: _Turning, statistic: Floats, degrees: Floats, draws: int) -> tuple[Codes, Floats]:
     """How often the largest by chance, of a pair and all later, exceeds the pair's statistic.
 
     Also returned is the largest of all, draw by draw.
     """
     # The stream of this generator never changes, so that an edition that is computed again has the same numbers.
     generator = np.random.RandomState(_SEED)
-    exceeded = np.zeros(len(first), dtype=np.int64)
+    exceeded = np.zeros(len(statistic), dtype=np.int64)
     largest = np.zeros(draws)
     bar = statistic * (1.0 - _ROUNDING)
-    step = max(1, _AT_ONCE // max(len(turning.covariance) ** 2, turning.cluster_count))
+    step = max(1, _AT_ONCE // max(len(statistic), turning.cluster_count))
     for start in range(0, draws, step):
         count = min(step, draws - start)
-        each = _draw_statistics(turning, generator, count, first, second, degrees)
+        each = _draw_statistics(turning, generator, count, degrees)
         # From the pair with the smallest statistic to that with the largest.
         rest = np.maximum.accumulate(each[:, ::-1], axis=1)[:, ::-1]
         exceeded += (rest >= bar).sum(axis=0)
@@ -282,21 +311,19 @@ def _draw_statistics(
     turning: _Turning,
     generator: np.random.RandomState,
     count: int,
-    first: Codes,
-    second: Codes,
     degrees: Floats,
 ) -> Floats:
     """The levelled statistics of all pairs under signs turned by chance, draw × pair."""
     signs = np.asarray(generator.randint(0, 2, (count, turning.cluster_count)) * 2.0 - 1.0, dtype=np.float64)
-    score, spread = turning.turn(signs)
-    own = np.diagonal(spread, axis1=1, axis2=2)
-    squares = own[:, first] + own[:, second] - 2.0 * spread[:, first, second]
-    distance = np.abs(score[:, first] - score[:, second])
-    variance = np.diag(turning.covariance)
-    least = _ROUNDING * (variance[first] + variance[second])
+    difference, variance = turning.turn(signs)
+    least = _ROUNDING * (turning.variance[turning.first] + turning.variance[turning.second])
+    squares = np.square(difference, out=difference)
+    is_none = variance <= least
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = distance / np.sqrt(squares)
-    return _level(np.where(squares > least, each, np.where(distance**2 > least, np.inf, 0.0)), degrees)
+        each = np.divide(squares, variance, out=variance)
+    if is_none.any():
+        each = np.where(is_none, np.where(squares > least, np.inf, 0.0), each)
+    return _level_squares(each, degrees)
 
 
 def _count_allowed(draws: int) -> int:
@@ -315,9 +342,16 @@ def _bound_share(exceeded: Codes, draws: int) -> Floats:
 
 def _level(statistic: Floats, degrees: Floats) -> Floats:
     """Student's t as a normal deviate (Wallace 1959): few degrees shall not outweigh the others."""
-    return np.asarray(
-        np.sqrt(degrees * np.log1p(statistic**2 / degrees)) * (8.0 * degrees + 1.0) / (8.0 * degrees + 3.0)
-    )
+    return _level_squares(statistic**2, degrees)
+
+
+def _level_squares(squares: Floats, degrees: Floats) -> Floats:
+    """`_level` of the statistics of which these are the squares; takes their place."""
+    found = np.log1p(np.divide(squares, degrees, out=squares), out=squares)
+    found *= degrees
+    np.sqrt(found, out=found)
+    found *= (8.0 * degrees + 1.0) / (8.0 * degrees + 3.0)
+    return found
 
 
 def _unlevel(deviate: float | Floats, degrees: Floats) -> Floats:

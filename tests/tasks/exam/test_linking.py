@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from deployments.commands.exam.plans import render_plan
 from schemas.settings import Settings
 from tasks.exam.plan.run_plan import RunPlan, read_plan
 from tests.tasks.exam.world import answer_run, make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.engine.tables import exposures, set_claims
+from warehouse.ledger.engine.tables import exposures, set_claims, sets
 
 RHO = make_model("rho", roles=("reference",))
 MODELS = [make_model(f"m{number}") for number in range(4)]
@@ -67,6 +67,53 @@ def test_by_default_every_set_has_its_anchors_from_the_second_month_on(
     assert read_plan(ledger, "month 2").link == later[1].link
 
 
+def test_a_reference_that_is_a_candidate_sits_what_the_others_are_asked_for_the_first_time(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    settings = make_settings(tmp_path, **BY_DEFAULT)
+    registry = make_registry(*MODELS, make_model("rho", roles=("candidate", "reference")))
+    met: set[str] = set()
+    for number in range(4):
+        plan = publish(
+            ledger, settings, registry, make_bank(120, variants=4, has_keys=True),
+            candidates=[*NAMES, "rho"], run_id=f"month {number}", seed=f"month {number}",
+        )  # fmt: skip
+        answer_run(ledger, plan.run_id)
+        with ledger.read() as connection:
+            asked = {
+                taken.set_id: {
+                    row.question_uuid: (row.lineage_uuid, row.is_anchor)
+                    for row in connection.execute(select(sets).where(sets.c.set_id == taken.set_id))
+                }
+                for taken in plan.sets
+            }
+        assert plan.link is not None and len(plan.sets) == (3 if number else 2)
+        own = next(taken for taken in plan.sets if "rho labs" in taken.organisations)
+        lineages = {lineage for lineage, _ in asked[own.set_id].values()}
+        # It meets nothing that it has met, as a candidate or as the reference.
+        assert not lineages & met and len(lineages) == 30
+        met |= {lineage for found in asked.values() for lineage, _ in found.values()}
+        if not number:
+            # Nothing is old: it sits what one group sits.
+            assert not own.is_from_others
+            continue
+        assert own.is_from_others and own.organisations == ("rho labs",)
+        new = {
+            question
+            for set_id, found in asked.items()
+            for question, (_, is_anchor) in found.items()
+            if set_id != own.set_id and not is_anchor
+        }
+        assert asked[own.set_id].keys() <= new
+        # The others' sets have their anchors, of which each was answered by two and the reference.
+        assert (plan.link.reason, plan.link.anchor_count, plan.link.wanted_count) == ("linked", 12, 12)
+        assert all(taken.is_new for taken in plan.sets)
+        assert any(
+            "of what the others are asked" in line and "rho labs" in line
+            for line in render_plan(plan.summary())
+        )
+
+
 def test_a_plan_says_where_few_answers_link_it(ledger: Ledger, tmp_path: Path) -> None:
     small = make_settings(tmp_path, **BY_DEFAULT)
     first, second = hold(ledger, small, "a"), hold(ledger, small, "b")
@@ -76,14 +123,17 @@ def test_a_plan_says_where_few_answers_link_it(ledger: Ledger, tmp_path: Path) -
         assert (plan.link.link_answers, plan.link.is_thin) == (12.0, True)
         thin = [line for line in render_plan(plan.summary()) if "answers link a discipline" in line]
         assert thin == [
-            "    about 12 answers link a discipline, fewer than 40: equated scores may be withheld; larger sets or more candidates would "
+            "    about 12 answers link a discipline, fewer than 100: equated scores may be withheld; larger sets or more candidates would "
             "make the link stronger"
         ]
     assert read_plan(ledger, "b").link == second.link
-    large = make_settings(tmp_path, **{**BY_DEFAULT, "set_size": 240, "lasting_sets": 1})
-    enough = hold(ledger, large, "c", bank_version=2)
+    large = make_settings(
+        tmp_path, **{**BY_DEFAULT, "set_size": 240, "lasting_sets": 1, "anchor_share": 0.25}
+    )
+    hold(ledger, small, "c")
+    enough = hold(ledger, large, "d", bank_version=2)
     assert enough.link is not None
-    assert enough.link.link_answers == round(enough.link.anchor_count * 3 / 3, 1) >= 40
+    assert enough.link.link_answers == round(enough.link.anchor_count * 3 / 3, 1) >= 100
     assert not enough.link.is_thin
 
 

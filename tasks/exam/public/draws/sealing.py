@@ -381,6 +381,7 @@ def _describe_plan(
                 "organisations": sorted(owners.get(taken.set_id, ())),
                 "drawn_for": sorted(new[taken.set_id].drawn_for) if taken.is_new else [],
                 "shares": [list(share) for share in new[taken.set_id].shares] if taken.is_new else [],
+                **({"from_others": True} if taken.is_new and new[taken.set_id].is_from_others else {}),
             }
             for taken in sorted(plan.sets, key=lambda taken: taken.set_number)
         ],

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,8 @@ from sqlalchemy import select, update
 from schemas.errors import ContractError, GateError, StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.plan import RunPlan, RunWishes
-from tasks.exam.plan.bank import index_bank
+from tasks.exam.plan.bank import BankIndex, DrawnQuestion, Masks, draw_set, index_bank
+from tasks.exam.public import verifier
 from tasks.exam.public.bank.bank_file import seal_bank
 from tasks.exam.public.bank.bank_rows import FrameRows
 from tasks.exam.public.bank.blinding import read_blinding_secret
@@ -34,6 +35,7 @@ from tasks.exam.public.draws import disclosing
 from tasks.exam.public.draws.committing import add_share, commit_run, draw_run
 from tasks.exam.public.draws.disclosing import disclose_closed_runs, find_refused_runs
 from tasks.exam.public.hashing import compute_root, digest, follow_path
+from tests.second_verifier import verify as second
 from tests.tasks.exam.world import (
     DISCIPLINES,
     KEY_MARKER,
@@ -130,6 +132,15 @@ def read_disclosed(public: Path, run_id: str) -> Disclosed:
     return Disclosed(entries, plan, met, sets, orders, bank, seed)
 
 
+def find_faults(public: Path) -> set[str]:
+    """What either verifier finds; no head is signed in these tests."""
+    found = {fault[0] for fault in verifier.verify(str(public)).faults}
+    assert {fault.split(":")[0] for fault in second.verify(public)} | {"file_missing"} == found | {
+        "file_missing"
+    }
+    return found - {"file_missing"}
+
+
 def draw_again(found: Disclosed) -> None:
     """Draw every new set and every order from the seed, in the words of docs/verify.md.
 
@@ -141,7 +152,9 @@ def draw_again(found: Disclosed) -> None:
     roots = {one["set"]: one["root"] for one in found.entries["draw"]["sets"]}
     new = [one for one in found.plan["sets"] if one["is_new"]]
     assert set(roots) == {one["set"] for one in new}
+    taken: dict[int, int | None] = {}
     for one in new:
+        late = set(range(len(found.bank))) - set(taken) if one.get("from_others") else avoided
         keys = {tag: digest(f"proctor {tag}", found.seed, one["set"]) for tag in ("set", "anchors", "slots")}
 
         def sort_by(tag: str, places: set[int], keys: Mapping[str, bytes] = keys) -> list[int]:
@@ -155,14 +168,17 @@ def draw_again(found: Disclosed) -> None:
             left = allowed - set(anchors)
             fresh = left - rested
             others = [
-                *sort_by("set", fresh - avoided),
-                *sort_by("set", fresh & avoided),
+                *sort_by("set", fresh - late),
+                *sort_by("set", fresh & late),
                 *sort_by("set", left & rested),
             ][: count - len(anchors)]
             expected |= dict.fromkeys(anchors)
             for place in others:
                 ticket = hashlib.sha256(keys["slots"] + found.bank[place][0]).digest()
                 expected[place] = int.from_bytes(ticket[:8], "big") % found.bank[place][2]
+        if one.get("from_others"):
+            expected |= {place: slot for place, slot in taken.items() if place in expected}
+        taken |= expected
         items = found.sets[one["set"]]["items"]
         assert [item[0] for item in items] == sorted(item[0] for item in items)
         assert {place_of[bytes.fromhex(item[0])] for item in items} == set(expected)
@@ -215,6 +231,39 @@ def test_what_is_disclosed_leads_from_the_seed_to_every_set_slot_and_order(
     )
     # Two that share a set have met all that was answered.
     assert (anchors > 0) is (policy == "unique")
+
+
+def test_a_references_own_set_follows_from_the_seed_and_from_the_sets_before_it(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = make_settings(tmp_path, set_size=30, set_groups=2)
+    registry = make_registry(ALPHA, BETA, GAMMA, make_model("rho", roles=("candidate", "reference")))
+    bank, names = make_bank(90, variants=4, has_keys=True), ["alpha", "beta", "gamma", "rho"]
+    public = settings.home / "public"
+    for run_id in ("a", "b", "c"):
+        publish(ledger, settings, registry, bank, candidates=names, run_id=run_id, seed=None)
+        answer_run(ledger, run_id)
+        disclose_closed_runs(ledger, settings)
+        draw_again(read_disclosed(public, run_id))
+    found = read_disclosed(public, "c")
+    assert [one.get("from_others", False) for one in found.plan["sets"]] == [False, False, True]
+    *others, own = (found.sets[one["set"]]["items"] for one in found.plan["sets"])
+    # The same questions in the same slots, by what is published of them.
+    assert {(name, question, slot) for name, _, question, slot, *_ in own} <= {
+        (name, question, slot) for items in others for name, _, question, slot, *_ in items
+    }
+    assert find_faults(public) == set()
+
+    # A set that is said to follow from the others' and does not.
+    def draw_apart(index: BankIndex, shares: Any, masks: Masks, **given: Any) -> list[DrawnQuestion]:
+        is_own = not any(share.anchors for share in shares)
+        return draw_set(index, shares, replace(masks, avoided=~masks.avoided) if is_own else masks, **given)
+
+    monkeypatch.setattr("tasks.exam.plan.sharing.draw_set", draw_apart)
+    publish(ledger, settings, registry, bank, candidates=names, run_id="d", seed=None)
+    answer_run(ledger, "d")
+    disclose_closed_runs(ledger, settings)
+    assert find_faults(public) == {"set_wrong"}
 
 
 def test_a_set_of_an_earlier_run_is_disclosed_as_the_run_that_drew_it_committed_to_it(
