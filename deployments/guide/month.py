@@ -208,7 +208,9 @@ def _decide(talk: Talk) -> bool:
     talk.tell(
         "Each annotator decides alone: at the desk in the browser, or in a workbook for Excel. Filled workbooks are imported here."
     )
-    way = talk.ask(f"How do they decide now? ({', '.join(_WAYS)})", _WAYS[0], check=check)
+    # Whoever comes back from workbooks brings them.
+    usual = "import" if any(Path(_WORKBOOKS).glob("*.xlsx")) else "desk"
+    way = talk.ask(f"How do they decide now? ({', '.join(_WAYS)})", usual, check=check)
     if way == "desk":
         talk.tell("The desk's address follows. Ctrl-C ends it and comes back here.")
         _serve(talk)
