@@ -28,7 +28,6 @@ from tasks.ingest import (
 from tasks.review import open_waiting_batch
 from warehouse.ledger.engine.opening import open_ledger
 
-
 # A question that stands in two papers is reviewed once.
 _ONCE = " (one that stands in two papers counts once)"
 
