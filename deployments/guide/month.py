@@ -461,7 +461,10 @@ def _count_read(talk: Talk) -> dict[str, int]:
 
 
 def _count_waiting(talk: Talk) -> int:
-    """Questions that were read and given to nobody for review; one that stands in two papers counts once."""
+    """Questions that were read and given to nobody for review.
+
+    One that stands in two papers counts once.
+    """
     from tasks.review import read_unreviewed
     from warehouse.lake import open_lake
 

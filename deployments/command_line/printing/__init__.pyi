@@ -1,7 +1,7 @@
 # Why a statement has no rows: what an analysis states, empty tables with the commands that fill them, or the choice of rows.
 from .empty_answers import explain_empty as explain_empty
 
-# The text broken between words where a terminal is narrower; a line with a command, which is copied, as it is.
+# The text broken between words where a terminal is narrower.
 from .output import fold_line as fold_line
 
 # The text in a style, where a person looks at it and NO_COLOR is not set.

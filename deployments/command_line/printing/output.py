@@ -54,7 +54,10 @@ def print_result(
 
 
 def fold_line(text: str, stream: IO[str] | None = None) -> str:
-    """The text broken between words where a terminal is narrower; a line with a command, which is copied, as it is."""
+    """The text broken between words where a terminal is narrower.
+
+    A line with a command, which is copied, stays as it is.
+    """
     if not (stream or sys.stdout).isatty():
         return text
     width = shutil.get_terminal_size().columns
