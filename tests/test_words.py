@@ -1,14 +1,15 @@
 """One word, one meaning.
 
-A class that others can see is the only one with its name, and so is a word of the table in docs/developer.md.
+A class that others can see is the only one with its name, and so is a word of `tests/words.yaml`.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = ("schemas", "warehouse", "tasks", "flows", "deployments")
@@ -47,9 +48,9 @@ def find_places() -> dict[str, list[str]]:
 
 
 def read_words() -> dict[str, str]:
-    """Word → the module that defines it, from the table in docs/developer.md."""
-    text = (ROOT / "docs" / "developer.md").read_text(encoding="utf-8")
-    return dict(re.findall(r"^\| `(\w+)` \| `([\w/.]+)` \|", text, re.MULTILINE))
+    """Word → the module that defines it, from the list in `tests/words.yaml`."""
+    listed = yaml.safe_load((ROOT / "tests" / "words.yaml").read_text(encoding="utf-8"))
+    return {word: entry["where"] for word, entry in listed.items()}
 
 
 def test_no_two_rooms_define_a_class_of_one_name() -> None:
@@ -57,7 +58,7 @@ def test_no_two_rooms_define_a_class_of_one_name() -> None:
     assert twice == set(SHARED)
 
 
-def test_a_word_of_the_table_is_defined_in_one_place_the_one_that_the_table_names() -> None:
+def test_a_word_of_the_list_is_defined_in_one_place_the_one_that_the_table_names() -> None:
     words, places = read_words(), find_places()
     assert len(words) > 10
     assert {word: places.get(word) for word in words} == {word: [place] for word, place in words.items()}

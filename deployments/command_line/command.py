@@ -115,9 +115,13 @@ def check_home(settings: Settings) -> None:
         looked_for = (
             f"There is no folder {HOME_NAME} in {Path.cwd()} or above it, and PROCTOR_HOME is not set"
         )
-    raise UsageError(
-        f"{looked_for}. Run `proctor init` to make one, or set PROCTOR_HOME to the one that is there."
+    below = next((path for path in sorted(Path.cwd().glob(f"*/{HOME_NAME}")) if is_home(path)), None)
+    there = (
+        f"go to the one in {below.parent.name}: cd {below.parent.name}"
+        if below
+        else "set PROCTOR_HOME to the one that is there"
     )
+    raise UsageError(f"{looked_for}. Run `proctor init` to make one, or {there}.")
 
 
 @contextmanager

@@ -52,6 +52,7 @@ def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = Fal
         "Each step is a command that is printed before it runs. Ctrl-C stops; `proctor start` continues from there."
     )
     exam_month = month or f"{datetime.now(UTC):%Y-%m}"
+    started_in = Path.cwd()
     try:
         answers = _make_home(talk, answers)
         published = _list_months(talk)
@@ -66,7 +67,7 @@ def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = Fal
             if code := _hold_exam(talk, exam_month):
                 return code
         if exam_month in _list_months(talk):
-            _show_board(talk, exam_month)
+            _show_board(talk, exam_month, started_in)
         return 0
     except StepError as error:
         if error.code != INTERRUPTED:
@@ -207,7 +208,9 @@ def _decide(talk: Talk) -> bool:
     talk.tell(
         "Each annotator decides alone: at the desk in the browser, or in a workbook for Excel. Filled workbooks are imported here."
     )
-    way = talk.ask(f"How do they decide now? ({', '.join(_WAYS)})", _WAYS[0], check=check)
+    # Whoever comes back from workbooks brings them.
+    usual = "import" if any(Path(_WORKBOOKS).glob("*.xlsx")) else "desk"
+    way = talk.ask(f"How do they decide now? ({', '.join(_WAYS)})", usual, check=check)
     if way == "desk":
         talk.tell("The desk's address follows. Ctrl-C ends it and comes back here.")
         _serve(talk)
@@ -268,13 +271,13 @@ def _add_annotators(talk: Talk, answers: GivenAnswers, known: Sequence[str], nee
 def _shorten_review(talk: Talk) -> None:
     """Begin with a part of many questions: the month waits until its batch is decided."""
     settings = load_settings()
-    count, a_day = sum(_count_read(talk).values()), settings.review_daily_quota
+    count, a_day = _count_waiting(talk), settings.review_daily_quota
     days = -(-count // a_day)
     if "review_due_days" in settings.model_fields_set or days <= _LONG_REVIEW_DAYS:
         return
     talk.tell(
-        f"{count} questions are {days} days of work for two, at {a_day} a day each. A batch of fewer days is a part of them, of every "
-        "discipline; the others wait for later batches."
+        f"{count} questions are {days} days of work for two people, at {a_day} a day each. A batch of fewer days takes those that "
+        "came with an answer, as many of each discipline; the others wait for later batches."
     )
     _ask_setting(talk, "review_due_days", "Days of this batch", str(_SHORT_REVIEW_DAYS))
 
@@ -414,18 +417,21 @@ def _hold_exam(talk: Talk, month: str) -> int:
     return code
 
 
-def _show_board(talk: Talk, month: str) -> None:
+def _show_board(talk: Talk, month: str, started_in: Path) -> None:
     talk.head(7, "What came of it")
     talk.run("sql", "leaderboard")
     page = load_settings().home / "reports" / "index.html"
     if not page.is_file():
         talk.run("report")
-    _say_next(talk, page, talk.read("sql", "leaderboard"), month)
-
-
-def _say_next(talk: Talk, page: Path, board: Sequence[dict[str, Any]], month: str) -> None:
+    waiting, board = _count_waiting(talk), talk.read("sql", "leaderboard")
     talk.tell()
     talk.tell(f"The report: {page.resolve()}")
+    if Path.cwd() != started_in:
+        talk.tell(f"What follows is typed in the folder of your exam:  cd {Path.cwd().name}")
+    _say_next(talk, board, month, waiting)
+
+
+def _say_next(talk: Talk, board: Sequence[dict[str, Any]], month: str, waiting: int) -> None:
     if len(board) > 1:
         talk.tell(f"Is one better than the other?  proctor verdict {board[0]['model']} {board[1]['model']}")
     talk.tell(
@@ -437,7 +443,7 @@ def _say_next(talk: Talk, page: Path, board: Sequence[dict[str, Any]], month: st
         f"The next month, from {later}-01 on:  proctor start   (before that day: proctor start --month {later})"
     )
     talk.tell("Without being asked, on a schedule:  proctor up && proctor deploy")
-    if waiting := _count_waiting(talk):
+    if waiting:
         counts = _count_originals(talk)
         fewest = min((name for name in load_settings().disciplines), key=lambda name: counts.get(name, 0))
         talk.tell(
@@ -455,9 +461,17 @@ def _count_read(talk: Talk) -> dict[str, int]:
 
 
 def _count_waiting(talk: Talk) -> int:
-    """Questions that were read and given to nobody for review."""
-    batched = sum(int(one["question_count"]) for one in _list_batches(talk))
-    return max(0, sum(_count_read(talk).values()) - batched)
+    """Questions that were read and given to nobody for review.
+
+    One that stands in two papers counts once.
+    """
+    from tasks.review import read_unreviewed
+    from warehouse.lake import open_lake
+
+    with open_lake(load_settings(), read_only=True) as lake:
+        count = read_unreviewed(lake).height
+    batched = sum(int(one["question_count"]) for one in _list_batches(talk) if one["status"] == "open")
+    return max(0, count - batched)
 
 
 def _count_originals(talk: Talk) -> dict[str, int]:

@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from http.client import HTTPException
 from typing import Final, NamedTuple
 from urllib.error import HTTPError
@@ -24,6 +25,8 @@ _MOST_LISTED: Final = 40
 # What `models check --judge` ends with where the gate would shut.
 _CANNOT_JUDGE: Final = 3
 _NO_KEY: Final = "none"
+# Stands for the names that were not listed.
+_MORE: Final = "…"
 _LOCAL_URL: Final = "http://127.0.0.1:8000/v1"
 _JUDGE_HELP: Final = "It must not be one of the candidates, and better not of one of their families."
 
@@ -43,18 +46,20 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
             if not given:
                 raise UsageError(f"Nobody is asked with --yes, and a judge is needed: give {option}.")
     for role, add in (("candidate", _add_candidates), ("judge", _add_judge)):
-        said, asked, is_new = answers, _list_own(role), False
+        said, own, is_new = answers, _list_own(role), False
+        wrong: list[RegisteredModel] = []
         # What does not answer is asked for again, and what was answered is then the default.
-        while not asked or (asked := _find_wrong(talk, role, answers)):
-            if asked and (
+        while not own or (wrong := _find_wrong(talk, role, answers)):
+            if wrong and (
                 talk.is_silent or not talk.confirm("Answer again for what is wrong?", default=True)
             ):
                 raise StepError(1)
-            added = add(talk, said, asked)
-            for model in asked:
-                if model.name not in added:
+            own = _list_own(role)
+            named = add(talk, said, own, wrong)
+            for model in own:
+                if model.name not in named:
                     talk.run("models", "remove", model.name)
-            said, asked = GivenAnswers(are_simulated=answers.are_simulated), _list_own(role)
+            said, own = GivenAnswers(are_simulated=answers.are_simulated), _list_own(role)
             is_new = True
         if role == "judge" and is_new:
             _try_judges(talk)
@@ -114,29 +119,50 @@ def _list_own(role: str) -> list[RegisteredModel]:
     ]
 
 
-def _add_candidates(talk: Talk, answers: GivenAnswers, before: Sequence[RegisteredModel]) -> list[str]:
-    if not before:
+def _add_candidates(
+    talk: Talk, answers: GivenAnswers, own: Sequence[RegisteredModel], wrong: Sequence[RegisteredModel]
+) -> list[str]:
+    """Ask for all candidates, and write the entries that are not right yet; returns their names."""
+    if not own:
         talk.tell("An endpoint speaks OpenAI's API: a provider's, or your own (vLLM, llama.cpp, SGLang).")
     given = (answers.url, answers.key_variable, answers.organisation, answers.prices)
-    like = before[0] if before else None
+    like = wrong[0] if wrong else None
     owner = like.organisation if like else "My lab"
-    place = _ask_place(talk, "models", "", given, like, owner, is_simulated=answers.are_simulated)
-    names = split_names(
-        talk.ask(
-            "Candidates, by their names there, with commas; the first is the reference",
-            ",".join(model.name for model in before),
-            given=answers.candidates,
-            option="--candidates",
-            check=_check_candidates,
+    place, listed = _ask_place(talk, "models", "", given, like, owner, is_simulated=answers.are_simulated)
+    right = {model.name: model for model in own if model.name not in {one.name for one in wrong}}
+    # The reference stands first.
+    before = sorted(own, key=lambda model: "reference" not in model.roles)
+    question = "Candidates, by their names there, with commas; the first is the reference"
+    names: list[str] = []
+    while not names or not _confirm_names(talk, [name for name in names if name not in right], listed):
+        names = split_names(
+            talk.ask(
+                question,
+                ", ".join(model.name for model in before),
+                given=answers.candidates,
+                option="--candidates",
+                check=_check_candidates,
+            )
         )
-    )
-    has_reference = bool(before) and not any("reference" in model.roles for model in before)
     for number, name in enumerate(names):
-        roles = "candidate" if number or has_reference else "candidate,reference"
-        _add_model(talk, name, place, roles, before)
-    if not has_reference:
+        roles = "candidate" if number else "candidate,reference"
+        _add_model(talk, name, _Place.read(right[name]) if name in right else place, roles, own)
+    if load_settings().reference_model != names[0]:
         talk.set("reference_model", names[0])
     return names
+
+
+def _confirm_names(talk: Talk, names: Sequence[str], listed: Sequence[str]) -> bool:
+    """Whether all names are among those that the address lists, or are meant all the same."""
+    strange = [name for name in names if name not in listed]
+    if talk.is_silent or not strange or not listed or listed[-1] == _MORE:
+        return True
+    near = get_close_matches(strange[0], listed, n=1)
+    talk.tell(
+        f"The address does not list {', '.join(strange)}."
+        + (f" Did you mean {near[0]}?" if near else " A name is wrong, or the list is not whole.")
+    )
+    return talk.confirm("Take it as it is typed?", default=False)
 
 
 def _check_candidates(names: str) -> None:
@@ -146,8 +172,11 @@ def _check_candidates(names: str) -> None:
         raise UsageError(f"{min(judges)} is the judge, and must not judge itself. Name candidates only.")
 
 
-def _add_judge(talk: Talk, answers: GivenAnswers, before: Sequence[RegisteredModel]) -> list[str]:
-    if not before:
+def _add_judge(
+    talk: Talk, answers: GivenAnswers, own: Sequence[RegisteredModel], wrong: Sequence[RegisteredModel]
+) -> list[str]:
+    """Ask for a judge in the place of those that are wrong; returns the names of all."""
+    if not own:
         talk.tell(f"A judge gives every answer its stars. {_JUDGE_HELP}")
     candidates = _list_own("candidate")
     owners = {model.organisation for model in candidates}
@@ -162,24 +191,26 @@ def _add_judge(talk: Talk, answers: GivenAnswers, before: Sequence[RegisteredMod
         answers.judge_organisation,
         answers.judge_prices,
     )
-    like = (*before, *candidates)[0]
+    like = (*wrong, *candidates)[0]
     # Nobody is taken for the candidates' owner without having said so: judges favour their kin.
     owner = "" if like.organisation in owners else like.organisation
-    place = _ask_place(talk, "judge", "judge-", given, like, owner, is_simulated=answers.are_simulated)
+    place, listed = _ask_place(
+        talk, "judge", "judge-", given, like, owner, is_simulated=answers.are_simulated
+    )
     if place.organisation in owners:
         talk.tell(
             f"{place.organisation} owns candidates, too. Judges favour their kin: one of somebody else's is believed more."
         )
-    judge = talk.ask(
-        "Judge, by its name there",
-        before[0].name if before else "",
-        given=answers.judge,
-        option="--judge",
-        check=check,
-    )
-    _add_model(talk, judge, place, "judge", before)
-    talk.set("judges", judge)
-    return [judge]
+    judge, before = "", wrong[0].name if wrong else ""
+    while not judge or not _confirm_names(talk, [judge], listed):
+        judge = talk.ask(
+            "Judge, by its name there", before, given=answers.judge, option="--judge", check=check
+        )
+    _add_model(talk, judge, place, "judge", own)
+    replaced = {model.name for model in wrong}
+    judges = list(dict.fromkeys([*(model.name for model in own if model.name not in replaced), judge]))
+    talk.set("judges", ", ".join(judges))
+    return judges
 
 
 @dataclass(frozen=True)
@@ -218,8 +249,8 @@ def _ask_place(
     owner: str,
     *,
     is_simulated: bool,
-) -> _Place:
-    """Ask for address, key, owner and prices.
+) -> tuple[_Place, tuple[str, ...]]:
+    """Ask for address, key, owner and prices; returned with the names that the address lists.
 
     `given` has them in this order, as far as they were answered beforehand. By default they are those of the model that is there. Who answers as a simulation is asked for no price.
     """
@@ -242,12 +273,12 @@ def _ask_place(
     is_simulated = is_known or (found.is_simulation and _confirm_simulation(talk))
     organisation = talk.ask(f"Who owns the {whose}", owner, given=given[2], option=f"--{prefix}organisation")
     if is_simulated:
-        return _Place(url, key_variable, organisation, is_simulated)
+        return _Place(url, key_variable, organisation, is_simulated), found.names
     # A model without a key stands on a machine of one's own, mostly; a provider's price is never guessed.
     priced = _write_prices(like) or ("0, 0" if key_variable == _NO_KEY else "")
     question = "Dollars per million tokens read and written (0, 0 on your own machine)"
     prices = talk.ask(question, priced, given=given[3], option=f"--{prefix}prices", check=_read_prices)
-    return _Place(url, key_variable, organisation, is_simulated, _read_prices(prices))
+    return _Place(url, key_variable, organisation, is_simulated, _read_prices(prices)), found.names
 
 
 def _confirm_simulation(talk: Talk) -> bool:
@@ -320,7 +351,7 @@ def _look_at(url: str, key_variable: str = _NO_KEY) -> _Found:
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError):
         return _Found()
-    return _Found((*names[:_MOST_LISTED], *(["…"] if len(names) > _MOST_LISTED else [])), is_simulation)
+    return _Found((*names[:_MOST_LISTED], *([_MORE] if len(names) > _MOST_LISTED else [])), is_simulation)
 
 
 def _check_key(name: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import typer
 
-from deployments.command_line.printing import paint
+from deployments.command_line.printing import fold_line, paint
 from schemas.errors import INTERRUPTED, UsageError
 from schemas.settings import GUIDED_VARIABLE, load_settings
 
@@ -77,7 +77,7 @@ class Talk:
 
     def tell(self, text: str = "") -> None:
         """A line of the guide's own."""
-        print(text, flush=True)
+        print(fold_line(text), flush=True)
 
     def head(self, number: int, title: str) -> None:
         """The title of a step."""

@@ -122,8 +122,8 @@ def land_documents(
                 _skip_known(None if again else lake, sources, summary, progress, options.max_bytes)
             )
             while True:
-                for chunk in _group(parse_sources(new, options, count)):
-                    _land_chunk(lake, settings, chunk, summary, progress, assistant, options)
+                for chunk in _group(_count(parse_sources(new, options, count), progress)):
+                    _land_chunk(lake, settings, chunk, summary, assistant, options)
                     share.release([str(one.path) for one in chunk])
                 if not share.has_left:
                     break
@@ -192,6 +192,13 @@ def _skip_known(
             yield source, sha256
 
 
+def _count(documents: Iterator[ParsedDocument], progress: Progress) -> Iterator[ParsedDocument]:
+    """The documents, each counted as soon as it is read: few papers land together, at the end."""
+    for parsed in documents:
+        progress.advance()
+        yield parsed
+
+
 def _group(documents: Iterator[ParsedDocument]) -> Iterator[list[ParsedDocument]]:
     """The documents in chunks that land together."""
     chunk: list[ParsedDocument] = []
@@ -218,7 +225,6 @@ def _land_chunk(
     settings: Settings,
     chunk: Sequence[ParsedDocument],
     summary: IngestSummary,
-    progress: Progress,
     assistant: Assistant | None,
     options: IngestOptions,
 ) -> None:
@@ -261,7 +267,6 @@ def _land_chunk(
         )
         if status not in ("parsed", "released"):
             summary.problems.append({"document": path, "status": status, "error": reason})
-    progress.advance(len(chunk))
 
 
 def _list_batches(

@@ -41,7 +41,7 @@ COMMANDS = (
 # What no command may say, whatever else it finds to refuse.
 FAULTS = (
     "Traceback", "cannot be relied on", "lacks what was acknowledged", "malformed", "was replaced", "is missing while",
-    "database is locked", "disk I/O error", "Another process was first", "IOException", "FatalException", "InternalException",
+    "database is locked", "is locked by another program", "disk I/O error", "Another process was first", "IOException", "FatalException", "InternalException",
 )  # fmt: skip
 
 

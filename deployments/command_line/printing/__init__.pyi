@@ -1,6 +1,9 @@
 # Why a statement has no rows: what an analysis states, empty tables with the commands that fill them, or the choice of rows.
 from .empty_answers import explain_empty as explain_empty
 
+# The text broken between words where a terminal is narrower.
+from .output import fold_line as fold_line
+
 # The text in a style, where a person looks at it and NO_COLOR is not set.
 from .output import paint as paint
 
@@ -36,6 +39,7 @@ from .table_files import write_rows as write_rows
 
 __all__ = [
     "explain_empty",
+    "fold_line",
     "paint",
     "print_error",
     "print_frame",

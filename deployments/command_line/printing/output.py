@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -26,6 +28,8 @@ _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
 # A text longer than this is cut on a terminal, so that one column does not push out all others.
 _LONGEST_CELL = 40
 _GAP = " │ "
+# Letters beyond this may be two columns wide.
+_NARROW = 0x2E7F
 
 
 def print_result(
@@ -39,11 +43,38 @@ def print_result(
         print(json.dumps(result, ensure_ascii=False, default=render_plain, indent=2))
         return
     is_guided = GUIDED_VARIABLE in os.environ
-    for line in lines if lines is not None else render_entries(result):
+    if lines is None:
+        # Who is led through a first month need not see what is not set.
+        lines = render_entries({name: value for name, value in result.items() if value or not is_guided})
+    for line in lines:
         if not (is_guided and line.startswith("Next: ")):
-            print(line)
+            print(fold_line(line))
     if then and not is_guided:
         print_note(f"Next: {then}")
+
+
+def fold_line(text: str, stream: IO[str] | None = None) -> str:
+    """The text broken between words where a terminal is narrower.
+
+    A line with a command, which is copied, stays as it is.
+    """
+    if not (stream or sys.stdout).isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    lines = []
+    for line in text.splitlines() or [""]:
+        if "proctor " in line or not line.isprintable() or any(ord(letter) > _NARROW for letter in line):
+            lines.append(line)
+        else:
+            indent = " " * (len(line) - len(line.lstrip()))
+            lines += textwrap.wrap(
+                line,
+                width,
+                subsequent_indent=f"{indent}  ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            ) or [line]
+    return "\n".join(lines)
 
 
 def render_entries(result: Mapping[str, Any]) -> list[str]:
@@ -156,7 +187,8 @@ def print_error(message: str, exit_code: int, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"error": message, "exit_code": exit_code}, ensure_ascii=False))
     else:
-        print(f"{paint('Error:', 'red', sys.stderr)} {message}", file=sys.stderr)
+        said = fold_line(f"Error: {message}", sys.stderr).removeprefix("Error:")
+        print(f"{paint('Error:', 'red', sys.stderr)}{said}", file=sys.stderr)
 
 
 def paint(text: str, style: str, stream: IO[str] | None = None) -> str:

@@ -161,6 +161,8 @@ def _render_keys(summary: dict[str, Any]) -> Iterator[str]:
         yield line
 
 
+# A longer pause between two sets is no advice.
+_LONGEST_PAUSE_MONTHS = 12
 _WHY_UNLINKED = {
     "parted": "those who would share a set have met every answered question, and share in two groups from now on",
     "alone": "the one organisation that sits has met every answered question",
@@ -246,14 +248,19 @@ def _render_forecast(summary: dict[str, Any]) -> Iterator[str]:
         lasts = (
             "no sitting is due"
             if months is None
-            else f"{_count(months, 'month')} at {one['sets_per_month']:g} sets a month"
+            else f"enough for {_count(months, 'month')} at {_count_sets(one['sets_per_month'])} a month"
         )
+        # Of few sets the advice to use one in years helps nobody: more papers do.
         bears = (
-            "nothing is left"
-            if one["bearable_months"] is None
-            else f"a set every {_name_interval(one['bearable_months'])} would last three years"
+            "bring more papers"
+            if one["bearable_months"] is None or one["bearable_months"] > _LONGEST_PAUSE_MONTHS
+            else f"with a set every {_name_interval(one['bearable_months'])} they last three years"
         )
         yield f"  left for {one['organisation']}: {_count(left, 'set')} ({scarcest} ends first), {lasts}; {bears}"
+
+
+def _count_sets(number: float) -> str:
+    return "1 set" if number == 1 else f"{number:g} sets"
 
 
 def _name_interval(months: int) -> str:

@@ -28,6 +28,9 @@ from tasks.ingest import (
 from tasks.review import open_waiting_batch
 from warehouse.ledger.engine.opening import open_ledger
 
+# A question that stands in two papers is reviewed once.
+_ONCE = " (one that stands in two papers counts once)"
+
 
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
@@ -225,7 +228,8 @@ def _describe(result: dict[str, Any]) -> list[str]:
             f"Review batch {result['batch_id']}: {result.get('assigned_questions', 0)} new questions"
         )
     elif result["waiting_questions"]:
-        lines.append(f"{result['waiting_questions']} questions wait for annotators")
+        once = "" if result["waiting_questions"] >= result["question_count"] else _ONCE
+        lines.append(f"{result['waiting_questions']} questions wait for annotators{once}")
     return lines
 
 

@@ -22,7 +22,7 @@ from deployments.flow_runs import record_and_continue
 from schemas.errors import StoreError, UsageError
 from schemas.settings import load_settings
 from tasks.review import LANGUAGES, land_row_faults
-from tasks.review.assigning import AssignmentSummary, AssignmentTerms, assign_batch, read_gold_supply
+from tasks.review.assigning import AssignmentSummary, AssignmentTerms, LeftOut, assign_batch, read_gold_supply
 from tasks.review.channels import export_batch, export_open_batches, read_workbooks
 from tasks.review.desk import count_waiting, list_conversations
 from tasks.review.overview import BatchProgress, Workload, list_progress, list_workloads
@@ -230,11 +230,20 @@ def _describe_assignment(summary: AssignmentSummary, gold_share: float) -> list[
         f"due {str(summary.due_at)[:10]}",
         *[f"    {name}: {load}" for name, load in summary.loads.items()],
         *([_describe_gold(summary.gold_count)] if gold_share else []),
-        *[
-            f"Left out, {one.discipline}: {one.question_count:,} questions; {one.reason}"
-            for one in summary.left_out
-        ],
+        *_describe_left_out(summary.left_out),
         "Next: proctor review export workbooks",
+    ]
+
+
+def _describe_left_out(left_out: Sequence[LeftOut]) -> list[str]:
+    """What waits for a later batch: one line for each reason."""
+    reasons: dict[str, list[LeftOut]] = {}
+    for one in left_out:
+        reasons.setdefault(one.reason, []).append(one)
+    return [
+        f"{sum(one.question_count for one in group):,} questions wait for a later batch "
+        f"({', '.join(f'{one.discipline} {one.question_count:,}' for one in group)}): {reason}"
+        for reason, group in reasons.items()
     ]
 
 

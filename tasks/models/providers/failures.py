@@ -32,6 +32,7 @@ async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
 
     `sdk` is a module with the exceptions that `openai` and `anthropic` share by name, over aiohttp as transport.
     """
+    import aiohttp
     import httpx2
 
     try:
@@ -51,6 +52,9 @@ async def ask_sdk(sdk: Any, asked: Awaitable[T]) -> T | Failure:
     except (httpx2.HTTPError, httpx2.StreamError):
         # A stream or a file that ended before its end.
         return Failure("cut_stream", True, is_bill_unknown=True)
+    except aiohttp.ClientError:
+        # A reply that is no HTTP: the transport lets its own error through.
+        return Failure("no_http", True, is_bill_unknown=True)
     except (ValueError, RecursionError):
         # An answer, or a piece of one, that is not JSON, or nested without end; the message would quote it.
         return Failure("malformed", True, is_bill_unknown=True)

@@ -136,7 +136,10 @@
     var body = b.empty(document.getElementById("profiles"));
     var rows = [{ key: "score", texts: b.wordsOf("score") }, { key: "relative_score", texts: b.wordsOf("relative_score") }].concat(data.disciplines.map(function (name) {
       return { key: name.toLowerCase().replace(" ", "_"), texts: b.wordsOf(name), discipline: name };
-    }));
+    })).filter(function (r) {
+      // A discipline that none of them sat says nothing.
+      return chosen.some(function (p) { var row = edition.model.indexOf(p); return row >= 0 && edition[r.key][row] !== null; });
+    });
     var drawing = make("div", { "class": "fig", role: "img" }), names = chosen.map(b.nameOf), drawn = [];
     body.appendChild(drawing);
     body.appendChild(make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.say("profiles_beside") }, b.table(

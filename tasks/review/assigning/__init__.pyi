@@ -28,6 +28,9 @@ from .assignment import AssignmentTerms as AssignmentTerms
 # The moment `days` after `now`, as the ledger writes moments.
 from .assignment import compute_due as compute_due
 
+# Questions of a discipline that were not assigned, and why in a sentence.
+from .plan import LeftOut as LeftOut
+
 # What can be planted of the settled questions; empty for a share of 0.
 from .gold import read_gold_supply as read_gold_supply
 
@@ -48,6 +51,7 @@ __all__ = [
     "Annotator",
     "AssignmentSummary",
     "AssignmentTerms",
+    "LeftOut",
     "Reassignment",
     "assign_batch",
     "compute_due",

@@ -55,7 +55,7 @@ def plan_assignments(
     """As many of the questions as the people can take, each with its annotators.
 
     Where not all find a place, those that came with an answer go first: only they can be put to candidates as they stand. Each
-    discipline gets the same share of its questions, as far as its people allow, and the first of each come first.
+    discipline gets as many as any other, as far as it has them and its people allow, because the smallest limits a set.
 
     Args:
         waiting: the questions, in the order in which they are to be read.
@@ -182,7 +182,7 @@ class _Shift:
 
 
 def _find_what_fits(shift: _Shift, demand: Mapping[str, int], answered: Mapping[str, int]) -> dict[str, int]:
-    """Of every group the largest same share: of the answered first, then of the others."""
+    """As many of every group as of any other: of the answered first, then of the others."""
     first = {group: answered[group] for group in demand}
     taken = _share_evenly(shift, dict.fromkeys(demand, 0), first)
     return _share_evenly(shift, taken, demand) if taken == first else taken
@@ -190,15 +190,12 @@ def _find_what_fits(shift: _Shift, demand: Mapping[str, int], answered: Mapping[
 
 def _share_evenly(shift: _Shift, begun: Mapping[str, int], demand: Mapping[str, int]) -> dict[str, int]:
     """What of each group has room, from what has a place already to what is wanted."""
-    steps = max(demand.values())
+    steps = max(count - begun[group] for group, count in demand.items())
 
-    def scale(part: int) -> dict[str, int]:
-        return {
-            group: begun[group] + (count - begun[group]) * part // max(1, steps)
-            for group, count in demand.items()
-        }
+    def fill(most: int) -> dict[str, int]:
+        return {group: begun[group] + min(count - begun[group], most) for group, count in demand.items()}
 
-    taken = scale(_find_most(0, steps, lambda part: shift.has_room(scale(part))))
+    taken = fill(_find_most(0, steps, lambda most: shift.has_room(fill(most))))
     for group in sorted(demand):
         before = dict(taken)
         taken[group] = _find_most(
@@ -229,7 +226,6 @@ def _explain_headcount(names: Sequence[str], novices: Sequence[str], review_coun
 def _explain_capacity(names: Sequence[str], capacities: Mapping[str, int], loads: Mapping[str, int]) -> str:
     room = sum(capacities[name] for name in names)
     held = sum(loads.get(name, 0) for name in names)
-    return (
-        f"its {len(names)} annotators can hold {room:,} questions in their windows, and others wait for them"
-        + (f" ({held:,} are with them already)" if held else "")
+    return f"its {len(names)} annotators have time for {room:,} reviews until the batch is due" + (
+        f", of which {held:,} were with them already" if held else ""
     )

@@ -117,8 +117,8 @@ def test_a_wrong_name_is_answered_again_and_leaves_nothing_behind(
     # No address of an API, and one at which nothing answers, are asked for again at once.
     first = ["api.lab.example", "http://127.0.0.1:9/v1", url, "none", "Own lab", "two", "2, 8"]
     first += ["own-1, own-tow, own-1"]
-    # Only the one that is wrong is asked for; address, key, owner and prices are as before.
-    again = ["", "", "", "", "own-2"]
+    # All are asked for again, with what was typed as the default; address, key, owner and prices are as before.
+    again = ["", "", "", "", "own-1, own-2"]
     judge = ["", "", "Judges", "0, 0", "own-1", "own-jugde"]
     judge_again = ["", "", "", "", "own-judge"]
     asked = type_answers(monkeypatch, first + again + judge + judge_again)
@@ -129,6 +129,12 @@ def test_a_wrong_name_is_answered_again_and_leaves_nothing_behind(
     told = capfd.readouterr().out
     assert "$ proctor models check --judge own-judge" in told
     assert "Nothing answers at http://127.0.0.1:9/v1 (" in told
+    # A name that the address does not list is noticed before it is written.
+    assert "The address does not list own-tow. Did you mean own-2?" in told
+    assert (
+        "Candidates, by their names there, with commas; the first is the reference",
+        "own-1, own-tow",
+    ) in asked
     # What follows is the guide's to say.
     assert "Next:" not in told
     # Nobody is taken for the owner of the candidates, too; whoever was named before is.

@@ -142,8 +142,7 @@ def test_a_plan_is_shown_with_who_is_refused_and_how_long_the_bank_lasts(
         "  due: beta: new, examined every month",
         "  refused: alpha. Bank version 1 has too few questions that 'Alpha Labs' has not met: Engineering: 20 needed, "
         "0 left of 40; Law: 20 needed, 0 left of 40; History: 20 needed, 0 left of 40.",
-        "  left for Beta Labs: 1 set (Engineering ends first), 1 month at 1 sets a month; a set every 36 months would last "
-        "three years",
+        "  left for Beta Labs: 1 set (Engineering ends first), enough for 1 month at 1 set a month; bring more papers",
     ):
         assert line in lines, lines
     nobody = preview(ledger, lake, small, candidates=["alpha"], run_id="c")

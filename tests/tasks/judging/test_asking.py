@@ -12,7 +12,7 @@ import pytest
 
 from schemas.errors import ContractError, UsageError
 from schemas.settings import Settings
-from tasks.judging.asking import describe_wordings, find_asking
+from tasks.judging.asking import describe_wordings, find_asking, list_judges
 from tasks.judging.kinds import JUDGES, ParsedJudgement
 from tasks.judging.prompts import REPLY_SCHEMA, render_judging_prompt
 from tasks.models.registry import read_registry
@@ -107,3 +107,13 @@ def test_what_a_references_sitting_rests_on_names_every_wording_in_use(
     registry: Any = read_registry(path)
     assert describe_wordings(registry, Settings(home=tmp_path), is_simulated=True) == said
     assert describe_wordings(registry, Settings(home=tmp_path), is_simulated=False) == "1"
+
+
+def test_a_candidate_is_never_a_judge_in_use(tmp_path: Path) -> None:
+    path = tmp_path / "models.yaml"
+    path.write_text(REGISTRY.replace("roles: [judge], judge_kind: KIND", "roles: [candidate]"))
+    registry = read_registry(path)
+    (one,) = list_judges(registry, Settings(home=tmp_path), is_simulated=True)
+    assert one.name == "one"
+    with pytest.raises(UsageError, match="other is a candidate and would judge its own answers"):
+        list_judges(registry, Settings(home=tmp_path, judges=("one", "other")), is_simulated=True)

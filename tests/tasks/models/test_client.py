@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -149,6 +151,23 @@ def test_a_passing_fault_is_retried_until_there_is_a_reply(
         assert server.state.requests["sim"] == 3
         assert server.state.faults == {fault: 2}
     assert (reply.status, reply.attempts) == ("answered", 3)
+
+
+def test_what_answers_and_speaks_no_http_fails_without_a_trace_of_the_transport(ledger: Ledger) -> None:
+    def answer() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.0 401 Unauthorized\r\nContent-Length: 2\r\n\r\nmore than two")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=answer, daemon=True).start()
+        with pytest.raises(CallFailed, match="no_http"):
+            call_one(ledger, f"http://127.0.0.1:{listener.getsockname()[1]}/v1", most_attempts=1)
 
 
 def test_a_stream_gives_the_same_reply_as_a_reply_at_once(ledger: Ledger) -> None:

@@ -110,7 +110,7 @@ def test_work_beyond_the_quota_of_the_window_is_left_out(ledger: Ledger, setting
     people = [Annotator("chen"), Annotator("dai")]
     assign_batch(ledger, "first", make_frame([make_question(1), make_question(2)]), people, tight, NOW)
     two = make_frame([make_question(3), make_question(4)])
-    with pytest.raises(GateError, match="its 2 annotators can hold 6 questions in their windows"):
+    with pytest.raises(GateError, match="its 2 annotators have time for 6 reviews until the batch is due"):
         assign_batch(ledger, "second", two, people, tight, NOW, AssignmentTerms(all_or_nothing=True))
     summary = assign_batch(ledger, "third", two, people, tight, NOW)
     assert read_pairs(ledger, "third") == [

@@ -124,3 +124,16 @@ def test_a_transaction_that_raises_leaves_nothing(ledger: Ledger) -> None:
         raise RuntimeError
     with ledger.read() as connection:
         assert users.list_users(connection) == []
+
+
+def test_a_ledger_that_another_program_locks_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with open_ledger(f"sqlite:///{path}", busy_s=0.1) as ledger:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        refused = pytest.raises(StoreError, match="is locked by another program, and nothing was written")
+        with refused, ledger.write():
+            pass
+        other.close()
+        with ledger.write():
+            pass

@@ -145,6 +145,11 @@ class Ledger:
                     connection.close()
                 if isinstance(error, DBAPIError):
                     raise_if_away(error)
+                    if begin == "BEGIN IMMEDIATE" and "locked" in str(error.orig):
+                        raise StoreError(
+                            "The ledger is locked by another program, and nothing was written. Wait until that has ended, or end it, "
+                            "and run the command again."
+                        ) from None
                 raise
             return connection
 
