@@ -14,6 +14,7 @@ from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
 from tasks.ingest.content.keys import choose_parts, match_keys
 from tasks.ingest.content.passages import drop_asking_lead
+from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
     cut_own_number,
     drop_form_lines,
@@ -426,6 +427,7 @@ def _split_part(
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
     drop_form_lines(drafts)
+    take_form_tails(drafts)
     read_filled(drafts, paper.language)
     read_small_keys(drafts)
     read_tails(drafts)
