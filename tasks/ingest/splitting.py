@@ -14,6 +14,7 @@ from tasks.ingest.content.key_marks import KeyPart
 from tasks.ingest.content.key_regions import part_answers, take_key_lines, take_regions
 from tasks.ingest.content.keys import choose_parts, match_keys
 from tasks.ingest.content.passages import drop_asking_lead
+from tasks.ingest.content.printed_marks import take_form_tails
 from tasks.ingest.content.section_answers import (
     cut_own_number,
     drop_form_lines,
@@ -214,7 +215,6 @@ _MOST_REPAIRS = 3
 # gain at least so much, more where it finds no further questions, and much more where it finds fewer.
 DOUBTFUL, AGREED, LEAST_GAIN = 1.0, 0.9, 0.002
 _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
-_LEAST_LOST = 0.05
 # What the agreement with the tags weighs beside what the paper says of itself.
 _TAGS_WEIGH = 0.3
 # Tags that agree so well propose nothing new; a reading that keeps everything and agrees is not looked beyond.
@@ -227,10 +227,6 @@ def _gain_needed(other: ReadPaper, first: ReadPaper, outline: Outline) -> float:
     # what is left out of the questions because it asks nothing is no loss; what tags pass over may be one
     left_out = 0 if outline.given else len(outline.hidden)
     more = len(other.drafts) + left_out - len(first.drafts)
-    # answers that were found and are lost again were no answers, or this is no better reading
-    lost = max(0, first.answered - other.answered) / max(1, len(first.drafts))
-    if lost > _LEAST_LOST:
-        return _GAIN_WITHOUT_MORE + lost
     if more > 0 or left_out:
         # further questions that nothing doubts raise the share by themselves: fewer must be doubted or missed
         if other.missing < first.missing and other.worth >= first.worth:
@@ -287,11 +283,6 @@ class ReadPaper:
     def worth(self) -> float:
         """What readings are compared by: contracts first, then what was learned of other papers."""
         return self.checked.score + _TAGS_WEIGH * self.checked.agreement
-
-    @property
-    def answered(self) -> int:
-        """How many questions have an answer."""
-        return sum(1 for draft in self.drafts if draft.answer)
 
     @property
     def sound(self) -> int:
@@ -436,6 +427,7 @@ def _split_part(
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
     drop_form_lines(drafts)
+    take_form_tails(drafts)
     read_filled(drafts, paper.language)
     read_small_keys(drafts)
     read_tails(drafts)

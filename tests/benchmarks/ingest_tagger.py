@@ -121,7 +121,14 @@ def make_lesson(path: Path, lines: Sequence[Line], truth: dict[str, Any] | None)
     split = split_lines(lines, starts)
     pieces = prepare_pieces(lines, starts)
     begins = {draft.start for draft in split.drafts}
-    offered = {own[0].start for draft in split.drafts for _, own in draft.option_pieces if own}
+    # the text of an option begins after its letter, and several may stand on one line
+    line_starts = [piece.start for piece in pieces]
+    offered = {
+        line_starts[max(bisect_right(line_starts, own[0].start) - 1, 0)]
+        for draft in split.drafts
+        for _, own in draft.option_pieces
+        if own and pieces
+    }
     spans = sorted((draft.start, draft.end) for draft in split.drafts)
     firsts = [first for first, _ in spans]
 
@@ -174,7 +181,7 @@ def dress_again(
         value = piece.label.value if piece.label is not None else mark.value if mark is not None else 1
         if tag == START and (end or chance.random() < 0.5):
             text = number.format(n=value, c=_CHINESE[(value - 1) % 10]) + text[end:].lstrip()
-        letter = letter + 1 if tag == OPTION else 0
+        letter = 0 if tag == START else letter + (tag == OPTION)
         if tag == OPTION and (found := _OPTION.match(text)) is not None:
             sign = option
             for first in "Aa1":

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.headings import MARKS_GROUP
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK
+from tasks.ingest.words.answers import read_key, read_truth
 from tasks.ingest.words.lexicon import FineType, match_exactly
 
 _MARKS_TAIL = re.compile(
@@ -189,3 +192,54 @@ def take_marks(draft: Draft) -> None:
     if tail and tail.start() > 0:
         draft.marks = draft.marks if draft.marks is not None else float(tail.group(1) or tail.group(2))
         draft.stem = draft.stem[: tail.start()].rstrip()
+
+
+# `（难度系数C）`, `[CO2, L3]`, `-8M`: a bracket, or a number with a unit behind a dash, at the end of a question
+_FORM_TAIL = re.compile(
+    r"\s*(?:[（(\[【]\s*(?P<held>[^（(\[【）)\]】\n_]{2,16}?)\s*[)）\]】]|(?<=\s)[-–—]\s?(?P<worth>\d{1,3}\s?[A-Za-z]{1,6}))\s*$"
+)
+_VARYING = re.compile(r"\d+(?:\.\d+)?|(?<![A-Za-z0-9])[A-Z](?![A-Za-z0-9])")
+_WORTH = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*(?:分|pts?|points?|marks?|mks?|M)", re.IGNORECASE)
+_LEAST_TAILS, _LEAST_SHARE = 4, 0.5
+
+
+def take_form_tails(drafts: Sequence[Draft]) -> None:
+    """Take what a form prints at the end of most questions of a section.
+
+    Its numbers or letters vary. What is the same each time may be an instruction, and what reads as a key is one: both stay.
+    """
+    tails: dict[tuple[int, str], list[tuple[Draft, re.Match[str]]]] = defaultdict(list)
+    counts: dict[int, int] = defaultdict(int)
+    for draft in drafts:
+        counts[draft.section] += 1
+        tail = _FORM_TAIL.search(_read_end(draft)[-_LONGEST_TAIL:])
+        said = (tail["held"] or tail["worth"]) if tail is not None else ""
+        shape = _VARYING.sub("0", said)
+        if tail is not None and shape.strip(" 0,.") and read_key(said) is None and read_truth(said) is None:
+            tails[draft.section, shape].append((draft, tail))
+    for (section, _), found in tails.items():
+        varies = len({tail[0].strip() for _, tail in found}) > 1
+        if varies and len(found) >= max(_LEAST_TAILS, _LEAST_SHARE * counts[section]):
+            for draft, tail in found:
+                _cut_tail(draft, tail)
+
+
+_LONGEST_TAIL = 32
+
+
+def _read_end(draft: Draft) -> str:
+    return draft.options[-1][1] if draft.options else draft.stem
+
+
+def _cut_tail(draft: Draft, tail: re.Match[str]) -> None:
+    text = _read_end(draft)
+    kept = text[: len(text) - (len(tail.string) - tail.start())].rstrip()
+    worth = _WORTH.fullmatch(tail["held"] or tail["worth"])
+    if not kept:
+        return
+    if draft.options:
+        draft.options[-1] = (draft.options[-1][0], kept)
+    else:
+        draft.stem = kept
+    if worth is not None and draft.marks is None:
+        draft.marks = float(worth[1])
