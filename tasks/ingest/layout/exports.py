@@ -34,8 +34,7 @@ def write_exports(lines: IndexedLines) -> IndexedLines:
     Every character keeps its place in the raw text.
     """
     found = _write_fields(_drop_bubbles(lines))
-    found = _write_tail_answers(_write_tagged(_write_type_lines(found)))
-    return _write_wrapped_keys(_join_letters(found))
+    return _join_letters(_write_tail_answers(_write_type_lines(found)))
 
 
 _BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
@@ -168,29 +167,6 @@ def _write_type_lines(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(joined)
 
 
-_TAGGED = re.compile(
-    r"\s*[\[【]\s*([^\[\]【】\s]{2,8})\s*[\]】]\s*(?:(\d{1,3})(?!\d)\s*[.．、:：)）]?\s*)?(?=\S)"
-)
-
-
-def _write_tagged(lines: IndexedLines) -> IndexedLines:
-    """Put the number before the type where lines `[单选]36设…` begin the questions."""
-    found: list[tuple[int, re.Match[str]]] = []
-    for index in lines.open_with("[【"):
-        match = _TAGGED.match(lines.pieces[index].text)
-        if match is not None and match_type_name(match.group(1)) is not None:
-            found.append((index, match))
-    numbered = [match for _, match in found if match.group(2)]
-    if len(found) < 3 or len(numbered) < 0.5 * len(found):
-        return lines
-    changed: dict[int, Piece] = {}
-    last = 0
-    for index, match in found:
-        last = int(match.group(2)) if match.group(2) else last + 1
-        changed[index] = rewrite(lines.pieces[index], match.end(), f"{last}. [{match.group(1)}]")
-    return lines.replace(changed)
-
-
 _TAIL_ANSWER = re.compile(r"(?<=[\s._?？。])(?P<sign>#{1,2}|=>|>>|\|\|)\s*(?P<answer>[^\s#=>|][^#|]*)$")
 _ASKS = re.compile(r"_{2,}|[?？]|[（(]\s*[)）]")
 _LEAST_TAILS, _MOST_ASKING = 4, 0.7
@@ -270,33 +246,3 @@ def _join_letters(lines: IndexedLines) -> IndexedLines:
             piece = replace(rewrite(piece, 0, f"{own.text.strip()}. "), start=own.start)
         joined.append(piece)
     return IndexedLines(joined)
-
-
-_WRAPPED_KEY = re.compile(
-    r"\s*(?P<open>[#*@$%&~=<>!^|]{1,4})\s*(?P<key>[A-Ja-j]{1,6}|[√×TF对错])\s*(?P<close>[#*@$%&~=<>!^|]{0,4})\s*"
-)
-
-
-def _write_wrapped_keys(lines: IndexedLines) -> IndexedLines:
-    """Write a key between signs on a line of its own, `##b##`, as an answer.
-
-    That is done where a paper prints at least three of them.
-    """
-    found: dict[int, re.Match[str]] = {}
-    for index in lines.open_with("#*@$%&~=<>!^|"):
-        text = lines.pieces[index].text
-        match = _WRAPPED_KEY.fullmatch(text) if len(text) < 20 else None
-        if match is not None:
-            found[index] = match
-    usual = Counter(f"{match.group('open')} {match.group('close')}" for match in found.values()).most_common(
-        1
-    )
-    if not usual or usual[0][1] < 3:
-        return lines
-    return lines.replace(
-        {
-            index: rewrite(lines.pieces[index], len(match.string), f"答案：{match.group('key').upper()}")
-            for index, match in found.items()
-            if f"{match.group('open')} {match.group('close')}" == usual[0][0]
-        }
-    )

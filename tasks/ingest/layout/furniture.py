@@ -124,39 +124,6 @@ def drop_notices(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(kept)
 
 
-_PAGE_WORD = re.compile(r"[Pp]age|PAGE|p\.")
-_PAGE_TAIL = re.compile(
-    r"(.{0,60}?)[\s|,–—-]*\b(?:Page|page|PAGE|p\.)\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?\s*"
-)
-
-
-def drop_page_numbers(lines: IndexedLines) -> IndexedLines:
-    """Leave out the page numbers that a converter left in the text.
-
-    They are lone numbers that rise one by one, far apart.
-    """
-    furniture: dict[str, list[int]] = {}
-    if _PAGE_WORD.search(lines.text) is not None:
-        for index, piece in enumerate(lines.pieces):
-            text = piece.text
-            is_named = text.rstrip()[-1:].isdecimal() and _PAGE_WORD.search(text) is not None
-            page = _PAGE_TAIL.fullmatch(text) if is_named else None
-            if page:
-                furniture.setdefault(page.group(1).strip(), []).append(index)
-    running = {index for places in furniture.values() if len(places) > 1 for index in places}
-    if running:
-        lines = IndexedLines([piece for index, piece in enumerate(lines.pieces) if index not in running])
-    short = ((index, lines.pieces[index].text.strip()) for index in lines.short)
-    lone = [(index, int(text)) for index, text in short if text.isdecimal()]
-    if len(lone) < 2:
-        return lines
-    steps = pairwise(lone)
-    if any(number != last + 1 or index - before < 8 for (before, last), (index, number) in steps):
-        return lines
-    dropped = {index for index, _ in lone}
-    return IndexedLines([piece for index, piece in enumerate(lines.pieces) if index not in dropped])
-
-
 def move_brackets(lines: IndexedLines) -> IndexedLines:
     """Put answer brackets printed before the number, `（√）1. …`, after the text.
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from tasks.ingest.layout.headings import INSTRUCTION
 from tasks.ingest.layout.options import offers_options, split_options
-from tasks.ingest.layout.pieces import Piece, join_pieces, rewrite
+from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import CHOOSE_SOME, OPTION_A, Section
-from tasks.ingest.layout.signs import CASE, FIRST_OPTION, Chunk, is_instruction
+from tasks.ingest.layout.signs import CASE, Chunk, is_instruction
 from tasks.ingest.words.labels import Label
 
 _MATERIAL = re.compile(
@@ -29,11 +29,6 @@ _GIVEN = re.compile(r"\s*(?:假?设(?![计备施立置])|假定|已知|现有|�
 _LEADS = re.compile(r"(?:下列|以下|如下|下面|试|求|回答|完成|计算|写出|分析).{0,30}[：:]$")
 
 
-_ASKS = re.compile(
-    r"[？?]\s*(?:[（(][^（()）]{1,8}[)）])?\s*$|^\s*(?:问题?|请问|请回答|要求|试(?:问|分析|述))\s*[:：]?"
-)
-
-
 _RANGE = re.compile(
     r"(\d{1,3})\s*(?:[-–—~～至到]|to|through|and)\s*(\d{1,3})\s*(?:小)?(?:题|are|is|refer|relate)?",
     re.IGNORECASE,
@@ -41,81 +36,6 @@ _RANGE = re.compile(
 
 
 _OPTION_LINE = re.compile(r"\s*[（(]?[A-Ja-j]\s*[)）.．、]")
-
-
-_MATCHING = re.compile(r"(?:^|[^\w])B1?\s*型|配伍|共用(?:备选)?(?:答案|选项)")
-
-
-_MATCH = re.compile(r"(?:\s{2,}|\t\s*|\s*\|\s*)(?:_+\s*)?([（(]?[A-Ja-j]\s?[.)）]\s*\S.*)$")
-
-
-# a letter that only a cell or a gap sets apart: `鲁迅 | A 子夜`, `CPU | A | keeps data`
-_BARE_LETTER = re.compile(r"(?:\s*\|\s*|\t\s*|\s{2,})([A-J])(\s*\|\s*|\s+)(?=\S)")
-
-
-def _stop_letters(found: list[Chunk]) -> list[Chunk]:
-    """Write the letters of a second column with a stop.
-
-    That is done where every term has one and they count A, B, C …
-    """
-    letters = [_BARE_LETTER.search(lines[0].text) for _, lines, _ in found]
-    counted = [match.group(1) for match in letters if match is not None]
-    if len(counted) < 2 or len(counted) < len(found) or counted != list("ABCDEFGHIJ"[: len(counted)]):
-        return found
-    return [
-        (label, [rewrite(lines[0], match.end(2), ". ", match.end(1)), *lines[1:]], material)
-        for (label, lines, material), match in zip(found, letters, strict=True)
-        if match is not None
-    ]
-
-
-# above the second list
-_COLUMN_HEAD = re.compile(
-    r"(?i)\s*(?:(?:column|list|group|set)\s+(?:[IVX]{1,3}|[A-C1-3]|one|two)|(?:answers?|definitions?|descriptions?|meanings?|choices?|options?)|"
-    r"[A-BⅠⅡ甲乙]\s*[栏列组]|第[一二]\s*[栏列组]|[左右]\s*[栏列]|备选(?:项|答案))\s*[:：]?\s*"
-)
-
-
-def share_matches(found: list[Chunk], preamble: Sequence[Piece]) -> list[Chunk]:
-    """Give every term of a matching section the whole list of what it may be matched with.
-
-    The list stands above the terms, below the last of them, or beside them in a second column.
-    """
-    found = _stop_letters(found)
-    beside = [
-        (index, match)
-        for index, (_, lines, _) in enumerate(found)
-        for match in [_MATCH.search(lines[0].text)]
-        if match is not None
-    ]
-    if len(beside) >= max(2, len(found) - 1):
-        shared = [found[index][1][0].cut(match.start(1)) for index, match in beside]
-        shared += [line for _, lines, _ in found for line in lines[1:]]
-        if offers_options(shared, True):
-            ends = {index: match.start() for index, match in beside}
-            return [
-                (label, [lines[0].cut(0, ends.get(index)), *shared], material)
-                for index, (label, lines, material) in enumerate(found)
-            ]
-    label, lines, material = found[-1]
-    below = split_options(lines, True)
-    if below is not None and len(below.options) > 1 and below.stem:
-        first = min(content[0].start for _, content in below.options)
-        place = next((index for index, line in enumerate(lines) if line.end > first), len(lines))
-        shared = list(lines[place:])
-        own_lines = list(lines[:place])
-        while len(own_lines) > 1 and _COLUMN_HEAD.fullmatch(own_lines[-1].text):
-            own_lines.pop()
-        return [
-            *((other, [*own, *shared], passage) for other, own, passage in found[:-1]),
-            (label, [*own_lines, *shared], material),
-        ]
-    above = split_options(preamble, True)
-    if above is not None:
-        first = min(content[0].start for _, content in above.options)
-        place = next((index for index, line in enumerate(preamble) if line.end > first), len(preamble))
-        return [(other, [*own, *preamble[place:]], passage) for other, own, passage in found]
-    return found
 
 
 _NUMBERED_GAP = re.compile(
@@ -172,64 +92,6 @@ def split_bank(section: Section) -> tuple[list[Chunk], list[Piece]]:
         (Label("num", number, 0, str(number)), [gap, *shared], text) for number, gap in gaps
     ]
     return found, list(pieces[end:])
-
-
-def split_matching(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Split a section of `B型题`.
-
-    A list of options stands above the questions that share it, list after list.
-    """
-    if not _MATCHING.search(section.title):
-        return []
-    found: list[tuple[Label | None, list[Piece], str | None]] = []
-    shared: list[Piece] = []
-    for piece in section.pieces:
-        label = piece.label
-        if _OPTION_LINE.match(piece.text):
-            if shared and FIRST_OPTION.match(piece.text):
-                shared = []
-            shared.append(piece)
-        elif label is not None and label.style in ("num", "paren", "nump", "bracket") and shared:
-            found.append((label, [piece.cut(label.end)], None))
-            found[-1][1].extend(shared)
-        elif _MATERIAL.match(piece.text) or _RANGE.search(piece.text[:24]):
-            shared = []
-        elif found or shared:
-            return []  # something else stands between: left to the numbers
-    is_complete = all(len(lines) > 1 and offers_options(lines, True) for _, lines, _ in found)
-    return found if len(found) > 1 and is_complete else []
-
-
-def split_cases(section: Section) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Split `案例一：… 问：… 案例二：… 问：…` into its cases.
-
-    A case begins where the one before it has asked its questions. Cases below a question number, and cases whose
-    questions offer options, are left to the numbers.
-    """
-    if section.fine is None or section.fine.question_type not in (
-        "material_analysis",
-        "short_answer",
-        "essay",
-    ):
-        return []
-    starts: list[int] = []
-    asked = False
-    for index, piece in enumerate(section.pieces):
-        if CASE.match(piece.text):
-            if not starts or asked:
-                starts.append(index)
-            asked = False
-        elif not starts and piece.label is not None and not is_instruction(piece):
-            return []
-        elif piece.label is not None or _ASKS.search(piece.text):
-            asked = True
-    if len(starts) < 2 or not asked or split_options(section.pieces, False) is not None:
-        return []
-    ends = [*starts[1:], len(section.pieces)]
-    return [
-        (Label(section.style, place, 0, section.label), section.pieces[first:last], None)
-        for place, (first, last) in enumerate(zip(starts, ends, strict=True), start=1)
-    ]
 
 
 def join_shared(
