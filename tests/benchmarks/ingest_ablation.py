@@ -29,7 +29,16 @@ from types import CodeType, FunctionType
 from typing import Any
 
 ROOM, TAGGING = "tasks.ingest", "tasks.ingest.tagging"
-EMPTY = {"bool": bool, "str": str, "int": int, "float": float, "list": list, "dict": dict, "set": set, "tuple": tuple}
+EMPTY = {
+    "bool": bool,
+    "str": str,
+    "int": int,
+    "float": float,
+    "list": list,
+    "dict": dict,
+    "set": set,
+    "tuple": tuple,
+}
 EMPTY |= {"Iterator": lambda: iter(()), "None": lambda: None}
 
 
@@ -41,7 +50,10 @@ def differs(one: Any, other: Any) -> bool:
 
 
 class Rules:
-    """All rules (name, lines, kind of neutral value), those that did something, and the one switched off."""
+    """All rules, those that did something, and the one switched off.
+
+    A rule is a name, its lines, and the kind of its neutral value.
+    """
 
     def __init__(self) -> None:
         self.all: list[tuple[str, int, str]] = []
@@ -72,13 +84,17 @@ class Rules:
                 result = function(*given, **named)
                 if number not in self.met:
                     if not kind or kind == "Iterator" or (kind == "None" and "None" in str(returns)):
-                        self.met.add(number) if kind != "None" or result is not None or returns == "None" else None
+                        self.met.add(
+                            number
+                        ) if kind != "None" or result is not None or returns == "None" else None
                     elif differs(result, neutral(given)):
                         self.met.add(number)
                 return result
 
             returns = function.__annotations__.get("return", "")
-            watched.__dict__.update(__wrapped__=function, __name__=function.__name__, __doc__=function.__doc__)
+            watched.__dict__.update(
+                __wrapped__=function, __name__=function.__name__, __doc__=function.__doc__
+            )
             return watched
 
         return decorate
@@ -106,7 +122,12 @@ class _Numbering(ast.NodeTransformer):
         returns = ast.unparse(node.returns) if node.returns else ""
         first = next((one for one in node.args.args if one.arg not in ("self", "cls")), None)
         kind = "None" if returns.endswith("None") else returns.split("[")[0]
-        if first and first is node.args.args[0] and first.annotation and ast.unparse(first.annotation) == returns:
+        if (
+            first
+            and first is node.args.args[0]
+            and first.annotation
+            and ast.unparse(first.annotation) == returns
+        ):
             kind = "given"
         kind = "" if kind not in (*EMPTY, "given") or "contextmanager" in decorators else kind
         number = RULES.add(f"{self.module}:{name}", [node], kind)
@@ -143,7 +164,10 @@ class _Finder:
 
 
 def measure(paper: dict[str, Any]) -> dict[str, Any]:
-    """Read a paper: its listed questions right, its count, a digest of its questions, CPU seconds, what it met."""
+    """Read a paper.
+
+    Returned are its listed questions right, its count, a digest of its questions, CPU seconds, and what it met.
+    """
     from tests.benchmarks import ingest_accuracy, ingest_dresses
 
     for key, module in list(sys.modules.items()):
@@ -156,7 +180,11 @@ def measure(paper: dict[str, Any]) -> dict[str, Any]:
     try:
         if "seed" in paper:
             seen = ingest_dresses.judge(paper["seed"])
-            found = {"right": seen.right, "count": seen.count, "digest": repr([one[1:] for one in seen.wrong])}
+            found = {
+                "right": seen.right,
+                "count": seen.count,
+                "digest": repr([one[1:] for one in seen.wrong]),
+            }
         else:
             landed = ingest_accuracy.read_landed(Path(paper["path"]))
             keys = ("question_type", "stem", "options", "answer", "material", "explanation", "pictures")
@@ -174,13 +202,14 @@ def measure(paper: dict[str, Any]) -> dict[str, Any]:
 
 
 def list_papers(folders: Sequence[str], seeds: int, allowed: set[str] | None) -> list[dict[str, Any]]:
-    """The papers of folders with their sources and truths, those of papers without truth that may be looked at, and made ones."""
+    """The papers of folders with their sources and truths, and made ones."""
     from tasks.ingest.confidence import read_truths
-    from tasks.ingest.confidence.truth import name_source
 
     found: dict[str, dict[str, Any]] = {}
     for folder in map(Path, folders):
-        readme = (folder / "README.md").read_text(encoding="utf-8") if (folder / "README.md").is_file() else ""
+        readme = (
+            (folder / "README.md").read_text(encoding="utf-8") if (folder / "README.md").is_file() else ""
+        )
         rows = [line.split("|") for line in readme.splitlines() if line.startswith("| ") and " @ " in line]
         sources = {row[1].strip(): row[2].split("@")[0].strip() for row in rows}
         truths = read_truths(folder) if (folder / "truth").is_dir() else {}
@@ -190,21 +219,27 @@ def list_papers(folders: Sequence[str], seeds: int, allowed: set[str] | None) ->
                 continue
             if truths or allowed is None or name in allowed or "/demo/" in str(path):
                 truth = truths.get(name)
-                source = name_source(truth) if truth else sources.get(name, path.parent.name)
+                source = _name_source(truth) if truth else sources.get(name, path.parent.name)
                 key = hashlib.sha256(path.read_bytes()).hexdigest()
                 found.setdefault(key, {"path": str(path), "source": source, "truth": truth})
     made = [{"path": f"made {seed}", "seed": seed, "source": "made", "truth": None} for seed in range(seeds)]
     return [*found.values(), *made]
 
 
+def _name_source(truth: dict[str, Any]) -> str:
+    source = truth.get("source")
+    return str(source["repo"] if isinstance(source, dict) and source.get("repo") else truth["file"])
+
+
 def _load() -> None:
     import pkgutil
 
-    setattr(builtins, "ablation_rules", RULES)
+    vars(builtins)["ablation_rules"] = RULES
     sys.meta_path.insert(0, _Finder())
     package = importlib.import_module(ROOM)
     for info in pkgutil.walk_packages(package.__path__, f"{ROOM}."):
         importlib.import_module(info.name)
+
     def no_engine() -> Any:
         raise TimeoutError("the cache has no OCR of this page")
 
@@ -218,7 +253,9 @@ def count(target: Path, papers: Sequence[dict[str, Any]]) -> None:
         found = pool.map(measure, papers, chunksize=1)
     for paper, result in zip(papers, found, strict=True):
         paper["usual"] = result
-    target.write_text(json.dumps({"rules": RULES.all, "papers": papers}, ensure_ascii=False), encoding="utf-8")
+    target.write_text(
+        json.dumps({"rules": RULES.all, "papers": papers}, ensure_ascii=False), encoding="utf-8"
+    )
     print("not read:", [one["path"] for one in papers if one["usual"]["right"] < 0])
     print(f"{len(papers)} papers, {sum(one['right'] for one in found if one['right'] > 0)} questions right")
 

@@ -35,16 +35,6 @@ _LEADING_JUDGEMENT = re.compile(
 )
 
 
-_LEADING_CHOICE = re.compile(
-    r"^\s*(?:T|True|TRUE)\s*(?:\s|/|or)\s*(?:F|False|FALSE)\s*(?:_+\s*)?(?=(?:Q\s*)?\d{1,3}\s*[.．、)）]\s*\S)"
-)
-
-
-_LEADING_BLANK = re.compile(
-    rf"^\s*_{{1,}}\s*([A-Ja-j]{{1,6}}|[TF]|{truth_word()}|)\s*_{{1,}}\s*(?=(?:Q\s*)?\d{{1,3}}\s*[.．、)）]\s*\S)"
-)
-
-
 _RULE = re.compile(r"[-—–=*_·.…~\s]{3,}")
 
 
@@ -130,7 +120,7 @@ def move_brackets(lines: IndexedLines) -> IndexedLines:
     That is where other papers print them. A stem may run on in further lines: the bracket stands after the last of
     them.
     """
-    found = {index: _cut_bracket(lines.pieces[index]) for index in lines.open_with("T_（([")}
+    found = {index: _cut_bracket(lines.pieces[index]) for index in lines.open_with("（([")}
     bare = lines.replace({index: rest for index, (rest, _) in found.items()})
     moved: dict[int, Piece] = {}
     for index, (_, bracket) in found.items():
@@ -212,18 +202,6 @@ def _cut_bracket(piece: Piece) -> tuple[Piece, Piece | None]:
 
     The bracket is to stand after the text of the line.
     """
-    choice = _LEADING_CHOICE.match(piece.text)
-    if choice:
-        return piece.cut(choice.end()), None  # `T F 1. …`: one of the two is to be circled
-    blank = _LEADING_BLANK.match(piece.text)
-    if blank:
-        rest = piece.cut(blank.end())
-        if not blank.group(1):
-            return rest, None
-        letter = piece.cut(blank.start(1), blank.end(1))
-        shown = letter.text.upper() if len(letter.text) == 1 else letter.text
-        sources = (letter.start, letter.start, *letter.sources, letter.end - 1)
-        return replace(rest, start=piece.start), replace(letter, text=f" ({shown})", sources=sources)
     match = _LEADING_BRACKET.match(piece.text) or _LEADING_JUDGEMENT.match(piece.text)
     if not match or re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]):
         return piece, None

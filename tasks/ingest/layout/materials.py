@@ -10,7 +10,7 @@ from tasks.ingest.layout.headings import INSTRUCTION
 from tasks.ingest.layout.options import offers_options, split_options
 from tasks.ingest.layout.pieces import Piece, join_pieces
 from tasks.ingest.layout.sections import CHOOSE_SOME, OPTION_A, Section
-from tasks.ingest.layout.signs import CASE, Chunk, is_instruction
+from tasks.ingest.layout.signs import CASE
 from tasks.ingest.words.labels import Label
 
 _MATERIAL = re.compile(
@@ -33,65 +33,6 @@ _RANGE = re.compile(
     r"(\d{1,3})\s*(?:[-–—~～至到]|to|through|and)\s*(\d{1,3})\s*(?:小)?(?:题|are|is|refer|relate)?",
     re.IGNORECASE,
 )
-
-
-_OPTION_LINE = re.compile(r"\s*[（(]?[A-Ja-j]\s*[)）.．、]")
-
-
-_NUMBERED_GAP = re.compile(
-    r"_{2,}\s*[（(]?(\d{1,3})[)）]?[.．]?\s*_{2,}|[（(]\s*(\d{1,3})\s*[)）]\s*_{2,}|_{2,}\s*[（(](\d{1,3})[)）]"
-)
-
-
-def split_bank(section: Section) -> tuple[list[Chunk], list[Piece]]:
-    """Split a passage with numbered gaps, `___36___`, and the lettered list below it.
-
-    The gaps are filled from the list. Every gap is a question: the gap as it is printed is its stem, the passage its
-    material, the whole list its options. Returns them and the lines of the section that are left; no questions where
-    the section is no such passage.
-    """
-    pieces = section.pieces
-    start = next((place for place, piece in enumerate(pieces) if OPTION_A.match(piece.text)), None)
-    if start is None or start == 0:
-        return [], pieces
-    gaps: list[tuple[int, Piece]] = []
-    for piece in pieces[:start]:
-        if (
-            piece.label is not None
-            and piece.label.style in ("num", "word", "paren")
-            and not piece.label.is_weak
-        ):
-            return [], pieces  # questions of their own stand above the list
-        gaps += [
-            (int(next(filter(None, gap.groups()))), piece.cut(gap.start(), gap.end()))
-            for gap in _NUMBERED_GAP.finditer(piece.text)
-        ]
-    numbers = [number for number, _ in gaps]
-    if len(gaps) < 3 or numbers != list(range(numbers[0], numbers[0] + len(gaps))):
-        return [], pieces
-    end = start
-    while end < len(pieces) and (_OPTION_LINE.match(pieces[end].text) or pieces[end - 1].wraps):
-        end += 1
-    shared = list(pieces[start:end])
-    split = split_options(shared, True)
-    if split is None or len(split.options) < len(gaps) or split.notes:
-        return [], pieces
-    passage = [
-        piece
-        for piece in pieces[:start]
-        if not (is_instruction(piece) and not _NUMBERED_GAP.search(piece.text))
-    ]
-    while (
-        len(passage) > 1
-        and passage[0].text.strip()[:1] in "（("
-        and not _NUMBERED_GAP.search(passage[0].text)
-    ):
-        passage = passage[1:]  # what is left of the heading
-    text = join_pieces(passage)
-    found: list[Chunk] = [
-        (Label("num", number, 0, str(number)), [gap, *shared], text) for number, gap in gaps
-    ]
-    return found, list(pieces[end:])
 
 
 def join_shared(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tasks.ingest.layout.materials import (
     cut_material,
@@ -11,7 +10,6 @@ from tasks.ingest.layout.materials import (
     names_range,
     read_material,
     shared_options,
-    split_bank,
 )
 from tasks.ingest.layout.numbers import find_candidates
 from tasks.ingest.layout.options import offers_options
@@ -29,14 +27,6 @@ def split_section(
     """Return (label, lines, material) of every question in a section, and the last number used."""
     pieces = section.pieces
     expects_options = section.fine is not None and section.fine.question_type == "multiple_choice"
-    banked, rest = split_bank(section)
-    if banked:
-        last_gap = banked[-1][0]
-        carry = last_gap.value if last_gap is not None else carry
-        if not rest:
-            return banked, carry
-        others, carry = split_section(replace(section, pieces=rest, breaks=set()), carry)
-        return [*banked, *others], carry
     marks, style = find_candidates(section, carry, expects_options)
     if not marks:
         return split_unnumbered(section), carry
