@@ -29,7 +29,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 ROOM, TAGGING = "tasks.ingest", "tasks.ingest.tagging"
-EMPTY = {
+EMPTY: dict[str, Callable[[], Any]] = {
     "bool": bool,
     "str": str,
     "int": int,

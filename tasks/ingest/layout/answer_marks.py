@@ -50,7 +50,7 @@ def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
     pieces = lines.pieces
     firsts = [place for place, piece in enumerate(pieces) if _FIRST.search(piece.text) is not None]
     if not firsts:
-        return lines
+        return _write_repeated_truths(lines)
     known = sum(1 for piece in pieces if _KNOWN.match(piece.text) is not None)
     if len(firsts) < _MIN_TIMES or known > _MIN_SHARE * len(firsts):
         return lines
@@ -61,6 +61,31 @@ def write_repeated_keys(lines: IndexedLines) -> IndexedLines:
         if _is_one_each(found, firsts, seconds, len(firsts) - known):
             return _write(lines, found, is_whole=writes)
     return lines
+
+
+_TRUTH = re.compile(rf"([^\n]{{2,40}}?)(?<![^\W\d_\u4e00-\u9fff])(?P<truth>[TF]|{truth_word()})\s*[.。]?\s*$")
+
+
+def _write_repeated_truths(lines: IndexedLines) -> IndexedLines:
+    """Write `Richtig: T` below every statement as its answer, in a paper that offers no options."""
+    pieces = lines.pieces
+    numbers = [
+        place
+        for place, label in enumerate(lines.labels)
+        if label is not None and not label.is_weak and label.style in KNOWN_NUMBERS
+    ]
+    forms: dict[str, list[_Key]] = {}
+    for place, piece in enumerate(pieces):
+        match = _TRUTH.match(piece.text) if len(piece.text) < 60 and lines.labels[place] is None else None
+        before = match.group(1).casefold().strip() if match is not None else ""
+        if match is not None and before and before[-1] in ":：-–—=>is" and not _KNOWN.match(piece.text):
+            forms.setdefault(before, []).append(_Key(place, match.group("truth"), match.start("truth")))
+    found = max(forms.values(), key=len, default=[])
+    owners = {bisect_left(numbers, key.piece) for key in found}
+    is_key = len(found) >= max(_MIN_TIMES, _MIN_SHARE * len(numbers)) and len(owners) >= 0.9 * len(found)
+    if not is_key or len({key.letters for key in found}) < 2:
+        return lines
+    return lines.replace({key.piece: rewrite(pieces[key.piece], key.end, "Answer: ") for key in found})
 
 
 def _find_forms(pieces: Sequence[Piece]) -> tuple[dict[str, list[_Key]], dict[str, list[_Key]]]:
