@@ -35,7 +35,6 @@ from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.corrections import Correction
 from tasks.ingest.layout.furniture import (
     drop_notices,
-    drop_page_numbers,
     is_noise,
     move_brackets,
     write_leading_keys,
@@ -50,7 +49,7 @@ from tasks.ingest.layout.sections import Section, divide
 from tasks.ingest.layout.series import Repeated
 from tasks.ingest.layout.signs import FORM, has_options_ahead
 from tasks.ingest.readers.extraction import Line
-from tasks.ingest.tables.paper_tables import PaperTables, merge_repeated
+from tasks.ingest.tables.paper_tables import PaperTables
 from tasks.ingest.tagging import compare_with_tags, propose_by_tags, tag_lines
 from tasks.ingest.words.answers import has_colon
 from tasks.ingest.words.cleaning import clean_text, detect_language
@@ -321,7 +320,7 @@ def _read_outline(paper: LinedPaper, outline: Outline | None) -> ReadPaper:
     for part_pieces, region in zip(body, regions, strict=True):
         part_drafts, part_keys = _split_part(part_pieces, paper, tables, stretches, outline)
         answered = tables.read(region, len(part_drafts), None)
-        part_drafts = merge_repeated(part_drafts, answered, paper.language)
+        part_drafts += answered
         found = choose_parts(part_drafts, [piece for piece in region if piece.table < 0])
         for parts in (*([one] for one in part_keys), found):
             matched = match_keys(part_drafts, parts, paper.language)
@@ -367,7 +366,7 @@ def _split_part(
     part = IndexedLines(pieces)
     if len(pieces) > 2 and part.pieces[-1].text.strip() == part.pieces[0].text.strip():
         part = IndexedLines(part.pieces[:-1])  # the title again, above the answers
-    kept = [piece for piece in drop_page_numbers(drop_notices(part)).pieces if not is_noise(piece)]
+    kept = [piece for piece in drop_notices(part).pieces if not is_noise(piece)]
     pieces = list(move_brackets(IndexedLines(kept)).pieces)
     sections = divide(pieces, outline)
     has_typed = any(section.fine is not None for section in sections)

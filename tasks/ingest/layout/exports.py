@@ -1,14 +1,14 @@
 """Fields as question banks and learning platforms print them, written as in a paper.
 
-The forms are `【题干】…`, `Question: …`, `Options:`, `第1题 单选题 (2分)` above the stem, `A` on a line above its option,
-and `##B##` below it.
+The forms are `【题干】…` and `Question: …` below a numbered title, `第1题 单选题 (2分)` above the stem, `A` on a line above its
+option, and `##B##` below it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -17,15 +17,11 @@ from tasks.ingest.layout.pieces import Piece, rewrite
 from tasks.ingest.words.lexicon import match_type_name
 
 _LETTERS = "ABCDEFGHIJ"
-_FIELD = re.compile(
-    r"\s*(?P<open>[【\[])?\s*(?P<name>题\s*干|题目内容|题目|试题|问题|选项|备选项|备选答案|题\s*型|题目类型|类型|"
-    r"(?i:questions?(?: text)?|stem|prompt|options?|choices|alternatives|(?:question )?type))\s*"
-    r"(?(open)[】\]]\s*[:：]?|[:：])\s*"
+_STEM = re.compile(
+    r"\s*(?P<open>[【\[])?\s*(?:题\s*干|题目内容|题目|试题|问题|(?i:questions?(?: text)?|stem|prompt))\s*(?(open)[】\]]\s*[:：]?|[:：])\s*"
 )
 # in either case, with the other letter that a pattern takes for s
-_FIELD_STARTS = frozenset("【[题试问选备类QqSsſPpOoCcAaTt")
-_STEMS = ("题干", "题目内容", "题目", "试题", "问题", "question", "questiontext", "stem", "prompt")
-_TYPES = ("题型", "题目类型", "类型", "type", "questiontype")
+_STEM_STARTS = frozenset("【[题试问QqSsſPp")
 
 
 def write_exports(lines: IndexedLines) -> IndexedLines:
@@ -33,9 +29,8 @@ def write_exports(lines: IndexedLines) -> IndexedLines:
 
     Every character keeps its place in the raw text.
     """
-    found = _write_fields(_drop_bubbles(lines))
-    found = _write_tail_answers(_write_tagged(_write_type_lines(found)))
-    return _write_wrapped_keys(_join_letters(found))
+    found = _drop_titles(_drop_bubbles(lines))
+    return _write_wrapped_keys(_join_letters(_write_tail_answers(_write_type_lines(found))))
 
 
 _BUBBLE = re.compile(r"\s*[Oo]\s+(?=[A-J]\s*[.．:：)）]\s*\S)")
@@ -55,59 +50,26 @@ def _drop_bubbles(lines: IndexedLines) -> IndexedLines:
     return lines.replace(found) if len(found) >= 4 else lines
 
 
-def _write_fields(lines: IndexedLines) -> IndexedLines:
-    """Number the stems that a label opens.
-
-    Their types are put after the number, and the label above the options is dropped.
-    """
-    marks: dict[int, tuple[str, re.Match[str]]] = {}
-    pieces = lines.pieces
-    for index in lines.open_with(_FIELD_STARTS):
-        match = _FIELD.match(pieces[index].text)
-        if match is not None and pieces[index].kind != "table":
-            name = re.sub(r"\s", "", match.group("name")).casefold()
-            marks[index] = ("stem" if name in _STEMS else "type" if name in _TYPES else "options", match)
-    stems = [index for index, (role, _) in marks.items() if role == "stem"]
-    others = [index for index, (role, _) in marks.items() if role != "stem"]
-    numbered = {index for index in stems if _is_numbered(pieces, index)}
-    if len(stems) >= _MIN_TITLED and len(numbered) >= _MOST_TITLED * len(stems):
-        return _drop_titles(lines, {index: marks[index][1].end() for index in numbered})
-    if len(stems) < 2 or not others or numbered:
-        return lines
-    written: list[Piece] = []
-    tag = ""
-    count = 0
-    for index, piece in enumerate(pieces):
-        role, match = marks.get(index, ("", None))
-        if match is None:
-            written.append(piece)
-        elif role == "stem":
-            count += 1
-            written.append(rewrite(piece, match.end(), f"{count}. {tag}"))
-            tag = ""
-        elif role == "type":
-            name = piece.text[match.end() :].strip()
-            if match_type_name(name) is not None:
-                tag = f"[{name}]"
-            else:
-                written.append(piece)
-        elif piece.text[match.end() :].strip():
-            written.append(rewrite(piece, match.end(), ""))
-    return IndexedLines(written)
-
-
 # So many stems must stand below a number and a title, and so large a share of all.
 _MIN_TITLED, _MOST_TITLED = 3, 0.8
 
 
-def _drop_titles(lines: IndexedLines, ends: Mapping[int, int]) -> IndexedLines:
+def _drop_titles(lines: IndexedLines) -> IndexedLines:
     """Put the number before the stem where a numbered line only names the subject.
 
     So `3. 运算符` above `题目：…`.
-    `ends` are the lines of the stems, and where their labels end.
     """
+    pieces = lines.pieces
+    stems = {
+        index: match.end()
+        for index in lines.open_with(_STEM_STARTS)
+        if pieces[index].kind != "table" and (match := _STEM.match(pieces[index].text)) is not None
+    }
+    ends = {index: end for index, end in stems.items() if _is_numbered(pieces, index)}
+    if len(stems) < _MIN_TITLED or len(ends) < _MOST_TITLED * len(stems):
+        return lines
     written: list[Piece] = []
-    for index, piece in enumerate(lines.pieces):
+    for index, piece in enumerate(pieces):
         if index not in ends:
             written.append(piece)
             continue
@@ -166,29 +128,6 @@ def _write_type_lines(lines: IndexedLines) -> IndexedLines:
             )  # fmt: skip
         joined.append(piece)
     return IndexedLines(joined)
-
-
-_TAGGED = re.compile(
-    r"\s*[\[【]\s*([^\[\]【】\s]{2,8})\s*[\]】]\s*(?:(\d{1,3})(?!\d)\s*[.．、:：)）]?\s*)?(?=\S)"
-)
-
-
-def _write_tagged(lines: IndexedLines) -> IndexedLines:
-    """Put the number before the type where lines `[单选]36设…` begin the questions."""
-    found: list[tuple[int, re.Match[str]]] = []
-    for index in lines.open_with("[【"):
-        match = _TAGGED.match(lines.pieces[index].text)
-        if match is not None and match_type_name(match.group(1)) is not None:
-            found.append((index, match))
-    numbered = [match for _, match in found if match.group(2)]
-    if len(found) < 3 or len(numbered) < 0.5 * len(found):
-        return lines
-    changed: dict[int, Piece] = {}
-    last = 0
-    for index, match in found:
-        last = int(match.group(2)) if match.group(2) else last + 1
-        changed[index] = rewrite(lines.pieces[index], match.end(), f"{last}. [{match.group(1)}]")
-    return lines.replace(changed)
 
 
 _TAIL_ANSWER = re.compile(r"(?<=[\s._?？。])(?P<sign>#{1,2}|=>|>>|\|\|)\s*(?P<answer>[^\s#=>|][^#|]*)$")

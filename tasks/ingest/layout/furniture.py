@@ -35,16 +35,6 @@ _LEADING_JUDGEMENT = re.compile(
 )
 
 
-_LEADING_CHOICE = re.compile(
-    r"^\s*(?:T|True|TRUE)\s*(?:\s|/|or)\s*(?:F|False|FALSE)\s*(?:_+\s*)?(?=(?:Q\s*)?\d{1,3}\s*[.．、)）]\s*\S)"
-)
-
-
-_LEADING_BLANK = re.compile(
-    rf"^\s*_{{1,}}\s*([A-Ja-j]{{1,6}}|[TF]|{truth_word()}|)\s*_{{1,}}\s*(?=(?:Q\s*)?\d{{1,3}}\s*[.．、)）]\s*\S)"
-)
-
-
 _RULE = re.compile(r"[-—–=*_·.…~\s]{3,}")
 
 
@@ -124,46 +114,13 @@ def drop_notices(lines: IndexedLines) -> IndexedLines:
     return IndexedLines(kept)
 
 
-_PAGE_WORD = re.compile(r"[Pp]age|PAGE|p\.")
-_PAGE_TAIL = re.compile(
-    r"(.{0,60}?)[\s|,–—-]*\b(?:Page|page|PAGE|p\.)\s*\d{1,3}(?:\s*(?:of|/)\s*\d{1,3})?\s*"
-)
-
-
-def drop_page_numbers(lines: IndexedLines) -> IndexedLines:
-    """Leave out the page numbers that a converter left in the text.
-
-    They are lone numbers that rise one by one, far apart.
-    """
-    furniture: dict[str, list[int]] = {}
-    if _PAGE_WORD.search(lines.text) is not None:
-        for index, piece in enumerate(lines.pieces):
-            text = piece.text
-            is_named = text.rstrip()[-1:].isdecimal() and _PAGE_WORD.search(text) is not None
-            page = _PAGE_TAIL.fullmatch(text) if is_named else None
-            if page:
-                furniture.setdefault(page.group(1).strip(), []).append(index)
-    running = {index for places in furniture.values() if len(places) > 1 for index in places}
-    if running:
-        lines = IndexedLines([piece for index, piece in enumerate(lines.pieces) if index not in running])
-    short = ((index, lines.pieces[index].text.strip()) for index in lines.short)
-    lone = [(index, int(text)) for index, text in short if text.isdecimal()]
-    if len(lone) < 2:
-        return lines
-    steps = pairwise(lone)
-    if any(number != last + 1 or index - before < 8 for (before, last), (index, number) in steps):
-        return lines
-    dropped = {index for index, _ in lone}
-    return IndexedLines([piece for index, piece in enumerate(lines.pieces) if index not in dropped])
-
-
 def move_brackets(lines: IndexedLines) -> IndexedLines:
     """Put answer brackets printed before the number, `（√）1. …`, after the text.
 
     That is where other papers print them. A stem may run on in further lines: the bracket stands after the last of
     them.
     """
-    found = {index: _cut_bracket(lines.pieces[index]) for index in lines.open_with("T_（([")}
+    found = {index: _cut_bracket(lines.pieces[index]) for index in lines.open_with("（([")}
     bare = lines.replace({index: rest for index, (rest, _) in found.items()})
     moved: dict[int, Piece] = {}
     for index, (_, bracket) in found.items():
@@ -245,18 +202,6 @@ def _cut_bracket(piece: Piece) -> tuple[Piece, Piece | None]:
 
     The bracket is to stand after the text of the line.
     """
-    choice = _LEADING_CHOICE.match(piece.text)
-    if choice:
-        return piece.cut(choice.end()), None  # `T F 1. …`: one of the two is to be circled
-    blank = _LEADING_BLANK.match(piece.text)
-    if blank:
-        rest = piece.cut(blank.end())
-        if not blank.group(1):
-            return rest, None
-        letter = piece.cut(blank.start(1), blank.end(1))
-        shown = letter.text.upper() if len(letter.text) == 1 else letter.text
-        sources = (letter.start, letter.start, *letter.sources, letter.end - 1)
-        return replace(rest, start=piece.start), replace(letter, text=f" ({shown})", sources=sources)
     match = _LEADING_BRACKET.match(piece.text) or _LEADING_JUDGEMENT.match(piece.text)
     if not match or re.search(r"[（(]\s*[B-D]\s*[)）]", piece.text[match.end() :]):
         return piece, None

@@ -12,19 +12,16 @@ from tasks.ingest.layout.headings import (
     INSTRUCTED,
     INSTRUCTION,
     LEADING_MARKS,
-    MARKS,
     MARKS_GROUP,
     STRONG_STYLES,
     Heading,
     read_heading,
-    read_marks,
 )
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import (
     match_exactly,
 )
-from tasks.questions import has_blank
 
 _ONLY_MARKS = re.compile(
     r"[\s:：.\-–—(（\[]*+(?:\d++(?:\.\d++)?\s*+(?:points?|pts?|marks?|%|分)\s*+)?[\s.)）\]]*+", re.IGNORECASE
@@ -64,7 +61,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
         elif style == "nump" and not _ENDS_TITLE.fullmatch(piece.text.partition(heading.title)[2]):
             is_heading = False  # `(1) 计算(AD)+。` asks, whatever the type that its first word names
         else:
-            is_heading = bool(style) or _starts_list(pieces, index) or _heads_text(pieces, index, heading)
+            is_heading = bool(style) or _starts_list(pieces, index)
         if is_heading:
             typed[index] = heading
     for index, heading in list(typed.items()):
@@ -120,43 +117,7 @@ def find_headings(pieces: Sequence[Piece]) -> dict[int, Heading]:
             continue
         marks = MARKS_GROUP.match(text)
         found[index] = Heading(label, "", None, float(marks.group(1)) if marks else None, label.end)
-    has_parts = any(label is not None and label.style == "cnp" for label in labels)
-    return found | _find_parts(pieces, found) if has_parts else found
-
-
-def _find_parts(pieces: Sequence[Piece], headings: dict[int, Heading]) -> dict[int, Heading]:
-    """Parts of a section: `（一）基础部分`, `（二）提高部分` below `二、填空题`.
-
-    The numbers start at 1 in each part.
-    """
-    found: dict[int, Heading] = {}
-    outer: Heading | None = None
-    last = 0
-    for index, piece in enumerate(pieces):
-        label = piece.label
-        heading = headings.get(index)
-        if heading is not None:
-            is_part = heading.label is not None and heading.label.style == "cnp"
-            outer = outer if is_part else heading
-            last = heading.label.value if is_part and heading.label is not None else 0
-            continue
-        if (
-            label is None
-            or label.style != "cnp"
-            or outer is None
-            or outer.fine is None
-            or label.value != last + 1
-        ):
-            continue
-        title = piece.text[label.end :].strip()
-        first = pieces[index + 1].label if index + 1 < len(pieces) else None
-        if first is None or first.style not in ("num", "paren") or first.value != 1:
-            continue
-        if not title or len(title) > 24 or re.search(r"[？?。；;]$", title) or has_blank(title):
-            continue
-        last = label.value
-        found[index] = Heading(label, title, outer.fine, read_marks(title) or outer.marks, len(piece.text))
-    return found if len(found) > 1 else {}
+    return found
 
 
 def _has_successor(pieces: Sequence[Piece], index: int, label: Label) -> bool:
@@ -206,19 +167,6 @@ def _heads_list(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
         if is_short_kind and BULLET.match(piece.text):
             return place + 1 < len(pieces) and BULLET.match(pieces[place + 1].text) is not None
     return False
-
-
-def _heads_text(pieces: Sequence[Piece], index: int, heading: Heading) -> bool:
-    """Whether `Essay (40 points)` stands above one question without a number."""
-    text = pieces[index].text.strip()
-    if index + 1 >= len(pieces) or heading.fine is None or match_exactly(heading.title) is None:
-        return False
-    if heading.fine.question_type not in ("essay", "short_answer", "calculation", "material_analysis"):
-        return False
-    has_marks = MARKS.search(text) is not None
-    following = pieces[index + 1]
-    is_text = following.label is None and len(following.text.strip()) > 30
-    return is_text and (has_marks or (heading.fine.name == "essay" and text == heading.title))
 
 
 def _starts_list(pieces: Sequence[Piece], index: int) -> bool:

@@ -25,12 +25,6 @@ from tasks.questions import has_blank
 _CN = "一二三四五六七八九十百"
 
 
-MARKS = re.compile(
-    r"(?:每\s*(?:小)?[题空道]\s*|each\s+|各\s*)?(?<!\d)(\d++(?:\.\d++)?)\s*(?:分(?!钟)|pts?\b|points?\b|marks?\b|scores?\b|%)",
-    re.IGNORECASE,
-)
-
-
 MARKS_EACH = re.compile(
     r"每\s*(?:小)?[题空道]?[题]?\s*[:：]?\s*(\d++(?:\.\d++)?)\s*分|(?<!\d)(\d++(?:\.\d++)?)\s*(?:points?|pts?|marks?)\s*(?:for\s+)?(?:each|per|apiece|a\s+piece)|"
     r"each[^.;,]{0,30}?(\d++(?:\.\d++)?)\s*(?:points?|pts?|marks?)",
@@ -87,9 +81,6 @@ _TITLE_TAIL = re.compile(r"(?:题|题型|部分|类|解释|问答|填空|判断|
 
 
 _ENGLISH_TAIL = re.compile(r"(?i)(?:questions?|section|problems?|items?)$")
-
-
-_SPACED_NUMERAL = re.compile(rf"([{_CN}]{{1,3}}(?=\s)|[IVX]{{1,4}}(?=\s)|[Ⅰ-Ⅻ])\s*(?=[\u4e00-\u9fff])")
 
 
 _SPACED_STARTS = frozenset(f"{_CN}IVXⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ")
@@ -188,7 +179,7 @@ def read_heading(text: str) -> Heading | None:
     if label is not None and label.style not in _LABELS:
         label = None
     if label is None:
-        label = _read_capital(stripped) or _read_spaced(stripped)
+        label = _read_capital(stripped)
     body = stripped[label.end :] if label else stripped
     if _PROSE.match(body) is not None and (
         label is None or label.style not in ("word", "num") or not may_match_pattern(body)
@@ -285,18 +276,6 @@ def may_open_title(text: str) -> bool:
     """
     first = text.lstrip()[:1]
     return first in _SPACED_STARTS or (first != "" and first in "#*")
-
-
-def _read_spaced(text: str) -> Label | None:
-    """Read `二 简答题`, `Ⅱ 填空`: a numeral without a stop counts only before the name of a type."""
-    match = _SPACED_NUMERAL.match(text) if text[:1] in _SPACED_STARTS else None
-    if match is None:
-        return None
-    name = re.match(r"[\u4e00-\u9fff]{2,10}", text[match.end() :])
-    if name is None or match_exactly(name.group(0)) is None:
-        return None
-    style = "cn" if "\u4e00" <= match.group(1)[0] <= "\u9fff" else "roman"
-    return Label(style, read_number(match.group(1)) or 0, match.end(), match.group(1))
 
 
 def holds_keys(text: str) -> bool:

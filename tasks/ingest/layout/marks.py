@@ -29,7 +29,6 @@ from tasks.ingest.layout.mending import (
 )
 from tasks.ingest.layout.option_marks import write_digits, write_letters
 from tasks.ingest.layout.pieces import Piece, rewrite
-from tasks.ingest.layout.ticks import write_ticks
 from tasks.ingest.words.grammar import (
     is_status_line,
     may_open_number_word,
@@ -64,9 +63,7 @@ def write_marks(pieces: Sequence[Piece]) -> IndexedLines:
 
     Every character keeps its place in the raw text.
     """
-    lines = drop_decoration(
-        write_ticks(write_exports(_drop_idle(open_options(open_cells(IndexedLines(pieces))))))
-    )
+    lines = drop_decoration(write_exports(_drop_idle(open_options(open_cells(IndexedLines(pieces))))))
     lines = write_bare_letters(drop_upright(part_lines(lines)))
     lines = _write_numbers(_write_headings(lines))
     lines = write_digits(write_letters(lines))

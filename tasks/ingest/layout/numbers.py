@@ -77,22 +77,9 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
                             True,
                         )
                     )
-    if style == "paren" and section.fine is not None and section.fine.question_type != "multiple_choice":
-        for index, label in labelled:
-            if label.style == "paren":
-                spots.extend(
-                    (
-                        index,
-                        match.start(),
-                        Label("paren", int(match.group(1)), match.end() - match.start(), match.group(0)),
-                        True,
-                    )
-                    for match in re.finditer(r"(?<=\s\s)(\d{1,3})[)）]\s*(?=\S)", section.pieces[index].text)
-                )
     spots.sort(key=lambda spot: (spot[0], spot[1]))
     kind = section.fine.question_type if section.fine else None
     is_short_kind = kind in ("multiple_choice", "true_false", "fill_in_the_blank")
-    rows = _find_rows(section, spots) if kind in ("term_explanation", "short_answer") else set()
     marks: list[Mark] = []
     cases = [index for index, piece in enumerate(section.pieces) if CASE.match(piece.text)]
     first_stop = _stop(spots[0][2])
@@ -115,8 +102,6 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
         if is_inline and is_short_kind and (has_options or not expects_options):
             before_text = section.pieces[index].text[:begin]
             hint -= 1.0 if re.search(r"[。？?！；;]\s*$|[)）]\s{2,}$", before_text) else 0.0
-        if (index, begin) in rows:
-            hint -= 1.0
         if label.is_given and not is_inline:
             hint -= _GIVEN
         marks.append(
@@ -128,28 +113,6 @@ def find_candidates(section: Section, carry: int | None, expects_options: bool) 
             )
         )
     return marks, style
-
-
-def _find_rows(section: Section, spots: Sequence[tuple[int, int, Label, bool]]) -> set[tuple[int, int]]:
-    """Return the places of numbers inside lines that list short questions in a row.
-
-    Such a line is `1. FOB   2. CIF   3. L/C`.
-    """
-    found: set[tuple[int, int]] = set()
-    lines: dict[int, list[tuple[int, int, Label, bool]]] = {}
-    for spot in spots:
-        lines.setdefault(spot[0], []).append(spot)
-    for index, row in lines.items():
-        values = [spot[2].value for spot in row]
-        text = section.pieces[index].text
-        if len(row) < 2 or row[0][1] or values != list(range(values[0], values[0] + len(values))):
-            continue
-        ends = [spot[1] for spot in row[1:]] + [len(text)]
-        parts = [text[spot[1] + spot[2].end : end] for spot, end in zip(row, ends, strict=True)]
-        is_wide = all(re.search(r"\s{2,}$|\t$", part) for part in parts[:-1])
-        if all(len(part.strip()) <= 40 for part in parts) and (is_wide or len(row) >= 3):
-            found.update((spot[0], spot[1]) for spot in row[1:])
-    return found
 
 
 def _until(label: Label) -> int:
@@ -180,16 +143,6 @@ def _shows_options(pieces: Sequence[Piece], index: int, begin: int, end: int, ex
     return offers_options_in(window, expects_options)
 
 
-def _runs_through(labelled: Sequence[tuple[int, Label]]) -> bool:
-    """Whether plain numbers stand below bracketed Chinese ones and run on.
-
-    They run on where they do not start again.
-    """
-    values = [label.value for _, label in labelled if label.style == "num"]
-    parts = sum(1 for _, label in labelled if label.style == "cnp")
-    return len(values) > max(parts, 1) and values == list(range(values[0], values[0] + len(values)))
-
-
 def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, section: Section) -> str | None:
     """Choose the style that counts questions.
 
@@ -210,8 +163,6 @@ def _choose_style(labelled: Sequence[tuple[int, Label]], carry: int | None, sect
             continue
         if label.style == "sub" and counts["sub"] < 2:
             continue  # rather a decimal
-        if label.style == "cnp" and section.fine is None and _runs_through(strong):
-            continue  # `（一）现代文阅读` above the numbers that run on through all such parts
         if label.value == 1 or (carry is not None and label.value == carry + 1):
             return label.style
     kind = section.fine.question_type if section.fine is not None else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
@@ -194,7 +193,6 @@ def write_digits(lines: IndexedLines) -> IndexedLines:
     `A.` … are read in place of the numbers. A paper does so throughout: most questions have a list that starts at 1
     again, ends right before the next number, asks nothing, is mostly of one length, and no letters stand anywhere.
     """
-    lines = _part_cells(lines)
     pieces = lines.pieces
     lists = _find_lists(lines)
     if len(lists) < 3:
@@ -227,45 +225,6 @@ _LETTER_STARTS = frozenset("（([ABCDabcd")
 def _count_lettered(lines: IndexedLines) -> int:
     """How many lines begin with the letter of an option."""
     return sum(1 for index in lines.open_with(_LETTER_STARTS) if _HAS_LETTERS.match(lines.pieces[index].text))
-
-
-_CELL = re.compile(r"(?:^|(?<=\s\s)|(?<=\t))\s*[（(]?(?P<number>\d)[)）][.．、]?\s*(?=\S)")
-
-
-def _may_open_cell(first: str) -> bool:
-    return first in "（(" or first.isdecimal()
-
-
-def _part_cells(lines: IndexedLines) -> IndexedLines:
-    """Give each of `1) river   2) valley` a line of its own.
-
-    That is done where a paper prints several such lines and has no letters.
-    """
-    pieces = lines.pieces
-    cells = {
-        index: marks
-        for index in lines.open_where(_may_open_cell)
-        for piece in [pieces[index]]
-        if piece.kind != "table" and piece.text.count(")") + piece.text.count("）") > 1
-        for marks in [list(_CELL.finditer(piece.text))]
-        if len(marks) > 1
-        and not piece.text[: marks[0].start()].strip()
-        and all(
-            int(right.group("number")) == int(left.group("number")) + 1 for left, right in pairwise(marks)
-        )
-    }
-    long = sum(1 for index, marks in cells.items() if len(pieces[index].text) > 8 * len(marks))
-    if long < 3 or long < 0.8 * len(cells) or _count_lettered(lines) > 0.2 * long:
-        return lines
-    parted: list[Piece] = []
-    for index, piece in enumerate(pieces):
-        marks = cells.get(index, [])
-        stops = [*(mark.start() for mark in marks[1:]), len(piece.text)]
-        starts = [mark.start() for mark in marks]
-        parted.extend(
-            [piece.cut(start, stop) for start, stop in zip(starts, stops, strict=True)] if marks else [piece]
-        )
-    return IndexedLines(parted)
 
 
 _LIST_STYLES = ("num", "paren", "nump", "word", "circ", "bracket", "bare")

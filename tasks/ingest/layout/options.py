@@ -43,18 +43,10 @@ _CORRECT_ENDS = frozenset(")）]✓✔√★☑*")
 _MARKED = re.compile(r"[<←✓✔√★☑*)）\]]")
 
 
-_CJK = "[\u4e00-\u9fff“《]"
-
-
 _BREAK = re.compile(r"\s*\n\s*")
 
 
 _BARS = re.compile(r"^\|\s+|\s+\|$")
-
-
-_GLUED = re.compile(
-    rf"\s*(?P<a>A)(?={_CJK})[^A-D]+(?P<b>B)(?={_CJK})[^A-D]+(?P<c>C)(?={_CJK})[^A-D]+(?:(?P<d>D)(?={_CJK})[^A-D]+)?"
-)
 
 
 # What closes a question that offers answers: it asks itself, or leaves a place for the letter.
@@ -88,8 +80,7 @@ def split_options(pieces: Sequence[Piece], is_choice: bool) -> OptionSplit | Non
     chain = _find_best_in(tuple([piece.text for piece in pieces]), is_choice)
     if chain is None:
         return _split_boxes(pieces)
-    is_glued = not chain[1].has_gap and _GLUED.fullmatch(pieces[chain[0].piece].text) is not None
-    notes = ["options_glued"] if is_glued else []
+    notes: list[str] = []
     labels = [mark.label for mark in chain]
     expected = list(LETTERS[: len(chain)])
     if labels != expected:
@@ -158,25 +149,10 @@ def _find_best_in(texts: tuple[str, ...], is_choice: bool) -> tuple[Marker, ...]
         if best is None or score > best[0]:
             best = (score, style, chain)
     if best is not None:
-        return tuple(_add_lone_first(best[2], found[best[1]]))
+        return tuple(best[2])
     if is_choice:
-        return tuple(_find_circled(texts) or _find_glued(texts)) or None
+        return tuple(_find_circled(texts) or ()) or None
     return None
-
-
-def _add_lone_first(chain: list[Marker], markers: Sequence[Marker]) -> list[Marker]:
-    """Put the `A.` of the line above before `A.` `B.` `C.`.
-
-    Such a list counts from the start again after its first paragraph. Converters of old Word files restart a list that
-    way. The question's own line is no option.
-    """
-    first = chain[0]
-    if first.label != "A" or len(chain) < 3 or not all(mark.at_start for mark in chain):
-        return chain
-    if [mark.piece for mark in chain] != list(range(first.piece, first.piece + len(chain))):
-        return chain
-    above = [mark for mark in markers if mark.piece == first.piece - 1 and mark.piece > 0]
-    return [above[0], *chain] if len(above) == 1 and above[0].at_start and above[0].label == "A" else chain
 
 
 _BOX = re.compile(r"\s*([○◯□☐▢])\s*(?=\S)")
@@ -254,22 +230,6 @@ def _is_marked_correct(text: str) -> bool:
     """
     may_close = text.rstrip()[-1:] in _CORRECT_ENDS or "<" in text or "←" in text
     return may_close and _CORRECT.search(text) is not None
-
-
-def _find_glued(texts: Sequence[str]) -> list[Marker]:
-    """Options on one line with nothing but their letters between them (`A甲B乙C丙D丁`).
-
-    [] where there are none.
-    """
-    for index, text in enumerate(texts):
-        match = _GLUED.fullmatch(text)
-        if index and match:
-            places = [match.start(group) for group in ("a", "b", "c", "d") if match.group(group)]
-            return [
-                Marker(index, place, place + 1, LETTERS[order], order == 0, False)
-                for order, place in enumerate(places)
-            ]
-    return []
 
 
 def _are_plain_options(chain: Sequence[Marker], lines: Sequence[str]) -> bool:

@@ -150,39 +150,7 @@ def _list_numberings(
         if len(numbers) >= MIN_RUN and (fresh >= 2 or (fresh and len(numbers) > len(own))):
             found.append((steps, family, numbers))
     found.sort(key=lambda one: -one[0])
-    listed = [(family, numbers) for _, family, numbers in found[:2]]
-    bare = _find_bare_run(pieces)
-    return [*listed, ("1", bare)] if any(start not in starts for start in bare) else listed
-
-
-_BARE = re.compile(r"\s*([1-9]\d?)\s+(?=\(?[A-Za-z\u4e00-\u9fff“\"])")
-_FAR, _USUAL_GAP = 4, 2.5
-_MOST_RUNS = 32
-
-
-def _find_bare_run(pieces: Sequence[Piece]) -> dict[int, tuple[int, int]]:
-    """Numbers that nothing closes, from 1 on one by one.
-
-    They are as far apart as questions are, and rows of a table are not.
-    """
-    runs: dict[int, list[tuple[float, list[tuple[int, int, int]]]]] = defaultdict(list)
-    for place, piece in enumerate(pieces):
-        match = _BARE.match(piece.text) if piece.kind != "table" and "|" not in piece.text else None
-        if match is None:
-            continue
-        value, mark = int(match[1]), (place, match.end(), int(match[1]))
-        before = [(score + min(place - run[-1][0], _FAR), run) for score, run in runs[value - 1]]
-        score, run = max(before, key=lambda one: (one[0], one[1][-1][0]), default=(0.0, []))
-        if not run and value > 1:
-            continue
-        own = runs[value]
-        own.append((score, [*run, mark]))
-        if len(own) > 2 * _MOST_RUNS:  # a bank counts from 1 again and again
-            runs[value] = [max(own, key=lambda one: one[0]), *own[-_MOST_RUNS:]]
-    found = [one for several in runs.values() for one in several]
-    score, best = max(found, key=lambda one: one[0], default=(0.0, []))
-    is_spread = len(best) >= MIN_RUN and score >= _USUAL_GAP * (len(best) - 1)
-    return {pieces[place].start: (end, value) for place, end, value in best} if is_spread else {}
+    return [(family, numbers) for _, family, numbers in found[:2]]
 
 
 def _read_closed(pieces: Sequence[Piece], word: str, closing: Sequence[int]) -> Outline | None:

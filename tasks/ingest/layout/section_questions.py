@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tasks.ingest.layout.materials import (
     cut_material,
     join_shared,
     names_range,
     read_material,
-    share_matches,
     shared_options,
-    split_bank,
-    split_cases,
-    split_matching,
 )
 from tasks.ingest.layout.numbers import find_candidates
 from tasks.ingest.layout.options import offers_options
 from tasks.ingest.layout.pieces import Piece, join_pieces
-from tasks.ingest.layout.sections import OPTION_A, Section
+from tasks.ingest.layout.sections import Section
 from tasks.ingest.layout.sequences import choose_questions
 from tasks.ingest.layout.signs import Mark, is_instruction
 from tasks.ingest.layout.unnumbered import split_unnumbered
@@ -33,21 +27,6 @@ def split_section(
     """Return (label, lines, material) of every question in a section, and the last number used."""
     pieces = section.pieces
     expects_options = section.fine is not None and section.fine.question_type == "multiple_choice"
-    cases = split_cases(section)
-    if cases and not _goes_on(section, carry):
-        return cases, carry
-    banked, rest = split_bank(section)
-    if banked:
-        last_gap = banked[-1][0]
-        carry = last_gap.value if last_gap is not None else carry
-        if not rest:
-            return banked, carry
-        others, carry = split_section(replace(section, pieces=rest, breaks=set()), carry)
-        return [*banked, *others], carry
-    matching = split_matching(section)
-    if matching:
-        last = matching[-1][0]
-        return matching, last.value if last is not None else carry
     marks, style = find_candidates(section, carry, expects_options)
     if not marks:
         return split_unnumbered(section), carry
@@ -75,7 +54,6 @@ def split_section(
             first = pieces[index]
             lines[0] = lines[0].begin_at(first.sources[begin] if begin < len(first.sources) else first.start)
         lines, tail = cut_material(lines, section)
-        lines = _drop_part_heading(lines)
         if material_until is not None and candidate.value > material_until:
             material, material_until, shared = None, None, []
         if shared and not offers_options(lines, True):
@@ -88,67 +66,9 @@ def split_section(
                 material, material_until = told, until
             shared = shared_options(tail)
     del style
-    if expects_options:
-        found = _move_leading_keys(found)
-    if section.fine is not None and section.fine.name == "matching":
-        found = share_matches(found, preamble)
     if section.fine is not None and section.fine.question_type == "material_analysis":
         found = join_shared(found, section)
     return found, picks[-1][2].value
-
-
-_PART_HEADING = re.compile(
-    r"\s*(?:[（(]?[B-H][)）]|[B-H]\s*[.．、:：])\s*(?:Directions?\s*[:：]\s*)?(?:[请将把]*(?:下列|以下|下面|下述|划线)|"
-    r"(?:英译汉|汉译英|中译英|英译中)|(?i:(?:translate|rewrite|complete|fill|answer|correct|explain|choose|match|combine)"
-    r"\s.{0,40}\b(?:following|below|sentences|words|phrases|questions)\b))"
-)
-
-
-def _drop_part_heading(lines: list[Piece]) -> list[Piece]:
-    """Drop `B. Translate the following into English.` from the end of a question.
-
-    It opens the next part. Below options it stays: there a letter counts an option.
-    """
-    if len(lines) < 2 or _PART_HEADING.match(lines[-1].text) is None:
-        return lines
-    return lines if any(OPTION_A.match(line.text) for line in lines) else lines[:-1]
-
-
-_LEADING_KEY = re.compile(r"\s*([A-H])\s+(?=[A-Z_\u4e00-\u9fff])")
-
-
-def _move_leading_keys(
-    found: list[tuple[Label | None, list[Piece], str | None]],
-) -> list[tuple[Label | None, list[Piece], str | None]]:
-    """Put keys printed right after the numbers, `1.B Which …`, after the stems.
-
-    That is done where nearly all questions have one.
-    """
-    matches = [_LEADING_KEY.match(lines[0].text) if lines else None for _, lines, _ in found]
-    letters = [match.group(1) for match in matches if match]
-    if len(letters) < 2 or len(letters) < 0.8 * len(found) or set(letters) == {"A"}:
-        return found
-    moved: list[tuple[Label | None, list[Piece], str | None]] = []
-    for (label, lines, material), match in zip(found, matches, strict=True):
-        if match is None:
-            moved.append((label, lines, material))
-            continue
-        letter = lines[0].cut(match.start(1), match.end(1))
-        mark = replace(letter, text=f"Answer: {letter.text}", sources=(letter.start,) * 9, label_length=0)
-        head = replace(lines[0].cut(match.end()), start=lines[0].start)
-        moved.append((label, [head, *lines[1:], mark], material))
-    return moved
-
-
-def _goes_on(section: Section, carry: int | None) -> bool:
-    """Whether the numbers below short-answer passages continue from the section before.
-
-    If so, they count questions.
-    """
-    if not carry or section.fine is None or section.fine.question_type == "material_analysis":
-        return False
-    numbers = [piece.label.value for piece in section.pieces if piece.label and piece.label.style == "num"]
-    return len(numbers) > 1 and numbers == list(range(carry + 1, carry + 1 + len(numbers)))
 
 
 def _is_single(section: Section, preamble: Sequence[Piece], picks: Sequence[Mark]) -> bool:

@@ -39,7 +39,7 @@ def list_sections(
             continue
         first = 2 if any(place < pieces[own[0].place].start for place in heads) and own[0].value == 2 else 1
         run = run_up(own, first)
-        if len(run) < 2 or any(_floats(mark, pieces) for mark in run):
+        if len(run) < 2:
             continue
         support = 0
         headings: dict[int, Heading] = {}
@@ -93,21 +93,6 @@ def find_titled(
         )
     is_new = any(start not in heads for start in found)
     return found if len(found) > 1 and is_new else {}
-
-
-def _floats(mark: SeriesMark, pieces: Sequence[Piece]) -> bool:
-    """Whether a box with a title stands below the first line of a question, between 1 and 2.
-
-    Then where it stands tells nothing.
-    """
-    if not mark.place or "|" not in pieces[mark.place].text[: mark.end]:
-        return False
-    above = pieces[mark.place - 1].label
-    if above is None or above.is_weak or above.value != 1:
-        return False
-    below = (one.label for one in pieces[mark.place + 1 :])
-    following = next((one for one in below if one is not None and one.style == above.style), None)
-    return following is not None and following.value == 2
 
 
 def _stand_alone(run: Sequence[SeriesMark], pieces: Sequence[Piece]) -> bool:

@@ -28,9 +28,6 @@ def has_options_ahead(pieces: Sequence[Piece]) -> bool:
     return any(FIRST_OPTION.match(piece.text) for piece in pieces)
 
 
-Chunk = tuple[Label | None, list[Piece], str | None]
-
-
 def is_instruction(piece: Piece) -> bool:
     """Whether a line only tells how to answer."""
     text = piece.text.strip()

@@ -20,11 +20,6 @@ def repair_order(pages: list[Page], extraction: Extraction) -> None:
         body = [row for row in page.rows if not row.is_furniture]
         if len(body) < 4:
             continue
-        apart = _part_columns(body, page.width)
-        if apart is not None:
-            page.rows = [row for row in page.rows if row.is_furniture] + apart
-            changed.append(number)
-            continue
         if order_score(body) >= 0:
             # in two clean columns a line beside another is no stray
             settled = body if count_crossings(body, page.width) in (1, 2) else settle_strays(body, page.width)
@@ -51,22 +46,6 @@ def count_crossings(rows: list[Row], width: float) -> int:
         return 0
     sides = [row.left > border - 10 for row in rows if row.right < border + 10 or row.left > border - 10]
     return sum(1 for left, right in pairwise(sides) if left != right)
-
-
-def _part_columns(rows: list[Row], width: float) -> list[Row] | None:
-    """Return the rows column by column, None where the page does not need it.
-
-    It does where it has two columns and its text goes to and fro between them. A short last column, whose lines a
-    producer writes between those of the first, has too few rows to be found otherwise.
-    """
-    border = find_column_border(rows, width, SHORT_COLUMN)
-    if border is None:
-        return None
-    texts = [row.text for row in rows if row.left > border - 10]
-    if count_crossings(rows, width) < 3 or len(texts) < 5 or sum(map(len, texts)) < 15 * len(texts):
-        return None
-    ordered = order_rows(rows, width, border)
-    return ordered if order_score(ordered) >= order_score(rows) else None
 
 
 def settle_strays(rows: list[Row], width: float) -> list[Row]:

@@ -12,7 +12,6 @@ from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction, Line, Sheet
 from tasks.ingest.readers.gift import find_gift
 from tasks.ingest.readers.sniffing import find_utf16
-from tasks.ingest.words.column_shapes import guess_columns
 from tasks.ingest.words.columns import find_header
 
 MAX_ROWS = 200_000
@@ -106,7 +105,7 @@ def read_text(data: bytes) -> Extraction:
         extraction.converter = "gift"
         extraction.records = [dict(record) for record in records]
         return extraction
-    sheet = _find_delimited(text) or _find_barred(text)
+    sheet = _find_delimited(text)
     if sheet is not None:
         extraction.converter = "csv"
         extraction.sheets.append(sheet)
@@ -139,28 +138,6 @@ def _read_pipe_tables(lines: Sequence[str]) -> list[Line]:
             cells = tuple(cell.strip() for cell in lines[place].strip().strip("|").split("|"))
             found[place] = Line(" | ".join(cells), kind="table", cells=cells, table=tables)
     return [line for index, line in enumerate(found) if index not in rules]
-
-
-_BARS = re.compile(r"\|{2,}|;{2,}|@@+|\t+|~~+|::+|\^\^+")
-
-
-def _find_barred(text: str) -> Sheet | None:
-    """Read lines whose fields are parted by one and the same sign, without a header row.
-
-    Such a line is `1|||statement|||对`.
-    """
-    lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) < 5:
-        return None
-    signs = Counter(sign for line in lines[:200] for sign in set(_BARS.findall(line)))
-    for sign, _ in signs.most_common(2):
-        counts = Counter(len(line.split(sign)) for line in lines)
-        width, share = counts.most_common(1)[0]
-        if width > 1 and share >= 0.9 * len(lines):
-            rows = [[cell.strip() for cell in line.split(sign)] for line in lines]
-            if guess_columns(rows) is not None:
-                return Sheet("", rows)
-    return None
 
 
 def read_csv(data: bytes) -> Extraction:

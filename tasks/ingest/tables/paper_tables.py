@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -87,22 +86,3 @@ def _write_keys(piece: Piece, entries: Sequence[KeyEntry], before: Sequence[Piec
         if not read_key_line(texts[0]):
             return [piece]
     return [replace(piece, text=text, sources=(), kind="body") for text in texts]
-
-
-def merge_repeated(drafts: list[Draft], answered: Sequence[Draft], language: str | None) -> list[Draft]:
-    """Add the questions of the tables in an answer part.
-
-    They are not added where they only repeat questions with their answers.
-    """
-    if not answered:
-        return drafts
-    by_stem = {re.sub(r"\W+", "", draft.stem): draft for draft in drafts}
-    added: list[Draft] = []
-    for draft in answered:
-        known = by_stem.get(re.sub(r"\W+", "", draft.stem))
-        if known is None:
-            added.append(draft)
-            continue
-        known.answer = known.answer or draft.answer
-        known.explanation = known.explanation or draft.explanation
-    return [*drafts, *added]

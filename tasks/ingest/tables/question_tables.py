@@ -11,9 +11,8 @@ from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.readers.extraction import Line, Sheet
 from tasks.ingest.tables.sheets import read_rows
 from tasks.ingest.words.cleaning import join_wrapped
-from tasks.ingest.words.column_shapes import guess_columns
 from tasks.ingest.words.columns import Header, find_role, fold_header
-from tasks.ingest.words.headers import KEY_CELL, MIN_STEM, find_question_header
+from tasks.ingest.words.headers import find_question_header
 from tasks.ingest.words.lexicon import FineType
 
 
@@ -31,9 +30,8 @@ class QuestionTable:
 def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
     """Return the tables among the lines that hold one question to a row, in order.
 
-    A table without a header continues the one before where its columns hold the same (a table cut at a
-    heading); tables with nothing between them are one (a table cut at a page). Tables of options, marks,
-    keys and data are not among them.
+    Tables with nothing between them are one (a table cut at a page). Tables of options, marks, keys and data are
+    not among them.
     """
     found: list[QuestionTable] = []
     index = 0
@@ -53,10 +51,6 @@ def find_question_tables(lines: Sequence[Line]) -> list[QuestionTable]:
         if before is not None and is_next and _fits(before, header, rows, lines, first):
             found[-1] = QuestionTable((*before.lines, *range(first, index)), before.header)
             continue
-        if header is None and before is not None:
-            header = _continue_header(before.header, rows)
-        if header is None:
-            header = _guess_header(rows)
         if header is not None:
             found.append(QuestionTable(tuple(range(first, index)), header))
     return found
@@ -71,8 +65,6 @@ def _fits(
 ) -> bool:
     if header is not None:
         return header.names == before.header.names
-    if _continue_header(before.header, rows) is not None:
-        return True
     is_cut = lines[first].page > lines[before.lines[-1]].page
     return is_cut and len(rows[0]) == len(before.header.names)
 
@@ -120,52 +112,6 @@ def _read_key_table(rows: Sequence[Sequence[str]]) -> list[KeyEntry]:
                     entries.append(KeyEntry(int(number.group(1)), text, explanation or None))
         return entries if len(entries) >= 2 else []
     return []
-
-
-def _continue_header(before: Header, rows: Sequence[Sequence[str]]) -> Header | None:
-    width = len(before.names)
-    body = [row for row in rows if sum(1 for cell in row if cell.strip()) > 1]
-    if not body or any(len(row) != width for row in body):
-        return None
-    stem = before.columns["stem"]
-    if sum(1 for row in body if len(row[stem].strip()) >= MIN_STEM) < 0.7 * len(body):
-        return None
-    number, answer = before.columns.get("number"), before.columns.get("answer")
-    numbered = number is not None and sum(
-        1 for row in body if re.fullmatch(r"\s*\d{1,4}\s*[.．、]?\s*", row[number])
-    ) >= 0.7 * len(body)
-    keyed = answer is not None and sum(1 for row in body if KEY_CELL.match(row[answer])) >= 0.7 * len(body)
-    if not (numbered or keyed):
-        return None
-    columns = dict(before.columns)
-    marks = columns.get("marks")
-    if answer is None and marks is not None and _hold_keys(body, marks):
-        # the answers are written where the table above has room for marks
-        columns["answer"] = columns.pop("marks")
-    return Header(-1, columns, dict(before.options), list(before.blanks), list(before.names))
-
-
-_BRACKETED = re.compile(r"^\s*[（(\[]\s*([^（()）\[\]]*?)\s*[)）\]]\s*$")
-
-
-def _hold_keys(rows: Sequence[Sequence[str]], column: int) -> bool:
-    """Whether a column holds keys, `B` or `（ √ ）`, in most of its rows and nothing else."""
-    cells = [_BRACKETED.sub(r"\1", row[column]).strip() for row in rows if row[column].strip()]
-    return len(cells) >= 0.7 * len(rows) and all(KEY_CELL.match(cell) for cell in cells)
-
-
-def _guess_header(rows: Sequence[Sequence[str]]) -> Header | None:
-    """The header of a table without any, where it is one of questions.
-
-    It is only where it is numbered, offers options and gives keys.
-    """
-    if len(rows) < 3:
-        return None
-    header = guess_columns(rows)
-    if header is None or "number" not in header.columns or len(header.options) < 3:
-        return None
-    numbers = [row[header.columns["number"]].strip() for row in rows if row]
-    return header if all(text.isdigit() for text in numbers) else None
 
 
 def read_question_table(

@@ -209,8 +209,6 @@ def _collect_rows(
             )
             record |= {"material": material, "stem": record["sub_stem"]}
             record["type"] = record.get("sub_type", "").strip() or record.get("type", "")
-        if header.judged is not None:
-            record |= _read_judged(row, header.judged)
         if _is_ticked(record.get("flag", "")):
             record["right"] = record.get("options", "").strip()
         if _SUM.fullmatch(record.get("number", "") or record.get("stem", "")):
@@ -235,14 +233,6 @@ _TICKS = ("√", "✓", "✔", "☑", "x", "v", "1", "y", "yes", "true", "t", "�
 
 def _is_ticked(cell: str) -> bool:
     return cell.strip().casefold() in _TICKS
-
-
-def _read_judged(row: Sequence[str], judged: tuple[int, int]) -> dict[str, str]:
-    """The judgement that is ticked in one of two columns, and that the row is one."""
-    ticks = [bool(_cell(row, column).strip()) for column in judged]
-    if ticks[0] == ticks[1]:
-        return {"type": "true_false"}
-    return {"type": "true_false", "answer": "true" if ticks[0] else "false"}
 
 
 def _take_flags(record: dict[str, str]) -> None:

@@ -44,14 +44,14 @@ def complete_header(header: Header, rows: Sequence[Sequence[str]]) -> Header | N
     """
     columns = _read_columns(rows)
     _take_offers(header, columns)
-    taken = {*header.columns.values(), *header.options.values(), *(header.judged or ())}
+    taken = {*header.columns.values(), *header.options.values()}
     free = [column for column in columns if column.place not in taken]
     if "type" not in header.columns:
         types = [column for column in free if column.share(_is_type) >= 0.8 and len(column.cells) >= 2]
         if types:
             header.columns["type"] = types[0].place
             free.remove(types[0])
-    if "answer" not in header.columns and header.judged is None:
+    if "answer" not in header.columns:
         keys = [
             column
             for column in free

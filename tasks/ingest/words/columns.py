@@ -41,8 +41,7 @@ _PACKED = re.compile(r"\A[^A]{0,20}\bA\s?[;；.．、:：)）][^B]*\bB\s?[;；.�
 class Header:
     """The columns of one sheet.
 
-    `columns` maps a role to its column, `options` a label to its column. `judged` are two columns `正确 | 错误` of which
-    one is ticked.
+    `columns` maps a role to its column, `options` a label to its column.
     """
 
     row: int
@@ -51,7 +50,6 @@ class Header:
     blanks: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     unmapped: list[int] = field(default_factory=list)
-    judged: tuple[int, int] | None = None
 
 
 @lru_cache(maxsize=1)
@@ -131,7 +129,7 @@ def find_header(
         if "stem" not in header.columns:
             continue
         _spread_options(header, rows[index + 1 : index + 1 + _SAMPLE])
-        score = len(header.columns) + len(header.options) + (2 if header.judged else 0)
+        score = len(header.columns) + len(header.options)
         filled = sum(1 for cell in row if cell.strip())
         if score >= 2 and score * 2 >= filled and score > best_score:
             best, best_score = header, score
@@ -204,7 +202,6 @@ def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[st
             _prefer_stem(header, column, row)
         else:
             header.unmapped.append(column)
-    header.judged = _find_judged(header, row)
     if len(header.blanks) > 1 and "answer" in header.columns and not header.options:
         # `Answer 1`, `Answer 2` … beside a column with the correct one are what is offered
         header.options = {chr(ord("A") + place): column for place, column in enumerate(header.blanks[:8])}
@@ -212,29 +209,6 @@ def _read_header(index: int, row: Sequence[str], extra: Mapping[str, Sequence[st
     if header.blanks and "answer" not in header.columns:
         header.columns["answer"] = header.blanks[0]
     return header
-
-
-_JUDGED = (("正确", "错误"), ("对", "错"), ("是", "否"), ("√", "×"), ("true", "false"), ("t", "f"), ("yes", "no"),
-           ("right", "wrong"), ("correct", "incorrect"))  # fmt: skip
-
-
-def _find_judged(header: Header, row: Sequence[str]) -> tuple[int, int] | None:
-    """The two columns of a judgement, side by side.
-
-    What they were taken for before is forgotten.
-    """
-    folded = [fold_header(cell) for cell in row]
-    for pair in _JUDGED:
-        if pair[0] in folded and pair[1] in folded and folded.index(pair[1]) - folded.index(pair[0]) == 1:
-            first = folded.index(pair[0])
-            header.columns = {
-                role: place for role, place in header.columns.items() if place not in (first, first + 1)
-            }
-            header.options = {
-                label: place for label, place in header.options.items() if place not in (first, first + 1)
-            }
-            return first, first + 1
-    return None
 
 
 _STEM_ORDER = (

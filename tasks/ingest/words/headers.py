@@ -32,11 +32,11 @@ def find_question_header(rows: Sequence[Sequence[str]]) -> Header | None:
         return None
     stem = fold_header(header.names[header.columns["stem"]])
     offers = len(header.options) >= 2 or "options" in header.columns
-    answers = "answer" in header.columns or header.judged is not None
+    answers = "answer" in header.columns
     is_strong = _STRONG_STEM.search(stem) is not None
     if not (offers or answers) and not (is_strong and ({"number", "type"} & set(header.columns))):
         return None
-    if not is_strong and not offers and header.judged is None and not _are_keys(rows, header):
+    if not is_strong and not offers and not _are_keys(rows, header):
         return None
     column = header.columns["stem"]
     stems = [row[column].strip() for row in rows[header.row + 1 :] if column < len(row)]

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from tests.benchmarks.ingest_accuracy import read_landed
-from tests.tasks.ingest.builders import make_docx, make_xlsx, table, write
+from tests.tasks.ingest.builders import make_xlsx, write
 
 MOODLE = """<?xml version="1.0" encoding="UTF-8"?>
 <quiz>
@@ -159,18 +159,6 @@ def test_options_and_keys_named_by_the_heavenly_stems(tmp_path: Path) -> None:
     ]
     assert read(write(tmp_path, "bank.xlsx", make_xlsx({"单选": rows, "判断": judged}))) == [
         ("multiple_choice", "点灯用什么？", ["谷物", "油", "煤"], ["B"]),
-        ("true_false", "灯塔为船指路。", [], ["true"]),
-        ("true_false", "粮仓里存油。", [], ["false"]),
-    ]
-
-
-def test_judgements_ticked_in_one_of_two_columns(tmp_path: Path) -> None:
-    rows = [
-        ["序号", "题目", "正确", "错误"],
-        ["1", "灯塔为船指路。", "√", ""],
-        ["2", "粮仓里存油。", "", "√"],
-    ]
-    assert read(write(tmp_path, "paper.docx", make_docx(["判断题", table(rows)]))) == [
         ("true_false", "灯塔为船指路。", [], ["true"]),
         ("true_false", "粮仓里存油。", [], ["false"]),
     ]

@@ -23,7 +23,6 @@ from tasks.ingest.layout import (
     mending,
     option_chains,
     option_marks,
-    ticks,
 )
 from tasks.ingest.words import grammar, labels, lexicon
 from tasks.ingest.words.answers import ANSWER_MARK, ANSWER_STARTS
@@ -59,7 +58,7 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "any answer mark": (grammar.answer_mark(), grammar.may_open_answer),
     "answer heading": (answer_marks._ANSWER_HEADING, _holds(answer_marks._ANSWER_HEADING_STARTS)),
     "heading": (marks._HEADING, marks._may_open_heading),
-    "field": (exports._FIELD, _holds(exports._FIELD_STARTS)),
+    "stem": (exports._STEM, _holds(exports._STEM_STARTS)),
     "decoration": (mending._DECORATION, mending._may_decorate),
     "option": (bullets._OPTION, _holds(bullets._OPTION_STARTS)),
     "letter": (option_marks._HAS_LETTERS, _holds(option_marks._LETTER_STARTS)),
@@ -88,16 +87,6 @@ def test_no_label_is_passed_over() -> None:
     labelled = [line for line in LINES if labels.parse_label(line) is not None]
     assert [line for line in labelled if not labels.may_label(line.lstrip()[0])] == []
     assert len(labelled) > 100
-
-
-def test_no_box_to_tick_is_passed_over() -> None:
-    boxed = [
-        line
-        for line in LINES
-        if (match := ticks._BOX.search(line)) and not line[: match.start("box")].strip(" \t-*+")
-    ]
-    assert [line for line in boxed if line.lstrip()[0] not in ticks._STARTS] == []
-    assert boxed
 
 
 def test_every_name_of_a_type_is_found_by_its_ends() -> None:

@@ -104,27 +104,6 @@ def test_title_rows_merged_cells_and_one_option_to_a_row_are_read() -> None:
     ]
 
 
-def test_a_table_without_a_header_goes_on_with_the_one_before() -> None:
-    drafts, _ = read(
-        [
-            "一、单选题",
-            table(
-                [
-                    ["序号", "题目", "A", "B", "C", "答案"],
-                    ["1", "五四运动发生于", "1919", "1921", "1949", "A"],
-                ]
-            ),
-            "二、多选题",
-            table([["1", "下列属于直辖市的有", "北京", "成都", "天津", "AC"]]),
-        ]
-    )
-    assert rows(drafts) == [
-        ("multiple_choice", "五四运动发生于", ["1919", "1921", "1949"], ["A"]),
-        ("multiple_choice", "下列属于直辖市的有", ["北京", "成都", "天津"], ["A", "C"]),
-    ]
-    assert [draft.fine.name for draft in drafts if draft.fine] == ["single_choice", "multiple_answer"]
-
-
 def test_tables_of_options_marks_keys_and_data_hold_no_questions() -> None:
     drafts, _ = read(
         [
@@ -236,14 +215,6 @@ def test_a_table_with_one_answer_to_a_row_answers_the_questions() -> None:
     beside = table([["题号", "答案", "题号", "答案"], ["1", "B", "2", "A"]])
     drafts, _ = read([*questions, beside])
     assert [draft.answer for draft in drafts] == [["B"], ["A"]]
-
-
-def test_options_glued_together_without_stops_are_parted_and_marked() -> None:
-    drafts, _ = read(["一、选择题", "1. OSI模型的第一层是（ ）", "A物理层B网络层C传输层D应用层"])
-    assert rows(drafts) == [
-        ("multiple_choice", "OSI模型的第一层是（）", ["物理层", "网络层", "传输层", "应用层"], [])
-    ]
-    assert drafts[0].notes == ["options_glued"]
 
 
 def test_ticks_typed_in_a_symbol_font_are_read() -> None:
