@@ -11,6 +11,7 @@ import typer
 from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
 from schemas.settings import Settings, load_settings
+from tasks.editions import keep_grades
 from tasks.exam.public.log import check_witness_file, read_witnesses, seal_public_log
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -44,6 +45,7 @@ def seal(
     named = read_witnesses(settings.witnesses if witnesses is None else witnesses, settings)
     with open_ledger(settings.ledger_address) as ledger:
         sealed = seal_public_log(ledger, settings, named)
+        grades = keep_grades(ledger, settings) if sealed.head is not None else {}
     head = sealed.head
     lines = (
         ["The public log has no entry yet: nothing was signed."]
@@ -53,7 +55,11 @@ def seal(
     lines += [
         f"{told.witness}: {told.outcome}{f', {told.reason}' if told.reason else ''}." for told in sealed.told
     ]
+    if grades:
+        last = list(grades)[-1]
+        lines.append(f"Edition {last}: {grades[last].grade}, as far as this home knows who holds what.")
     result = {
+        "grades": {edition: found.grade for edition, found in grades.items()},
         "head": None if head is None else head._asdict(),
         "witnesses": [asdict(told) for told in sealed.told],
     }
