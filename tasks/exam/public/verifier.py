@@ -43,6 +43,8 @@ EDITION_FILES = ("edition.json", "sessions.jsonl")
 # How an edition is attested, the weakest first, and how many witnesses it takes.
 GRADES = ("self-attested", "witnessed", "witnessed + beacon")
 LEAST_WITNESSES = 2
+# By so much an entry may be dated before one that it follows: heads and entries of several hosts are not made at once.
+A_DAY = timedelta(days=1)
 STARS = frozenset("0123ux-")
 # The chains of drand whose rounds are checked: name, public key, moment of round 1 and seconds between rounds, by the chain's hash. A
 # chained one signs the signature before with the round.
@@ -957,6 +959,11 @@ def grade_edition(log: Log, entry: Entry) -> str:
     commit, draw, given_out = run.commit, run.draw, run.beacon_at
     if commit is None or draw is None or given_out is None:
         return GRADES[1]
+    # Whoever saw the value of a commit that was then replaced could choose between two draws.
+    rounds = [one.body["beacon"] for one in run.commits]
+    if any(one is None or one.get("chain") not in CHAINS for one in rounds):
+        return GRADES[1]
+    given_out = min(find_round_time(one["chain"], one["round"]) for one in rounds)
     early = count_witnesses(
         log,
         lambda number, kept_at: (
@@ -964,6 +971,33 @@ def grade_edition(log: Log, entry: Entry) -> str:
         ),
     )
     return GRADES[2] if early >= LEAST_WITNESSES else GRADES[1]
+
+
+def note_dates(log: Log, findings: Findings) -> None:
+    """Entries that say that they are older than a log that a witness had without them."""
+    known = sorted(
+        (number, kept_at)
+        for kept in log.witnessed.values()
+        for number, kept_at in kept
+        if kept_at is not None
+    )
+    last: tuple[datetime, int] | None = None
+    seen: datetime | None = None
+    place = 0
+    for entry in log.entries:
+        while place < len(known) and known[place][0] < entry.number:
+            seen = known[place][1] if seen is None else max(seen, known[place][1])
+            place += 1
+        if last is not None and entry.at < last[0] - A_DAY:
+            findings.note(
+                f"Entry {entry.number} is dated {entry.at}, and follows entry {last[1]} of {last[0]}."
+            )
+        elif seen is not None and entry.at < seen - A_DAY:
+            findings.note(
+                f"Entry {entry.number} is dated {entry.at}, and on {seen} a witness had a log that ended before it."
+            )
+        if last is None or entry.at > last[0]:
+            last = (entry.at, entry.number)
 
 
 def count_witnesses(log: Log, holds: Callable[[int, datetime | None], bool]) -> int:
@@ -1114,6 +1148,13 @@ def take_commit(log: Log, run: Run, entry: Entry, findings: Findings) -> None:
         )
     elif former is not None and not (entry.body["reason"] or "").strip():
         findings.fault("drawn_twice", f"run {run.name} is committed to again without a reason", where)
+    named = former.body["beacon"] if former is not None else None
+    if former is not None and named is not None and named.get("chain") in CHAINS:
+        given_out = find_round_time(named["chain"], named["round"])
+        if entry.at >= given_out:
+            findings.note(
+                f"Run {run.name}: commit {former.number} was replaced after its round was given out."
+            )
     if former is not None and former.body["is_simulated"] != entry.body["is_simulated"]:
         findings.fault(
             "plan_wrong", f"run {run.name} is a simulation in one commit and none in the other", where
@@ -2671,6 +2712,7 @@ def verify(
     given = [receipt for path in receipts for receipt in read_receipts(path, findings)]
     kept: dict[str, list[list[str | None]]] = {receipt["session_id"]: [] for _, receipt in given}
     findings.guard("log_broken", "log.jsonl", sort_entries, log, findings)
+    note_dates(log, findings)
     report("the banks")
     banks = Banks(folder, findings)
     findings.guard("bank_wrong", "banks", check_banks, log, banks, folder, findings)
