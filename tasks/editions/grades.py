@@ -65,6 +65,7 @@ def grade_editions(
             commit, draw = commits.get(body["run"]), draws.get(body["run"])
             beacon = None if commit is None or draw is None else commit.body["beacon"]
             given_out = None if beacon is None else find_moment(beacon)
+            source = str(beacon["source"]) if beacon is not None and given_out is not None else None
             grade = GRADES[len(covering) >= LEAST_WITNESSES]
             if grade != GRADES[0] and given_out is not None and commit is not None and draw is not None:
                 early = {
@@ -75,9 +76,7 @@ def grade_editions(
                     and datetime.fromisoformat(row["given_at"]) < given_out
                 }
                 grade = GRADES[2] if len(early) >= LEAST_WITNESSES else grade
-            found[body["edition"]] = Attestation(
-                grade, len(covering), str(beacon["source"]) if given_out else None
-            )
+            found[body["edition"]] = Attestation(grade, len(covering), source)
     return found
 
 
