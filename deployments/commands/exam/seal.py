@@ -11,7 +11,6 @@ import typer
 from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
 from schemas.settings import Settings, load_settings
-from tasks.editions import keep_grades
 from tasks.exam.public.log import check_witness_file, read_witnesses, seal_public_log
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -38,6 +37,8 @@ def seal(
 
     Example: proctor exam seal --witness /mnt/elsewhere/heads.jsonl
     """
+    from tasks.editions import keep_grades
+
     settings = load_settings()
     if check is not None:
         _check(settings, check, as_json=as_json)

@@ -12,7 +12,6 @@ from deployments.command_line.printing import print_result
 from deployments.commands.exam.run_options import RunOptions
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
-from tasks.exam.public.draws import add_share, commit_run, describe_due, draw_run
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -46,6 +45,8 @@ def commit(
 
     Example: proctor exam commit --month 2026-12 --beacon drand
     """
+    from tasks.exam.public.draws import commit_run, describe_due
+
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         found = commit_run(
@@ -98,6 +99,8 @@ def share(
 
     Example: proctor exam share 2026-12 my-model 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
     """
+    from tasks.exam.public.draws import add_share
+
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         number = add_share(ledger, settings, run_id, candidate, value)
@@ -127,6 +130,8 @@ def draw(
 
     Example: proctor exam draw 2026-12
     """
+    from tasks.exam.public.draws import draw_run
+
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         plan = draw_run(ledger, lake, settings, run_id, beacon_value)

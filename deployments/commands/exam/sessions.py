@@ -13,7 +13,6 @@ from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.checks import check_run
 from deployments.commands.exam.database import database
-from deployments.commands.exam.evaluate import preview
 from deployments.commands.exam.keys import keys_app
 from deployments.commands.exam.log import add_log_commands
 from deployments.commands.exam.plans import render_controls, render_grade, render_plan, render_watch
@@ -85,6 +84,9 @@ def plan(
 
     Example: proctor exam plan --target-se 1.0
     """
+    # Other commands of this group do without what a plan is made with.
+    from deployments.commands.exam.evaluate import preview
+
     summary = preview(wished.read(), target_se=target_se)
     grade = [] if summary is None else [_foresee_grade(summary["run_id"])]
     watch = _estimate_watch(read_month(wished.month))
