@@ -1,6 +1,6 @@
-"""The table of changes by who finds each, run for real: `python -m tests.tasks.proof.columns HOME [--place moved]`.
+"""The table of changes by who finds each, run for real.
 
-HOME is a home after `proctor demo`. Each change is made in a fresh copy of it: `home` puts the copy where HOME lies, `moved` elsewhere. A
+`python -m tests.tasks.proof.columns HOME --work FOLDER`: HOME is a home after `proctor demo`. Each change is made in a fresh copy of it: `home` puts the copy where HOME lies, `moved` elsewhere. A
 container with a new name is `unshare --uts sh -c 'hostname another; python -m …'`. `doctor` counts lines that are bad and were not
 before; `verify` is the public verifier, and an outsider gives it a head that was kept before the change, after the operator has sealed
 the log again.
@@ -81,7 +81,10 @@ def hash_folder(folder: Path) -> str:
 def try_change(
     pristine: Path, home: Path, name: str, head: Path, usual: set[str] | None
 ) -> dict[str, object]:
-    """Who finds one change, in a fresh copy of the home; without `usual` the doctor is not asked."""
+    """Who finds one change, in a fresh copy of the home.
+
+    Without `usual` the doctor is not asked.
+    """
     shutil.rmtree(home, ignore_errors=True)
     shutil.copytree(pristine, home)
     change = CHANGES[name]

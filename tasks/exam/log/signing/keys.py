@@ -105,7 +105,10 @@ def name_holder(settings: Settings, named: str, public_key: str | None) -> LogSi
 
 
 def stamp_key(settings: Settings) -> tuple[object, ...]:
-    """What changes when another key takes the place of the one that signs; it costs two looks at the disk."""
+    """What changes when another key takes the place of the one that signs.
+
+    It costs two looks at the disk.
+    """
     found: list[object] = []
     for path in (name_key_file(settings), name_next_key_file(settings)):
         try:

@@ -1,6 +1,6 @@
-"""What a dishonest operator can try, who holds ledger, files and every key, and which grade catches it.
+"""What a dishonest operator can try, and which grade catches it.
 
-Each play is made in a published world that holds in itself afterwards as far as its operator can make it. Witnesses kept heads of the true
+Such a one holds ledger, files and every key. Each play is made in a published world that holds in itself afterwards as far as its operator can make it. Witnesses kept heads of the true
 log by their own clocks while it went on. The table stands in docs/security.md.
 """
 
