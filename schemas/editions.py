@@ -188,6 +188,34 @@ EDITIONS = Table(
     ),
 )
 
+# How an edition is attested, the weakest first, and how many witnesses it takes (docs/verify.md, "Grades").
+LEAST_WITNESSES = 2
+GRADES = ("self-attested", "witnessed", "witnessed + beacon")
+
+EDITION_GRADES = Table(
+    name="edition_grades",
+    grain="One row per edition that more attest than its operator; an edition without one is self-attested.",
+    key=("edition_id",),
+    unit="an edition",
+    stage="publish",
+    own_columns=(
+        EDITION_ID,
+        Column(
+            "grade",
+            "text",
+            "How it is attested, as its operator states it by the heads that witnesses were given; `proctor exam verify --head` finds it.",
+            required=True,
+            allowed=GRADES,
+        ),
+        _count("witness_count", "Witnesses that were given a head that covers it."),
+        Column(
+            "beacon",
+            "text",
+            "The round of drand that its run was drawn with; null for none, and for a typed value.",
+        ),
+    ),
+)
+
 EDITION_SESSIONS = Table(
     name="edition_sessions",
     grain="One row per edition and session that it counts.",

@@ -319,6 +319,10 @@ class Settings(BaseSettings):
         (),
         description="Who keeps the heads of the public log: files elsewhere, and `command:PROGRAM` for programs that get one.",
     )
+    drand_url: str = Field(
+        "https://api.drand.sh",
+        description="Where `proctor exam draw` asks for a round of drand; any mirror will do, its answer is checked by its signature.",
+    )
     log_signer: str | None = Field(
         None,
         description="Who signs heads and receipts in place of a key in the home: `agent` (the SSH agent of SSH_AUTH_SOCK), `agent:SOCKET`, "

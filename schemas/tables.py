@@ -76,6 +76,7 @@ TABLES: dict[str, Table] = {
         calibration.ANCHOR_JUDGEMENTS,
         calibration.JUDGE_DRIFT,
         editions.EDITIONS,
+        editions.EDITION_GRADES,
         editions.EDITION_SESSIONS,
         editions.EDITION_STARS,
         editions.EDITION_SCORES,

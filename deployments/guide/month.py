@@ -437,6 +437,10 @@ def _say_next(talk: Talk, board: Sequence[dict[str, Any]], month: str, waiting: 
     talk.tell(
         "Let people rate what the judge judged, so that the board is not provisional:  proctor calibrate --help"
     )
+    if board and board[0]["grade"] == "self-attested":
+        talk.tell(
+            "You alone attest this. What makes others believe it stands at the end of:  proctor exam plan --month MONTH"
+        )
     year, number = (int(part) for part in month.split("-"))
     later = f"{year + number // 12}-{number % 12 + 1:02d}"
     talk.tell(

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from schemas.settings import Settings
+from tasks.editions.grades import keep_grades
 from tasks.editions.public_entries import add_edition_entry, find_unlisted, prove_edition, write_files
 from tasks.editions.publish import Edition, PublishingHooks, Revision, Step, publish_run
 from tasks.exam.log import note_keys
 from tasks.exam.log.signing import open_signer
-from tasks.exam.public.log import keep_public_head
+from tasks.exam.public.log import keep_public_head, tell_witnesses
 from tasks.running.approvals import Request, check_approved, finish
 from tasks.running.claiming import hold_work
 from warehouse.ledger.exam import sittings
@@ -73,8 +74,10 @@ def publish_and_keep_root(
             for row in unlisted:
                 if (proof := proofs.get(str(row["edition_id"]))) is not None:
                     add_edition_entry(connection, row, proof)
-    # Who reads the edition finds a head that covers it.
+    # Who reads the edition finds a head that covers it, and witnesses have it.
     keep_public_head(ledger, settings)
+    tell_witnesses(ledger, settings)
+    keep_grades(ledger, settings, lake)
     return edition
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from prefect import task
 
+from schemas.editions import GRADES
 from schemas.errors import GateError, UsageError
 from schemas.settings import load_settings
+from tasks.editions.grades import keep_grades
 from tasks.editions.publish import Revision
 from tasks.editions.roots import publish_and_keep_root
 from tasks.exam.closed import land_access_log
@@ -14,6 +16,19 @@ from tasks.running.approvals import ApprovalNeeded
 from tasks.running.flow_runs import sign_landings
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
+
+
+@task(name="grade_editions")
+@hide_content
+def grade_editions() -> dict[str, object]:
+    """State every edition's grade again, once witnesses were told."""
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        found = keep_grades(ledger, settings)
+    return {
+        "editions": len(found),
+        "witnessed_editions": sum(one.grade != GRADES[0] for one in found.values()),
+    }
 
 
 @task(name="publish_edition")

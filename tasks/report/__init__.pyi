@@ -19,6 +19,9 @@ from .look import SHARED_FOLDER as SHARED_FOLDER
 # The rows of the `leaderboard` query as a table of `width` characters.
 from .terminal import render_leaderboard_text as render_leaderboard_text
 
+# How an edition is attested, in words.
+from .words import describe_grade as describe_grade
+
 # What the column `marks` of an analysis says: for each mark its kind, its name and a sentence.
 from .words import describe_marks as describe_marks
 
@@ -40,6 +43,7 @@ __all__ = [
     "Language",
     "SpokenVerdict",
     "compare_pair",
+    "describe_grade",
     "describe_marks",
     "draw_figure",
     "follow_candidate",

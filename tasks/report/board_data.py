@@ -17,6 +17,7 @@ import polars as pl
 
 from tasks.report.labels import LANGUAGES
 from tasks.report.words import (
+    describe_grade,
     describe_judge_checks,
     describe_override,
     describe_provisional,
@@ -104,6 +105,7 @@ def _describe_edition(rows: pl.DataFrame) -> dict[str, Any]:
             describe_unequated(left_out[0], language) if left_out else "" for language in LANGUAGES
         ],
         "checks": [describe_judge_checks(first, "zh"), describe_judge_checks(first, "en")],
+        "grade": [describe_grade(first, "zh"), describe_grade(first, "en")],
         "gates": [describe_override(first, "zh"), describe_override(first, "en")],
         "model": rows["place"].to_list(),
         "group": shorten(rows["rank_group"].to_list()),

@@ -39,7 +39,7 @@ _DIFFERENCES: Final = "data/differences.js"
 _OF_AN_EDITION: Final = (
     "published_at", "overridden_gates", "override_reason", "revision", "run_id", "bank_version", "judge", "reference_model",
     "is_provisional", "provisional_because", "control_count", "control_wrong_count", "control_gap", "key_count", "key_disagreement_count",
-    "unequated_because", "is_repetition", "is_reference",
+    "unequated_because", "is_repetition", "is_reference", "grade",
 )  # fmt: skip
 # What follows from other columns, or is a column of the page of stability.
 _DERIVED: Final = (
@@ -56,7 +56,7 @@ _SPOKEN: Final = (
     "all", "open", "closed", "rank", "model", "organisation", "score", "interval", "chance_score", "equated_score", "equated_apart", "relative_score",
     "question_count", "judge", "reference_model", "bank_version", "style", "month", "state", "zero_shot", "few_shot", "chain_of_thought",
     "release_date", "discipline", "discipline_score", "simulated", "provisional", "gates", "repetition",
-    "repetition_about", "edition", "revision", "published_at", "place_without_score", "place_uncompared", "place_first", "place_certain",
+    "repetition_about", "edition", "grade", "revision", "published_at", "place_without_score", "place_uncompared", "place_first", "place_certain",
     "place_shared_with_one", "place_shared", "p_together", "together_interval", "reference_mark", "table_view", "score_change", *DISCIPLINE_ORDER,
 )  # fmt: skip
 

@@ -12,6 +12,7 @@ from typing import Any
 from tasks.report.labels import LABELS, SHORT_DISCIPLINES, label
 from tasks.report.look import SHARED_FOLDER
 from tasks.report.words import (
+    describe_grade,
     describe_judge_checks,
     describe_override,
     describe_provisional,
@@ -56,6 +57,9 @@ def render_template(page: Mapping[str, Any], template: str) -> str:
         ),
         judge_checks=lambda edition: both.format(
             escape(describe_judge_checks(edition, "zh")), escape(describe_judge_checks(edition, "en"))
+        ),
+        grade=lambda edition: both.format(
+            escape(describe_grade(edition, "zh")), escape(describe_grade(edition, "en"))
         ),
         interval=format_interval,
         change=format_change,

@@ -11,6 +11,7 @@ import polars as pl
 from tasks.report.labels import Language, label
 from tasks.report.words import (
     MISSING,
+    describe_grade,
     describe_judge_checks,
     describe_override,
     describe_provisional,
@@ -104,6 +105,7 @@ def _print_edition(console: Console, frame: pl.DataFrame, language: Language) ->
         console.print(Text(label("repetition_about", language)))
     notes = {
         "edition": f"{first['edition_id']} ({label('published_at', language)} {first['published_at']:%Y-%m-%d})",
+        "grade": describe_grade(first, language),
         "reference_model": first["reference_model"],
         "judge": first["judge"],
         "chance_score": _describe_chance(frame, language),

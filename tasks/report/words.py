@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from schemas.editions import GRADES
 from tasks.report.labels import LABELS, LANGUAGES, Language, label
 from tasks.texts import Words
 
@@ -74,6 +75,15 @@ def describe_override(row: Mapping[str, Any], language: Language) -> str:
         return ""
     named = name_gates(gates)[LANGUAGES.index(language)]
     return label("gates_about", language).format(gates=named, reason=row["override_reason"] or MISSING)
+
+
+def describe_grade(row: Mapping[str, Any], language: Language) -> str:
+    """How an edition is attested, in words.
+
+    Rows of a lake of an earlier version do not say it, and none of theirs is witnessed.
+    """
+    name = str(row.get("grade") or GRADES[0]).replace(" + ", "_").replace("-", "_")
+    return label(f"grade_{name}", language)
 
 
 def describe_provisional(row: Mapping[str, Any], language: Language) -> str:

@@ -35,6 +35,7 @@ class MonthRun:
     Attributes:
         run_id: the run.
         edition_id: its last edition.
+        grade: how it is attested, as its operator states it.
         marks: what is to be known of it, as in the view edition_marks; null for nothing.
         disciplines: the disciplines that anybody has a score in, in their usual order.
         rows: the candidates, the best first.
@@ -42,6 +43,7 @@ class MonthRun:
 
     run_id: str
     edition_id: str
+    grade: str
     marks: str | None
     disciplines: list[str] = field(default_factory=list)
     rows: list[ResultRow] = field(default_factory=list)
@@ -70,7 +72,9 @@ def read_month(lake: Lake, month: str) -> list[MonthRun]:
     runs: dict[str, MonthRun] = {}
     rows: dict[tuple[str, str], ResultRow] = {}
     for cell in lake.read("watched_scores", {"month": month}).iter_rows(named=True):
-        run = runs.setdefault(cell["run_id"], MonthRun(cell["run_id"], cell["edition_id"], cell["marks"]))
+        run = runs.setdefault(
+            cell["run_id"], MonthRun(cell["run_id"], cell["edition_id"], cell["grade"], cell["marks"])
+        )
         key = (cell["run_id"], cell["model"])
         if key not in rows:
             rows[key] = ResultRow(cell["model"], cell["sat_in_run_id"])

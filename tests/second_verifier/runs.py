@@ -6,8 +6,11 @@ import base64
 import hashlib
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
+
+from py_arkworks_bls12381 import GT, G1Point, G2Point
 
 from tests.second_verifier.meetings import check_meetings, is_simulated
 from tests.second_verifier.reading import (
@@ -25,6 +28,10 @@ from tests.second_verifier.reading import (
     tree,
 )
 
+QUICKNET = (
+    "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d1064510d1fec758c921cc22b0e17e63aaf4bcb"
+    "5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
+)
 FILES = ("plan.json", "exclusions.json", "sets.jsonl", "orders.jsonl", "seed.json")
 
 
@@ -181,12 +188,39 @@ def _check_seed(world: World, run: Run) -> None:
     beacon, named = draw.get("beacon"), commit.get("beacon")
     if (beacon and beacon["source"]) != (named and named["source"]):
         world.found("seed_wrong", f"run {run.name} is drawn with another beacon than was named")
+    if beacon and named and "chain" in named and (fault := _find_beacon_fault(world, run, named, beacon)):
+        world.found("beacon_wrong", f"run {run.name}: {fault}")
     others = [hexes(body["share"]) for body in run.shares if body["commit"] == run.number]
     seed = digest("proctor seed", run.share, *others, beacon["value"] if beacon else "")
     if seed != run.seed or digest("proctor seed commitment", run.seed).hex() != draw["seed_commitment"]:
         world.found(
             "seed_wrong", f"the seed of run {run.name} does not follow from the shares and the beacon"
         )
+
+
+def _find_beacon_fault(world: World, run: Run, named: dict[str, Any], given: dict[str, Any]) -> str:
+    """What is wrong with a round of drand's quicknet; empty for nothing."""
+    if named["chain"] != "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971":
+        return "another chain than this verifier knows"
+    signature = bytes.fromhex(given.get("signature", ""))
+    if hashlib.sha256(signature).hexdigest() != given["value"]:
+        return "the value is not that of the signature"
+    committed_at = datetime.fromisoformat(world.entries[run.number - 1]["at"])
+    if committed_at.timestamp() >= 1_692_803_367 + 3 * (named["round"] - 1):
+        return "the round was known at the commit"
+    signed = G1Point.hash_to_curve(
+        hashlib.sha256(int(named["round"]).to_bytes(8, "big")).digest(),
+        b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_",
+    )
+    try:
+        point = G1Point.from_compressed_bytes(signature)
+    except ValueError:
+        return "the signature is no point"
+    if GT.pairing(signed, G2Point.from_compressed_bytes(bytes.fromhex(QUICKNET))) != GT.pairing(
+        point, G2Point()
+    ):
+        return "the chain did not sign it"
+    return ""
 
 
 def _check_plan(world: World, run: Run) -> None:

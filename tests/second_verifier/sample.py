@@ -211,7 +211,8 @@ def _add_run(
         ).hex(),
         "plan_commitment": digest("proctor plan", hashlib.sha256(plan_raw).digest()).hex(),
         "session_count": len(sessions), "candidate_count": len({m for _, _, m in sessions} - {REFERENCE}), "code_version": "1",
-        "beacon": {"source": "noon of 6 January"}, "replaces": None, "reason": None,
+        "beacon": {"source": "noon of 6 January"} if lie.drand is None else {name: lie.drand[name] for name in ("source", "chain", "round")},
+        "replaces": None, "reason": None,
     }  # fmt: skip
     commit = folder.add("commit", committed, at)
     if number == 1:
@@ -219,7 +220,8 @@ def _add_run(
             "commit", committed | {"replaces": commit, "reason": "the beacon did not come"}, at
         )
     folder.add("share", {"run": run, "commit": commit, "candidate": "alpha-1", "share": other.hex()}, at)
-    seed = digest("proctor seed", lie.share or share, other, "12345")
+    given = lie.drand or {"source": "noon of 6 January", "value": "12345"}
+    seed = digest("proctor seed", lie.share or share, other, given["value"])
     sets = dict[str, list[Item]]()
     avoided = set[str]()
     for name in sorted(sitting):
@@ -270,7 +272,7 @@ def _add_run(
         for o in orders
     ]
     drawn = {
-        "run": run, "commit": commit, "beacon": {"source": "noon of 6 January", "value": "12345"},
+        "run": run, "commit": commit, "beacon": {name: given[name] for name in ("source", "value", "signature") if name in given},
         "seed_commitment": digest("proctor seed commitment", seed).hex(),
         "sets": [{"set": name, "root": _root(sets[name]).hex()} for name in new], "orders_root": compute_root(order_leaves).hex(),
     }  # fmt: skip

@@ -20,6 +20,7 @@ FILES = {
     "log.jsonl": "log-entry",
     "heads.jsonl": "head",
     "witnesses.jsonl": "witness-line",
+    "grades.json": "grades",
     "banks/*.jsonl": "bank-line",
     "runs/*/plan.json": "plan",
     "runs/*/exclusions.json": "exclusions",

@@ -1,3 +1,4 @@
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,30 @@ def test_an_edition_with_and_without_pictures_holds(tmp_path: Path) -> None:
 
 
 # What an operator with every key could publish, and what it is found out by.
+# A round of drand's quicknet of 2023, as it was published.
+OUT = "b713718a38ae728dfd477991af2822e08d2f305e47718cef9f7848ce4050e7be41076862b98fad56e91a6b85b89cd97b"
+
+
+def name_round(number: int, signature: str) -> dict[str, Any]:
+    return {
+        "source": f"drand quicknet, round {number}",
+        "chain": "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971",
+        "round": number,
+        "value": hashlib.sha256(bytes.fromhex(signature)).hexdigest(),
+        "signature": signature,
+    }
+
+
 LIES: dict[str, tuple[Lie, str]] = {
     "another share than was committed to": (Lie(share=b"x" * 32), "seed_wrong"),
     "a question of the operator's choice": (Lie(swapped_set=True), "set_wrong"),
     "another slot of a lineage": (Lie(other_slot=True), "set_wrong"),
+    "a value that drand did not sign": (Lie(drand=name_round(60_000_000, "8f" * 48)), "beacon_wrong"),
+    "a value that is not its signature's": (
+        Lie(drand=name_round(60_000_000, "8f" * 48) | {"value": "ab" * 32}),
+        "beacon_wrong",
+    ),
+    "a round of drand that was out at the commit": (Lie(drand=name_round(657413, OUT)), "beacon_wrong"),
     "another order": (Lie(swapped_order=True), "order_wrong"),
     "a plan changed after the fact": (Lie(other_plan=True), "plan_wrong"),
     "a meeting kept back": (Lie(forgotten_met=True), "exclusions_wrong"),

@@ -63,19 +63,23 @@ def _borrow_definitions(settings: Settings, connection: duckdb.DuckDBPyConnectio
 
 
 def _borrow_columns(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let every table that lacks columns be read as if it had them, empty."""
+    """Let tables and columns that a lake has not yet be read as if they were there, empty."""
     found = connection.execute(
         f"SELECT table_name, list(column_name) FROM duckdb_columns() WHERE database_name = '{ALIAS}' GROUP BY table_name"
     ).fetchall()
-    for name, there in found:
-        if (table := TABLES.get(name)) is None:
-            continue
+    known = dict(found)
+    for name, table in TABLES.items():
+        there = known.get(name)
         missing = [
             f"CAST(NULL AS {DUCKDB_TYPES[column.type]}) AS {quote_name(column.name)}"
             for column in table.columns
-            if column.name not in there
+            if column.name not in (there or ())
         ]
-        if missing:
+        if there is None:
+            connection.execute(
+                f"CREATE TEMP VIEW {quote_name(name)} AS SELECT {', '.join(missing)} WHERE false"
+            )
+        elif missing:
             connection.execute(
                 f"CREATE TEMP VIEW {quote_name(name)} AS SELECT *, {', '.join(missing)} FROM {ALIAS}.{quote_name(name)}"
             )

@@ -157,20 +157,38 @@ def sql(
 
 
 def _write_marks(rows: Rows) -> str | None:
-    """What is to be known of the editions behind the rows; null for nothing."""
-    if "marks" not in rows.columns:
-        return None
-    place = rows.columns.index("marks")
-    counted = Counter(str(row[place]) for row in rows.rows if row[place])
-    if not counted:
-        return None
-    from tasks.report import describe_marks
+    """What is to be known of the editions behind the rows; null for nothing.
 
-    return "\n".join(
-        f"{name}: {about}{'' if count == len(rows.rows) else f' ({count} of {len(rows.rows)} rows)'}"
-        for marks, count in counted.items()
+    It ends with how they are attested.
+    """
+    if not {"marks", "grade"} & set(rows.columns):
+        return None
+    from tasks.report import describe_grade, describe_marks
+
+    said = [
+        (f"{name}: {about}", count)
+        for marks, count in _count_values(rows, "marks").items()
         for _, name, about in describe_marks(marks, "en")
+    ]
+    said += [
+        (f"Attested: {describe_grade({'grade': grade}, 'en')}.", count)
+        for grade, count in _count_values(rows, "grade").items()
+    ]
+    return (
+        "\n".join(
+            f"{text}{'' if count == len(rows.rows) else f' ({count} of {len(rows.rows)} rows)'}"
+            for text, count in said
+        )
+        or None
     )
+
+
+def _count_values(rows: Rows, column: str) -> Counter[str]:
+    """How many rows have each text in a column; nothing where there is no such column."""
+    if column not in rows.columns:
+        return Counter()
+    place = rows.columns.index(column)
+    return Counter(str(row[place]) for row in rows.rows if row[place])
 
 
 def attach(

@@ -90,8 +90,8 @@ def rotate_log(
 ) -> None:
     """Let a new key sign heads and receipts: one in this home, or one that somebody holds.
 
-    The public log announces it, signed by both keys; what the former signs after that counts for nothing. Stop the exam API and the
-    workers first, start them again after it, and delete the former key wherever it lies.
+    The public log announces it, signed by both keys; what the former signs after that counts for nothing. Servers that run take a
+    key in this home by themselves; for one that somebody holds start them again. Delete the former key wherever it lies.
 
     Example: proctor exam keys rotate-log
 

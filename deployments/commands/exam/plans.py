@@ -35,6 +35,13 @@ def render_watch(watch: list[dict[str, Any]]) -> Iterator[str]:
         yield f"  anchor set {one['anchor_set']}, judged again by {one['judge']}: {one['call_count']} calls, {cost}"
 
 
+def render_grade(grade: list[dict[str, str]]) -> Iterator[str]:
+    """How the run's edition will be attested; nothing where there is no run."""
+    for one in grade:
+        takes = f"; the next grade takes {one['next_takes']}" if one["next_takes"] else ""
+        yield f"  its edition will be {one['grade']}{takes}"
+
+
 def _render_target(summary: dict[str, Any]) -> Iterator[str]:
     """What an error of S takes; nothing where none was asked for."""
     target = summary.get("target")

@@ -37,6 +37,8 @@ def seal(
 
     Example: proctor exam seal --witness /mnt/elsewhere/heads.jsonl
     """
+    from tasks.editions import keep_grades
+
     settings = load_settings()
     if check is not None:
         _check(settings, check, as_json=as_json)
@@ -44,6 +46,7 @@ def seal(
     named = read_witnesses(settings.witnesses if witnesses is None else witnesses, settings)
     with open_ledger(settings.ledger_address) as ledger:
         sealed = seal_public_log(ledger, settings, named)
+        grades = keep_grades(ledger, settings) if sealed.head is not None else {}
     head = sealed.head
     lines = (
         ["The public log has no entry yet: nothing was signed."]
@@ -53,7 +56,11 @@ def seal(
     lines += [
         f"{told.witness}: {told.outcome}{f', {told.reason}' if told.reason else ''}." for told in sealed.told
     ]
+    if grades:
+        last = list(grades)[-1]
+        lines.append(f"Edition {last}: {grades[last].grade}, as far as this home knows who holds what.")
     result = {
+        "grades": {edition: found.grade for edition, found in grades.items()},
         "head": None if head is None else head._asdict(),
         "witnesses": [asdict(told) for told in sealed.told],
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -11,7 +12,6 @@ from deployments.command_line.printing import print_result
 from deployments.commands.exam.run_options import RunOptions
 from deployments.commands.options import AsJson
 from schemas.settings import load_settings
-from tasks.exam.public.draws import add_share, commit_run, draw_run
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -27,7 +27,11 @@ def add_draw_commands(app: typer.Typer) -> None:
 def commit(
     beacon: Annotated[
         str,
-        typer.Option("--beacon", help="The public value that is still to come: its source, round and date."),
+        typer.Option(
+            "--beacon",
+            help="The public value that is still to come: `drand` (a round in ten minutes), `drand quicknet round N`, or where another "
+            "will stand, which is typed later.",
+        ),
     ],
     wished: RunOptions,
     again: Annotated[str, typer.Option("--again", help="Why a run is committed to again; published.")] = "",
@@ -39,8 +43,10 @@ def commit(
 
     Nothing can be sat yet. Candidates may add shares (`exam share`); `exam draw` draws it, once, when the value is known.
 
-    Example: proctor exam commit --month 2026-12 --beacon "drand quicknet, round 24000000"
+    Example: proctor exam commit --month 2026-12 --beacon drand
     """
+    from tasks.exam.public.draws import commit_run, describe_due
+
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         found = commit_run(
@@ -54,15 +60,30 @@ def commit(
     if found is None:
         print_result({}, as_json=as_json, lines=["Nobody is due this month; name candidates."])
         return
-    plan, number = found
+    plan, due = found.plan, describe_due(found.beacon)
+    when = (
+        f", which is given out at {due}"
+        if due
+        else ", which is typed: nobody can check it but by looking it up"
+    )
+    lines = [
+        f"Run {plan.run_id} is committed to: entry {found.entry} of the public log. Its {len(plan.sessions)} sessions can be sat "
+        f"once it is drawn with the value of {found.beacon['source']!r}{when}."
+    ]
+    lines += [
+        f"{told.witness}: {told.outcome}{f', {told.reason}' if told.reason else ''}." for told in found.told
+    ]
     print_result(
-        {"run_id": plan.run_id, "entry": number, "session_count": len(plan.sessions), "beacon": beacon},
+        {
+            "run_id": plan.run_id,
+            "entry": found.entry,
+            "session_count": len(plan.sessions),
+            "beacon": found.beacon,
+            "witnesses": [asdict(told) for told in found.told],
+        },
         as_json=as_json,
-        lines=[
-            f"Run {plan.run_id} is committed to: entry {number} of the public log. Its {len(plan.sessions)} sessions can be sat "
-            f"once it is drawn with the value of {beacon!r}."
-        ],
-        then=f"proctor exam draw {plan.run_id} --beacon-value TEXT",
+        lines=lines,
+        then=f"proctor exam draw {plan.run_id}{'' if due else ' --beacon-value TEXT'}",
     )
 
 
@@ -78,6 +99,8 @@ def share(
 
     Example: proctor exam share 2026-12 my-model 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
     """
+    from tasks.exam.public.draws import add_share
+
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger:
         number = add_share(ledger, settings, run_id, candidate, value)
@@ -91,18 +114,24 @@ def share(
 def draw(
     run_id: Annotated[str, typer.Argument(help="The run, committed to and not drawn.")],
     beacon_value: Annotated[
-        str, typer.Option("--beacon-value", help="The value that was named when the run was committed to.")
-    ],
+        str | None,
+        typer.Option(
+            "--beacon-value",
+            help="The value that was named when the run was committed to: of drand the round's JSON or signature. Default: ask drand.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Draw a run that is committed to, once, with the value of its beacon.
 
-    Its sessions can be sat from then on.
+    Its sessions can be sat from then on. A value of drand is checked by its signature; any other is called typed.
 
     Refused, with exit code 3, where the bank, who has met what, or the plan is no longer what was committed to.
 
-    Example: proctor exam draw 2026-12 --beacon-value 7e1f7c0f5b1e4d5a
+    Example: proctor exam draw 2026-12
     """
+    from tasks.exam.public.draws import draw_run
+
     settings = load_settings()
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
         plan = draw_run(ledger, lake, settings, run_id, beacon_value)

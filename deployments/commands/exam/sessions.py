@@ -13,10 +13,9 @@ from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.checks import check_run
 from deployments.commands.exam.database import database
-from deployments.commands.exam.evaluate import preview
 from deployments.commands.exam.keys import keys_app
 from deployments.commands.exam.log import add_log_commands
-from deployments.commands.exam.plans import render_controls, render_plan, render_watch
+from deployments.commands.exam.plans import render_controls, render_grade, render_plan, render_watch
 from deployments.commands.exam.run_options import RunOptions
 from deployments.commands.exam.seal import seal
 from deployments.commands.exam.sealed_draws import add_draw_commands
@@ -85,13 +84,17 @@ def plan(
 
     Example: proctor exam plan --target-se 1.0
     """
+    # Other commands of this group do without what a plan is made with.
+    from deployments.commands.exam.evaluate import preview
+
     summary = preview(wished.read(), target_se=target_se)
+    grade = [] if summary is None else [_foresee_grade(summary["run_id"])]
     watch = _estimate_watch(read_month(wished.month))
     controls = [] if summary is None else _estimate_controls(summary)
     print_result(
-        {} if summary is None else {**summary, "anchors": watch, "controls": controls},
+        {} if summary is None else {**summary, "anchors": watch, "controls": controls, "grade": grade[0]},
         as_json=as_json,
-        lines=[*render_plan(summary), *render_watch(watch), *render_controls(controls)],
+        lines=[*render_plan(summary), *render_watch(watch), *render_controls(controls), *render_grade(grade)],
         then=_name_next(summary, wished),
     )
     if summary is not None and not summary["candidates"]:
@@ -136,6 +139,17 @@ def _estimate_watch(month: str) -> list[dict[str, Any]]:
     settings = load_settings()
     with open_lake(settings, read_only=True) as lake:
         return estimate_watch(lake, settings, read_registry(settings.registry_path), month)
+
+
+def _foresee_grade(run_id: str) -> dict[str, str]:
+    """How the edition of a run will be attested, and what the next grade takes."""
+    from tasks.editions import foresee_grade
+    from warehouse.ledger.engine.opening import open_ledger
+
+    settings = load_settings()
+    with open_ledger(settings.ledger_address) as ledger:
+        grade, missing = foresee_grade(ledger, settings, run_id)
+    return {"grade": grade, "next_takes": missing}
 
 
 def _estimate_controls(summary: dict[str, Any]) -> list[dict[str, Any]]:

@@ -18,7 +18,6 @@ import typer
 from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_note, print_result, render_duration
 from deployments.commands.checks import check_registry, check_run
-from deployments.commands.exam.evaluate import render_exam
 from deployments.commands.options import FlowOptions
 from deployments.flow_runs import run_flow
 from schemas.errors import UsageError
@@ -137,6 +136,8 @@ def sit(
 def _sit_in_house(run_id: str, how: FlowOptions) -> None:
     check_registry()
     check_run(run_id)
+    from deployments.commands.exam.evaluate import render_exam
+
     result = run_flow("evaluate", without_server=how.no_server, run_id=run_id)
     then = f"proctor {'exam sit' if result['open_sessions'] else 'judge --run'} {run_id}"
     print_result(result, as_json=how.as_json, lines=render_exam(result), then=then)

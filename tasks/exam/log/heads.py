@@ -14,14 +14,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from schemas.errors import StoreError
 from schemas.ledger.trust import LogKey, SignedHead
 from schemas.settings import Settings
-from tasks.exam.log.signing import LogSigner, describe_head, open_signer
+from tasks.exam.log.signing import LogSigner, describe_head, open_signer, stamp_key
 from tasks.exam.protocol.tokens import KeySet, open_keys
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.logs.digests import digest_text
-from warehouse.ledger.engine.logs.public_log import KEY, add_public_entry
+from warehouse.ledger.engine.logs.public_log import KEY, add_public_entry, is_key_ended
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.trust import access
 from warehouse.stores.shared_files import EXAM_KEYS, KEYS, SharedFile, read_shared_files
@@ -40,19 +41,36 @@ HOME_KEYS: Final = tuple(name for name in KEYS if name != EXAM_KEYS)
 
 
 class HeadKeeper:
-    """Signs heads for one process.
-
-    Attributes:
-        signer: the key of this home, which the log names from now on.
-    """
+    """Signs heads for one process, with the key that counts at that moment."""
 
     def __init__(self, ledger: Ledger, settings: Settings) -> None:
-        self.signer = open_signer(settings)
+        self._settings = settings
+        self._stamp = stamp_key(settings)
+        self._signer = open_signer(settings)
         self._ledger = ledger
         self._path = name_heads_file(settings)
         self._is_asked = False
         # The exam API keeps heads, too, and opens no key but its own.
-        _note_signer(ledger, settings, self.signer)
+        _note_signer(ledger, settings, self._signer)
+
+    @property
+    def signer(self) -> LogSigner:
+        """The key of this home, as it is now: another that took its place is read without a restart.
+
+        Raises StoreError while one is to take its place, and for one that no log names.
+        """
+        stamp = stamp_key(self._settings)
+        if stamp != self._stamp:
+            signer = open_signer(self._settings)
+            with self._ledger.read() as connection:
+                known = {key.key_id for key in access.list_log_keys(connection)}
+            if signer.key_id not in known:
+                raise StoreError(
+                    f"The log's key was exchanged for {signer.key_id}, which no log names. Put the former back, or start this server again: "
+                    "it is then added, and the audit names it."
+                )
+            self._signer, self._stamp = signer, stamp
+        return self._signer
 
     def keep_soon(self) -> None:
         """Sign the head as soon as what is being committed has been committed.
@@ -94,6 +112,11 @@ def _write_head(connection: Connection, signer: LogSigner, path: Path) -> bool:
     # The entry that says that a head was signed needs no head of its own.
     if head.number == 0 or (last is not None and head.number <= last.number + 1):
         return False
+    if is_key_ended(connection, signer.key_id):
+        raise StoreError(
+            f"Key {signer.key_id} signs no more: another took its place. Name that one (PROCTOR_LOG_SIGNER, PROCTOR_LOG_PUBLIC_KEY), or "
+            "delete the former key's file, and start this server again."
+        )
     signed_at = now_text()
     signature = signer.sign(describe_head(head.number, head.entry_hash, signer.key_id, signed_at))
     signed = SignedHead(

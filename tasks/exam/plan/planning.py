@@ -92,8 +92,7 @@ def plan_run(
         return plan
     if pending and chance is None:
         raise GateError(
-            f"Run {run_id} is committed to and not drawn yet: it waits for {pending!r}. Draw it with `proctor exam draw {run_id} "
-            "--beacon-value TEXT`."
+            f"Run {run_id} is committed to and not drawn yet: it waits for {pending!r}. Draw it with `proctor exam draw {run_id}`."
         )
     schedule = read_schedule(ledger, registry, settings, month, is_simulated=is_simulated)
     if names is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +45,8 @@ class Chance:
     Attributes:
         share: the operator's share, 32 bytes.
         added: the shares that candidates gave, in the order of the log.
-        source: the public value that was named beforehand; null without one.
-        value: that value, once it is known.
+        beacon: the public value that was named beforehand, as the commitment has it; null without one.
+        given: that value, as the draw has it, once it is known.
         commit: number of the entry by which the run was committed to before; null where it is committed to as it is drawn.
         committed_at: when that was: what had rested then has rested.
         replaces: number of the entry that this commitment takes the place of.
@@ -55,8 +55,8 @@ class Chance:
 
     share: bytes = field(repr=False)
     added: tuple[bytes, ...] = ()
-    source: str | None = None
-    value: str | None = None
+    beacon: Mapping[str, Any] | None = None
+    given: Mapping[str, Any] | None = None
     commit: int | None = None
     committed_at: datetime | None = None
     replaces: int | None = None
@@ -65,7 +65,7 @@ class Chance:
     @cached_property
     def seed(self) -> bytes:
         """The seed of orders, of new sets and of the sessions' names."""
-        return make_seed(self.share, self.added, self.value)
+        return make_seed(self.share, self.added, None if self.given is None else str(self.given["value"]))
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class ExamProtocol:
         self._two_persons = two_persons
         self._keys = keys
         self._heads = heads
-        self._signer = None if heads is None or rules.is_in_house else heads.signer
+        self._receipts = None if rules.is_in_house else heads
         self._tokens = VerifiedTokens(keys, found)
         self.longest_response = rules.longest_response
         self._moves = Moves(self._tokens, rules, found)
@@ -251,8 +251,8 @@ class ExamProtocol:
         if receipt.is_closed and self._heads is not None:
             self._heads.keep_soon()
         signature = None
-        if self._signer is not None:
-            signature = self._signer.sign(
+        if self._receipts is not None:
+            signature = self._receipts.signer.sign(
                 describe_receipt(
                     receipt.session_id, receipt.seq, receipt.answer_sha256, entry.number, entry.entry_hash
                 )

@@ -1,7 +1,7 @@
 """Check what an exam has published.
 
 Usage: python verifier.py PUBLIC [--receipts FILE ...] [--head FILE ...] [--key KEY] [--require GRADE] [--json],
-or python verifier.py PUBLIC --keep FILE to be a witness.
+or python verifier.py PUBLIC --keep FILE to be a witness (- for PUBLIC: of a head on standard input).
 
 One file, for Python 3.8 or newer, with its standard library alone: copy it anywhere. PUBLIC is a copy of an installation's
 folder `public/`; docs/verify.md of Proctor says what is in it and what each statement means. Nothing is read but PUBLIC and
@@ -17,6 +17,7 @@ import argparse
 import base64
 import contextlib
 import hashlib
+import importlib
 import json
 import math
 import os
@@ -25,7 +26,7 @@ import stat
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple, Tuple
 
 sha256 = hashlib.sha256
@@ -42,7 +43,28 @@ EDITION_FILES = ("edition.json", "sessions.jsonl")
 # How an edition is attested, the weakest first, and how many witnesses it takes.
 GRADES = ("self-attested", "witnessed", "witnessed + beacon")
 LEAST_WITNESSES = 2
+# By so much an entry may be dated before one that it follows: heads and entries of several hosts are not made at once.
+A_DAY = timedelta(days=1)
 STARS = frozenset("0123ux-")
+# The chains of drand whose rounds are checked: name, public key, moment of round 1 and seconds between rounds, by the chain's hash. A
+# chained one signs the signature before with the round.
+CHAINS = {
+    "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971": (
+        "quicknet",
+        "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d1064510d1fec758c921cc22b0e17e63aaf4bcb"
+        "5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a",
+        1692803367,
+        3,
+    ),
+    "8990e7a9aaed2ffed73dbd7092123d6f289930540d7651336225dc172e51b2ce": (
+        "default",
+        "868f005eb8e6e4ca0a47c8a77ceaa5309a47978a7c71bc5cce96366b5d7a569937c529eeda66c7293784a9402801af31",
+        1595431050,
+        30,
+    ),
+}
+SIGNED_IN_G1 = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
+SIGNED_IN_G2 = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_"
 VALUES = {"0": 0, "1": 1, "2": 2, "3": 3, "u": 0, "x": 0, "-": 0}
 
 
@@ -418,6 +440,11 @@ def is_hash(value: Any) -> bool:
     return isinstance(value, str) and _HASH.match(value) is not None
 
 
+def is_hex(value: Any) -> bool:
+    """Bytes in lower-case hexadecimal digits."""
+    return isinstance(value, str) and bool(re.fullmatch(r"([0-9a-f]{2}){1,1000}", value))
+
+
 def is_key_name(value: Any) -> bool:
     """16 hexadecimal digits in lower case."""
     return isinstance(value, str) and _KEY.match(value) is not None
@@ -571,6 +598,9 @@ ENTRY = {
     "previous": is_hash,
     "body": map_of(is_text, is_anything),
 }
+# Of a beacon that is drand's: what `commit` names of it, and what `draw` adds. Any other is typed.
+NAMED_ROUND = {"source": is_text, "chain": is_hash, "round": is_whole}
+GIVEN_ROUND = {"source": is_text, "value": is_hash, "signature": is_hex}
 ROTATION = {
     "key": is_key_name,
     "public_key": is_text,
@@ -701,6 +731,8 @@ class Run:
         self.met: dict[str, bytes] = {}
         self.sets: dict[str, KnownSet] = {}
         self.sessions: dict[str, Session] = {}
+        # When the round that the draw used was given out; None where its value is not proven by its source.
+        self.beacon_at: datetime | None = None
 
     @property
     def commit(self) -> Entry | None:
@@ -725,8 +757,8 @@ class Log:
         # The number of the entry by which another key took the place of this one.
         self.ended: dict[str, int] = {}
         self.has_former_runs = False
-        # For each file of heads that was given: the numbers of those that the log agrees with.
-        self.witnessed: dict[str, list[int]] = {}
+        # For each file of heads that was given: the numbers of those that the log agrees with, and when the witness got each.
+        self.witnessed: dict[str, list[tuple[int, datetime | None]]] = {}
 
     def find_run(self, name: str) -> Run:
         """What the log says of a run."""
@@ -909,7 +941,7 @@ def check_given_heads(log: Log, findings: Findings, path: str) -> None:
         elif log.hashes[number - 1] != value["hash"]:
             findings.fault("log_truncated", f"entry {number}, or one before it, was rewritten", where)
         else:
-            agreed.append(number)
+            agreed.append((number, parse_moment(value.get("kept_at"))))
 
 
 def grade_edition(log: Log, entry: Entry) -> str:
@@ -917,22 +949,60 @@ def grade_edition(log: Log, entry: Entry) -> str:
 
     The higher its grade, the less its operator could do alone.
 
-    `witnessed`: two witnesses hold heads that cover it. `witnessed + beacon`: besides, its run was drawn with a public value, and two
-    witnesses hold heads from between commit and draw, so that no draw was tried before the commit was out of the operator's hands.
+    `witnessed`: two witnesses hold heads that cover it. `witnessed + beacon`: besides, its run was drawn with a value that is proven to
+    be the beacon's, and two witnesses wrote down that they had the commit before that value was given out. A line without the witness's
+    own moment (`kept_at`) does not say when it came.
     """
     run = log.find_run(entry.body["run"])
-    if (
-        sum(any(number >= entry.number for number in kept) for kept in log.witnessed.values())
-        < LEAST_WITNESSES
-    ):
+    if count_witnesses(log, lambda number, kept_at: number >= entry.number) < LEAST_WITNESSES:
         return GRADES[0]
-    commit, draw = run.commit, run.draw
-    if commit is None or draw is None or draw.body["beacon"] is None or draw.body["commit"] != commit.number:
+    commit, draw, given_out = run.commit, run.draw, run.beacon_at
+    if commit is None or draw is None or given_out is None:
         return GRADES[1]
-    early = sum(
-        any(commit.number <= number < draw.number for number in kept) for kept in log.witnessed.values()
+    # Whoever saw the value of a commit that was then replaced could choose between two draws.
+    rounds = [one.body["beacon"] for one in run.commits]
+    if any(one is None or one.get("chain") not in CHAINS for one in rounds):
+        return GRADES[1]
+    given_out = min(find_round_time(one["chain"], one["round"]) for one in rounds)
+    early = count_witnesses(
+        log,
+        lambda number, kept_at: (
+            commit.number <= number < draw.number and kept_at is not None and kept_at < given_out
+        ),
     )
     return GRADES[2] if early >= LEAST_WITNESSES else GRADES[1]
+
+
+def note_dates(log: Log, findings: Findings) -> None:
+    """Entries that say that they are older than a log that a witness had without them."""
+    known = sorted(
+        (number, kept_at)
+        for kept in log.witnessed.values()
+        for number, kept_at in kept
+        if kept_at is not None
+    )
+    last: tuple[datetime, int] | None = None
+    seen: datetime | None = None
+    place = 0
+    for entry in log.entries:
+        while place < len(known) and known[place][0] < entry.number:
+            seen = known[place][1] if seen is None else max(seen, known[place][1])
+            place += 1
+        if last is not None and entry.at < last[0] - A_DAY:
+            findings.note(
+                f"Entry {entry.number} is dated {entry.at}, and follows entry {last[1]} of {last[0]}."
+            )
+        elif seen is not None and entry.at < seen - A_DAY:
+            findings.note(
+                f"Entry {entry.number} is dated {entry.at}, and on {seen} a witness had a log that ended before it."
+            )
+        if last is None or entry.at > last[0]:
+            last = (entry.at, entry.number)
+
+
+def count_witnesses(log: Log, holds: Callable[[int, datetime | None], bool]) -> int:
+    """How many witnesses have a head of this kind."""
+    return sum(any(holds(*head) for head in kept) for kept in log.witnessed.values())
 
 
 def keep_head(root: str, path: str, key: str = "") -> tuple[Findings, int | None]:
@@ -948,7 +1018,7 @@ def keep_head(root: str, path: str, key: str = "") -> tuple[Findings, int | None
         findings.guard("head_wrong", "heads.jsonl", check_heads, log, folder, findings, key)
     if os.path.exists(path):
         check_given_heads(log, findings, path)
-    last = max(log.witnessed.get(os.path.realpath(path), ()), default=0)
+    last = max((number for number, _ in log.witnessed.get(os.path.realpath(path), ())), default=0)
     if findings.faults:
         return findings, None
     heads = [
@@ -957,12 +1027,46 @@ def keep_head(root: str, path: str, key: str = "") -> tuple[Findings, int | None
     newest = max(heads, key=lambda head: head["number"], default=None)
     if newest is None or newest["number"] <= last:
         return findings, None
-    line = dict(newest, kept_at=datetime.now(UTC).isoformat())
+    add_head(path, newest)
+    return findings, int(newest["number"])
+
+
+def keep_given_head(raw: bytes, path: str, key: str) -> tuple[Findings, int | None]:
+    """Keep a head that the exam hands over.
+
+    It is to be signed with the key, and later than what was kept. For a witness that is told each head as it is made, and has no copy of the log: whoever has one holds the file against it.
+    """
+    findings = Findings()
+    head = findings.guard("head_wrong", "standard input", lambda: require(parse_json(raw), HEAD))
+    public = parse_base64(key)
+    if head is None or public is None:
+        return findings, None
+    log = Log()
+    log.keys[sha256(public).hexdigest()[:16]] = (public, 1)
+    if not is_head_signed(log, head):
+        findings.fault("head_wrong", "it is not signed with the key that you gave", "standard input")
+        return findings, None
+    kept = (
+        [] if not os.path.exists(path) else [one for one in iter_values(path) if not name_misfit(one, HEAD)]
+    )
+    for one in kept:
+        if one["number"] == head["number"] and one["hash"] != head["hash"]:
+            findings.fault("log_truncated", "entry {} was rewritten".format(head["number"]), path)
+        elif one["number"] > head["number"]:
+            findings.fault("log_truncated", "entry {} was kept before".format(one["number"]), path)
+    if findings.faults or any(one["number"] == head["number"] for one in kept):
+        return findings, None
+    add_head(path, head)
+    return findings, int(head["number"])
+
+
+def add_head(path: str, head: dict[str, Any]) -> None:
+    """Add a head to a witness's file, with the moment at which it came."""
+    line = dict(head, kept_at=datetime.now(timezone.utc).isoformat())
     with open(path, "ab") as file:
         file.write(json.dumps(line).encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
-    return findings, int(newest["number"])
 
 
 def iter_values(path: str) -> Iterator[Any]:
@@ -1044,6 +1148,13 @@ def take_commit(log: Log, run: Run, entry: Entry, findings: Findings) -> None:
         )
     elif former is not None and not (entry.body["reason"] or "").strip():
         findings.fault("drawn_twice", f"run {run.name} is committed to again without a reason", where)
+    named = former.body["beacon"] if former is not None else None
+    if former is not None and named is not None and named.get("chain") in CHAINS:
+        given_out = find_round_time(named["chain"], named["round"])
+        if entry.at >= given_out:
+            findings.note(
+                f"Run {run.name}: commit {former.number} was replaced after its round was given out."
+            )
     if former is not None and former.body["is_simulated"] != entry.body["is_simulated"]:
         findings.fault(
             "plan_wrong", f"run {run.name} is a simulation in one commit and none in the other", where
@@ -1078,7 +1189,85 @@ def take_draw(log: Log, run: Run, entry: Entry, findings: Findings) -> None:
         entry.body["beacon"] and entry.body["beacon"]["source"] != run.commit.body["beacon"]["source"]
     ):
         findings.fault("seed_wrong", f"the beacon of run {run.name} is not the one that was named", where)
+    elif run.commit.body["beacon"] is not None:
+        findings.guard("beacon_wrong", where, check_beacon, run, entry, findings)
     run.draw = entry
+
+
+def find_round_time(chain: str, number: int) -> datetime:
+    """When a round of a chain is given out."""
+    _, _, first, seconds = CHAINS[chain]
+    return datetime(1970, 1, 1) + timedelta(seconds=first + (number - 1) * seconds)
+
+
+def is_round_signed(chain: str, number: int, signature: bytes, previous: bytes) -> bool | None:
+    """Whether a chain signed a round with this; None where no library is there to tell.
+
+    It is BLS over BLS12-381 (RFC 9380), and the one thing here that needs a package: `pip install py-arkworks-bls12381`.
+    """
+    try:
+        curve = importlib.import_module("py_arkworks_bls12381")
+    except ImportError:
+        return None
+    key = bytes.fromhex(CHAINS[chain][1])
+    message = sha256(previous + number.to_bytes(8, "big")).digest()
+    try:
+        if len(key) == 48:
+            signed = curve.G2Point.hash_to_curve(message, SIGNED_IN_G2)
+            left, right = (
+                [curve.G1Point.from_compressed_bytes(key), -curve.G1Point()],
+                [
+                    signed,
+                    curve.G2Point.from_compressed_bytes(signature),
+                ],
+            )
+        else:
+            signed = curve.G1Point.hash_to_curve(message, SIGNED_IN_G1)
+            left, right = (
+                [signed, -curve.G1Point.from_compressed_bytes(signature)],
+                [
+                    curve.G2Point.from_compressed_bytes(key),
+                    curve.G2Point(),
+                ],
+            )
+        return bool(curve.GT.pairing_check(left, right))
+    except (ValueError, TypeError):
+        return False
+
+
+def check_beacon(run: Run, draw: Entry, findings: Findings) -> None:
+    """The value of a draw's beacon.
+
+    Of drand it is signed, and given out after the commit; any other is typed.
+    """
+    assert run.commit is not None
+    named, given = run.commit.body["beacon"], draw.body["beacon"]
+    if "chain" not in named:
+        findings.note(f"Run {run.name}: the beacon's value was typed; look it up: {named['source']}.")
+        return
+    require(named, NAMED_ROUND)
+    require(given, GIVEN_ROUND)
+    if not maybe(is_hex)(given.get("previous")):
+        raise Malformed("`previous` is no such value")
+    chain, number, signature = named["chain"], int(named["round"]), bytes.fromhex(given["signature"])
+    if chain not in CHAINS or not 1 <= number < 1 << 40:
+        raise Malformed(f"run {run.name} names a round of drand that is not known here")
+    if given["value"] != sha256(signature).hexdigest():
+        raise Malformed(f"the value of run {run.name} is not the hash of its signature")
+    given_out = find_round_time(chain, number)
+    if given_out <= run.commit.at:
+        raise Malformed(f"round {number} of run {run.name} was given out before the commit")
+    previous = bytes.fromhex(given.get("previous") or "")
+    is_signed_by_chain = is_round_signed(chain, number, signature, previous)
+    if is_signed_by_chain is None:
+        findings.note(
+            f"Run {run.name}: the signature of drand's round was not checked; `pip install py-arkworks-bls12381` lets this program do it."
+        )
+        return
+    if not is_signed_by_chain:
+        raise Malformed(f"drand's chain did not sign the value of run {run.name} in round {number}")
+    run.beacon_at = given_out
+    findings.count("beacons")
 
 
 def is_former(log: Log, run: Run, entry: Entry, findings: Findings, statement: str, what: str) -> bool:
@@ -2533,6 +2722,7 @@ def verify(
     given = [receipt for path in receipts for receipt in read_receipts(path, findings)]
     kept: dict[str, list[list[str | None]]] = {receipt["session_id"]: [] for _, receipt in given}
     findings.guard("log_broken", "log.jsonl", sort_entries, log, findings)
+    note_dates(log, findings)
     report("the banks")
     banks = Banks(folder, findings)
     findings.guard("bank_wrong", "banks", check_banks, log, banks, folder, findings)
@@ -2622,10 +2812,28 @@ def note_strangers(log: Log, folder: Folder, findings: Findings) -> None:
                     findings.note(f"{path} is named by no entry of the log.")
 
 
+def note_stated(root: str, findings: Findings) -> None:
+    """Where the operator states a higher grade than the given heads show, a note says so."""
+    folder = Folder(root)
+    if not folder.has("grades.json"):
+        return
+    stated = findings.guard("file_changed", "grades.json", lambda: parse_json(folder.read("grades.json")))
+    for edition, grade in findings.grades.items():
+        said = stated.get(edition, {}).get("grade") if isinstance(stated, dict) else None
+        if said in GRADES and GRADES.index(said) > GRADES.index(grade):
+            findings.note(
+                f"Edition {edition} is said to be {said}: ask its witnesses for their heads, and give them with --head."
+            )
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check what is given on the command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="verifier.py", description="Check what an exam has published.")
-    parser.add_argument("public", metavar="PUBLIC", help="a copy of the folder public/")
+    parser.add_argument(
+        "public",
+        metavar="PUBLIC",
+        help="a copy of the folder public/; -, with --keep: a head on standard input",
+    )
     parser.add_argument(
         "--receipts", metavar="FILE", nargs="+", action="append", default=[], help="receipts of answers"
     )
@@ -2656,7 +2864,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A name that is no text for the terminal is shown by its code points.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    if not os.path.isdir(chosen.public):
+    is_given = chosen.public == "-" and bool(chosen.keep)
+    if not is_given and not os.path.isdir(chosen.public):
         parser.error(f"{chosen.public} is no folder")
     raw = parse_base64(chosen.key)
     if chosen.key and not is_key_name(chosen.key) and (raw is None or len(raw) != 32):
@@ -2678,6 +2887,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         findings = verify(chosen.public, receipts, heads, chosen.key, report)
     except OSError as error:
         parser.error(f"{error.filename} cannot be read ({type(error).__name__})")
+    note_stated(chosen.public, findings)
     for edition, grade in findings.grades.items():
         if edition not in findings.replaced and GRADES.index(grade) < GRADES.index(chosen.require):
             findings.fault(
@@ -2714,8 +2924,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def be_witness(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> int:
     """Keep a head as a witness; returns the exit status."""
+    if chosen.public == "-" and len(parse_base64(chosen.key) or b"") != 32:
+        parser.error("a head on standard input takes the exam's public key in base64: --key KEY")
     try:
-        findings, number = keep_head(chosen.public, chosen.keep, chosen.key)
+        if chosen.public == "-":
+            findings, number = keep_given_head(sys.stdin.buffer.read(1 << 16), chosen.keep, chosen.key)
+        else:
+            findings, number = keep_head(chosen.public, chosen.keep, chosen.key)
     except OSError as error:
         parser.error(f"{error.filename} cannot be read or written ({type(error).__name__})")
     if chosen.json:

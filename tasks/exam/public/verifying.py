@@ -78,9 +78,9 @@ def keep_as_witness(folder: Path, file: Path, *, key: str = "", as_json: bool = 
 
 
 def _run(folder: Path, *options: str) -> bool:
-    # `-I -S`: neither the environment, nor the folder of the file, nor any installed package.
+    # `-I`: neither the environment nor the folder of the file. Of what is installed it takes the library of drand's signatures alone.
     done = subprocess.run(
-        [sys.executable, "-I", "-S", str(find_verifier()), *options, "--", str(folder)], check=False
+        [sys.executable, "-I", str(find_verifier()), *options, "--", str(folder)], check=False
     )
     if done.returncode == _WRONGLY_CALLED:
         raise UsageError("The verifier could not be run on this; its own message stands above.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -77,12 +78,17 @@ def read_commitments(public_dir: Path | None) -> pl.DataFrame:
             runs[body["run"]] |= {
                 "seed_commitment": body["seed_commitment"],
                 "set_count": len(body["sets"]),
-                "beacon": None if beacon is None else beacon["source"],
+                "beacon": None if beacon is None else _name_beacon(beacon),
             }
         elif kind == "disclose" and body["run"] in runs:
             runs[body["run"]]["is_disclosed"] = True
     rows = [row | {"share_count": shares[row["entry"]]} for row in runs.values()]
     return pl.DataFrame(rows, schema=_COMMITTED)
+
+
+def _name_beacon(beacon: Mapping[str, Any]) -> str:
+    """The source of a draw's beacon, and that its value was typed where no signature proves it."""
+    return str(beacon["source"]) if "signature" in beacon else f"{beacon['source']} (typed)"
 
 
 def _read_entries(public_dir: Path | None) -> list[dict[str, Any]]:

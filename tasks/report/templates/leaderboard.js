@@ -89,6 +89,7 @@
       ["judge", edition.judges.join(", ")], ["bank_version", edition.banks.join(", ")]].forEach(function (one) {
       parts.push(" · ", b.spoken(one[0]), " ", one[1]);
     });
+    parts.push(" · ", b.spoken("grade"), " ", b.both(edition.grade));
     var about = make("div", {}, [make("p", { "class": "edition" }, parts)]);
     if (edition.checks[1]) { about.appendChild(make("p", { "class": "hint checks" }, b.both(edition.checks))); }
     if (edition.unequated[1]) { about.appendChild(make("p", { "class": "hint unequated" }, b.both(edition.unequated))); }

@@ -40,6 +40,7 @@ from tasks.exam.public.verifier import verify
 from tests.second_verifier.verify import verify as verify_again
 from tests.tasks.exam.public.test_log_file import add
 from tests.tasks.exam.world import World
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.logs.public_log import list_public_entries
 from warehouse.stores.secrets import create_secret_file
 
@@ -247,6 +248,45 @@ def test_a_key_that_takes_the_place_of_another_is_announced_by_both(world: World
     assert list(check_public_log(world.ledger, world.settings).findings) == []
     first, again = find_faults(world.settings)
     assert not {"head_wrong", "log_broken"} & {*first, *again}
+
+
+def note_something(world: World) -> None:
+    with world.ledger.write() as connection:
+        for _ in range(2):
+            add_entry(connection, Entry("look", target="something"))
+
+
+def test_a_process_that_runs_takes_a_new_key_of_its_home_and_never_signs_with_one_that_has_ended(
+    world: World, tmp_path: Path
+) -> None:
+    keeper = HeadKeeper(world.ledger, world.settings)
+    first = keeper.signer
+    note_something(world)
+    assert keeper.keep()
+    _, second = rotate_log_key(world.ledger, world.settings)
+    note_something(world)
+    assert keeper.keep()
+    assert keeper.signer.key_id == second.key_id != first.key_id
+    # Another file that nobody announced is refused, and the former is not used in its place.
+    kept = name_key_file(world.settings).read_bytes()
+    name_key_file(world.settings).unlink()
+    create_key_file(name_key_file(world.settings))
+    with pytest.raises(StoreError, match="which no log names"):
+        keeper.keep()
+    name_key_file(world.settings).unlink()
+    create_secret_file(name_key_file(world.settings), kept.decode())
+    note_something(world)
+    assert keeper.keep()
+    # A key that somebody else holds takes its place: the file stays where it is, and signs no more.
+    private = Ed25519PrivateKey.generate()
+    program = tmp_path / "sign.py"
+    program.write_text(SIGN)
+    command = f"command:{shlex.join([sys.executable, str(program), private.private_bytes_raw().hex()])}"
+    rotate_log_key(world.ledger, world.settings, command, name_public(private))
+    note_something(world)
+    with pytest.raises(StoreError, match="signs no more: another took its place"):
+        keeper.keep()
+    assert check_log(world.ledger, held(world.settings, command, name_public(private))).findings == ()
 
 
 def test_a_former_key_signs_nothing_that_counts(world: World) -> None:

@@ -20,7 +20,7 @@ from tasks.texts import read_bilingual
 REPORT = Path(tasks.report.__file__).parent
 PAGES = sorted(path.stem for path in (REPORT / "pages").glob("*.yaml") if path.stem != "common")
 # A label's name may be put together: of a gate, a purpose, a role, and so on, with the value that a row has.
-PREFIXES = ("curve_", "gate_", "kind_", "provisional_", "purpose_", "role_", "unequated_", "unit_")
+PREFIXES = ("curve_", "gate_", "grade_", "kind_", "provisional_", "purpose_", "role_", "unequated_", "unit_")
 LABEL_IN_CODE = re.compile(r"""(?:\bt|\bplain|\blabel|\bspoken|LABELS|labels)[(\[]"([A-Za-z0-9_ ]+)\"""")
 
 

@@ -275,7 +275,7 @@ def test_commitments_come_from_the_public_log_by_the_last_commit_of_a_run(tmp_pa
         {
             "run": "2026-12", "month": "2026-12", "committed_at": "2026-12-01 08:30 UTC", "entry": 2, "bank_version": 3, "bank_root": "root",
             "plan_commitment": "plan", "share_commitment": "share2", "seed_commitment": "seed", "set_count": 1, "share_count": 1,
-            "beacon": "drand round 5", "is_disclosed": False, "is_simulated": False,
+            "beacon": "drand round 5 (typed)", "is_disclosed": False, "is_simulated": False,
         }
     ]  # fmt: skip
     assert read_commitments(tmp_path / "nothing").is_empty()

@@ -273,6 +273,10 @@ WITH held AS (
     FROM edition_scores
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'edition_grades' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM edition_grades
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'edition_pairs' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM edition_pairs
     GROUP BY landing_unit

@@ -109,6 +109,7 @@ SELECT
     e.revision,
     e.is_repetition,
     e.published_at,
+    coalesce(g.grade, 'self-attested') AS grade,
     e.overridden_gates,
     e.override_reason,
     e.bank_version,
@@ -124,6 +125,7 @@ SELECT
     e.is_shown_by_default
 FROM scores AS s
 JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
+LEFT JOIN edition_grades AS g ON g.edition_id = s.edition_id
 LEFT JOIN withheld AS w ON w.edition_id = s.edition_id AND w.month = s.month
 LEFT JOIN descriptions AS m ON m.model = s.model AND m.is_simulated = s.is_simulated
 WINDOW styles AS (PARTITION BY s.edition_id, s.month, s.model, s.is_simulated)

@@ -9,10 +9,12 @@ WITH sat AS (
     GROUP BY edition_id, model
 )
 
-SELECT s.run_id, s.edition_id, s.model, s.discipline, s.score, s.rank, s.rank_low, s.rank_high, sat.sat_in_run_id, k.marks
+SELECT s.run_id, s.edition_id, s.model, s.discipline, s.score, s.rank, s.rank_low, s.rank_high, sat.sat_in_run_id, k.marks,
+    coalesce(g.grade, 'self-attested') AS grade
 FROM edition_scores AS s
 JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
 LEFT JOIN edition_marks AS k ON k.named_by = s.edition_id
+LEFT JOIN edition_grades AS g ON g.edition_id = s.edition_id
 LEFT JOIN sat ON sat.edition_id = s.edition_id AND sat.model = s.model
 WHERE s.month = $month AND s.prompt_style = 'zero_shot'
 ORDER BY e.is_repetition, s.run_id, s.discipline, s.rank NULLS LAST, s.model

@@ -25,6 +25,9 @@ from .keys import has_signer as has_signer
 # The key of this home: where `log_signer` names who holds it, else its file, made when there is none.
 from .keys import open_signer as open_signer
 
+# What changes when another key takes the place of the one that signs.
+from .keys import stamp_key as stamp_key
+
 # The key that signs, and the one that is to take its place; nobody signs until it has.
 from .keys import prepare_rotation as prepare_rotation
 
@@ -51,4 +54,5 @@ __all__ = [
     "prepare_rotation",
     "read_public_key",
     "read_receipts",
+    "stamp_key",
 ]

@@ -104,6 +104,22 @@ def name_holder(settings: Settings, named: str, public_key: str | None) -> LogSi
     return LogSigner(name_key(public), kept, _name_place(settings), open_holder(named, public), True)
 
 
+def stamp_key(settings: Settings) -> tuple[object, ...]:
+    """What changes when another key takes the place of the one that signs.
+
+    It costs two looks at the disk.
+    """
+    found: list[object] = []
+    for path in (name_key_file(settings), name_next_key_file(settings)):
+        try:
+            status = path.stat()
+        except OSError:
+            found.append(None)
+        else:
+            found.append((status.st_ino, status.st_mtime_ns, status.st_size))
+    return tuple(found)
+
+
 def create_key_file(path: Path) -> None:
     """Make a key, unless the file is there."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

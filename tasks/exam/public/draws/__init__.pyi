@@ -1,8 +1,14 @@
 # Add what a candidate gives to the seed of a run that is committed to and not drawn; the number of the entry.
 from .committing import add_share as add_share
 
-# Commit to a run that is drawn once the value of `source` is known; the plan and the number of the entry.
+# When the value of a named beacon is there; an empty text for one that is typed.
+from .beacons import describe_due as describe_due
+
+# Commit to a run that is drawn once the value of `source` is known, and tell the witnesses.
 from .committing import commit_run as commit_run
+
+# When the value of a named beacon is given out; null for one that is typed.
+from .beacons import find_moment as find_moment
 
 # Draw a run that is committed to with the value of its beacon, and publish it; its plan.
 from .committing import draw_run as draw_run
@@ -23,8 +29,10 @@ __all__ = [
     "add_share",
     "commit_run",
     "compute_set_root",
+    "describe_due",
     "disclose_closed_runs",
     "draw_run",
+    "find_moment",
     "find_refused_runs",
     "write_draw",
 ]

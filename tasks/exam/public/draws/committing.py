@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import asdict, replace
-from datetime import datetime
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from schemas.errors import GateError, UsageError
@@ -22,15 +22,32 @@ from tasks.exam.log.signing import open_signer
 from tasks.exam.month import preview_month, publish_month
 from tasks.exam.plan import Chance, RunPlan, RunWishes, check_served, compute_plan
 from tasks.exam.public.bank import seal_bank
+from tasks.exam.public.draws.beacons import check_line, fetch_round, name_beacon, read_given
 from tasks.exam.public.draws.sealing import describe_commitment, list_added, write_commitment
-from tasks.exam.public.log import keep_public_log
+from tasks.exam.public.log import WitnessedHead, keep_public_log, tell_witnesses
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.public_log import PublicStep, add_public_entry, read_public_entries
 from warehouse.ledger.exam import draws, plans, sittings
 
-_LONGEST: Final = 200
 _KINDS: Final = ("commit", "share", "draw")
+
+
+@dataclass(frozen=True)
+class Commitment:
+    """A run that is committed to and waits for its beacon.
+
+    Attributes:
+        plan: its plan.
+        entry: the number of its entry in the public log.
+        beacon: what the entry says of the beacon.
+        told: what became of the log's head with the witnesses of the settings.
+    """
+
+    plan: RunPlan
+    entry: int
+    beacon: dict[str, Any]
+    told: tuple[WitnessedHead, ...]
 
 
 def commit_run(
@@ -41,19 +58,17 @@ def commit_run(
     *,
     source: str,
     again: str | None = None,
-) -> tuple[RunPlan, int] | None:
-    """Commit to a run that is drawn once the value of `source` is known.
-
-    Returns the plan and the number of the entry.
+) -> Commitment | None:
+    """Commit to a run that is drawn once the value of `source` is known, and tell the witnesses.
 
     None when nobody is due. Who sits is fixed by it: names that are not given are those that are due now. Raises GateError for a
     run that is drawn, or that is committed to already where `again` does not say why it is to be done anew.
     """
-    source, reason = _check_text("The beacon's source", source), again
+    beacon, reason = name_beacon(source, datetime.now(UTC)), again
     if reason is not None:
-        reason = _check_text("A reason", reason)
+        reason = check_line("A reason", reason)
     plan = preview_month(
-        ledger, lake, settings, wishes, chance=Chance(secrets.token_bytes(32), source=source)
+        ledger, lake, settings, wishes, chance=Chance(secrets.token_bytes(32), beacon=beacon)
     )
     if plan is None:
         return None
@@ -73,7 +88,7 @@ def commit_run(
         if before is not None and reason is None:
             raise GateError(
                 f"Run {plan.run_id} is committed to (entry {before.number} of the public log). Draw it with `proctor exam draw "
-                f"{plan.run_id} --beacon-value TEXT`; to commit again, say why: --again REASON. The log shows both."
+                f"{plan.run_id}`; to commit again, say why: --again REASON. The log shows both."
             )
         if before is not None:
             request = request.with_chance(replace(request.chance, replaces=before.number, reason=reason))
@@ -94,7 +109,8 @@ def commit_run(
             },
         )
     keep_public_log(ledger, settings)
-    return current, int(entry.number)
+    # Whoever keeps heads has the commitment before the value is there.
+    return Commitment(current, int(entry.number), beacon, tell_witnesses(ledger, settings))
 
 
 def add_share(ledger: Ledger, settings: Settings, run_id: str, candidate: str, share: str) -> int:
@@ -142,13 +158,14 @@ def add_share(ledger: Ledger, settings: Settings, run_id: str, candidate: str, s
     return entry.number
 
 
-def draw_run(ledger: Ledger, lake: Lake, settings: Settings, run_id: str, value: str) -> RunPlan:
+def draw_run(
+    ledger: Ledger, lake: Lake, settings: Settings, run_id: str, value: str | None = None
+) -> RunPlan:
     """Draw a run that is committed to with the value of its beacon, and publish it; its plan.
 
-    Raises GateError for a run that waits for no draw, and where the bank, who has met what, or the plan is no longer what was
+    Without a value drand is asked for it. Raises UsageError for a value that drand did not give out, GateError for a run that waits for no draw, and where the bank, who has met what, or the plan is no longer what was
     committed to.
     """
-    value = _check_text("The beacon's value", value)
     with ledger.read() as connection:
         entries = read_public_entries(connection, run_id, _KINDS)
         commit = _require_pending(run_id, entries)
@@ -159,11 +176,14 @@ def draw_run(ledger: Ledger, lake: Lake, settings: Settings, run_id: str, value:
             "proctor exam commit … --again REASON."
         )
     parameters: dict[str, Any] = dict(seal.parameters)
+    named = commit.body["beacon"]
+    if value is None:
+        value = fetch_round(settings.drand_url, named, datetime.now(UTC))
     chance = Chance(
         bytes.fromhex(seal.share),
         added=list_added(entries, commit.number),
-        source=commit.body["beacon"]["source"],
-        value=value,
+        beacon=named,
+        given=read_given(named, value),
         commit=commit.number,
         committed_at=datetime.fromisoformat(parameters.pop("committed_at")),
     )
@@ -190,10 +210,3 @@ def _require_pending(run_id: str, entries: Sequence[PublicStep]) -> PublicStep:
     if any(entry.kind == "draw" for entry in entries):
         raise GateError(f"Run {run_id} is drawn; a run is drawn once.")
     return commit
-
-
-def _check_text(what: str, text: str) -> str:
-    text = text.strip()
-    if not text or len(text) > _LONGEST or not text.isprintable():
-        raise UsageError(f"{what} is one line of 1 to {_LONGEST} characters.")
-    return text

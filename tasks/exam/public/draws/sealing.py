@@ -107,7 +107,7 @@ def write_commitment(
         "session_count": len(plan.sessions),
         "candidate_count": len(plan.candidates),
         "code_version": read_code_version(),
-        "beacon": None if chance.source is None else {"source": chance.source},
+        "beacon": None if chance.beacon is None else dict(chance.beacon),
         "replaces": chance.replaces,
         "reason": chance.reason,
     }
@@ -158,7 +158,7 @@ def write_draw(
         {
             "run": plan.run_id,
             "commit": commit,
-            "beacon": None if chance.source is None else {"source": chance.source, "value": chance.value},
+            "beacon": None if chance.given is None else dict(chance.given),
             "seed_commitment": digest("proctor seed commitment", chance.seed).hex(),
             "sets": [{"set": set_id, "root": root.hex()} for set_id, root in roots.items()],
             "orders_root": _compute_orders_root(request, plan, proved, orders).hex(),

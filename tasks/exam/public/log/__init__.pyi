@@ -34,14 +34,24 @@ from .retirement import publish_retirement as publish_retirement
 # Sign the head of the public log and give it to the witnesses of the settings.
 from .task import seal_log as seal_log
 
+# What became of a head with a witness: given now, known to it already, or failed.
+from .witnesses import WitnessedHead as WitnessedHead
+
+# Give the log's head to the witnesses that the settings name; what became of it, empty where none is named.
+from .witnesses import tell_witnesses as tell_witnesses
+
 # Witnesses as they are named: `PATH`, `file:PATH` or `command:PROGRAM ARGUMENT …`.
 from .witnesses import read_witnesses as read_witnesses
+
+# What was given to which witness, in the order of the file.
+from .witnesses import read_told as read_told
 
 # Bring the files up to the ledger, sign the head, and give it to every witness; one that fails keeps it from no other.
 from .witnesses import seal_public_log as seal_public_log
 
 __all__ = [
     "SIGN",
+    "WitnessedHead",
     "check_public_log",
     "check_witness_file",
     "copy_logs",
@@ -51,8 +61,10 @@ __all__ = [
     "name_log_file",
     "name_public_folder",
     "publish_retirement",
+    "read_told",
     "read_witnesses",
     "seal_log",
     "seal_public_log",
+    "tell_witnesses",
     "write_public_log",
 ]

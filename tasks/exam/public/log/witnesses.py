@@ -17,13 +17,14 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from tasks.exam.public.log.folder import WITNESSES, name_public_folder, open_locked, write_durably
 from tasks.exam.public.log.heads import sign_public_head
 from tasks.exam.public.log.signed_heads import TAIL_BYTES, PublicSignedHead, iter_heads
+from tasks.running import log
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 
@@ -104,6 +105,36 @@ def seal_public_log(
     found = os.environ if variables is None else variables
     given = {name: found[name] for name in _VARIABLES if name in found}
     return Seal(head, tuple(_tell(witness, head, settings, time_limit_s, given) for witness in witnesses))
+
+
+def tell_witnesses(ledger: Ledger, settings: Settings) -> tuple[WitnessedHead, ...]:
+    """Give the log's head to the witnesses that the settings name.
+
+    Returns what became of it; nothing where none is named. For steps that others must hear of at once. A failure stops nothing: the hourly `seal` tries again.
+    """
+    if not settings.witnesses:
+        return ()
+    try:
+        return seal_public_log(ledger, settings, read_witnesses(settings.witnesses, settings)).told
+    except (StoreError, UsageError) as error:
+        log.warning("The witnesses were not told: %s", error)
+        return ()
+
+
+def read_told(settings: Settings) -> list[dict[str, Any]]:
+    """What was given to whom, in the order of the file; a line that is none is passed over."""
+    path = name_witnesses_file(settings)
+    if not path.exists():
+        return []
+    found = []
+    for line in path.read_bytes().splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(row, dict) and {"witness", "number", "given_at"} <= row.keys():
+            found.append(row)
+    return found
 
 
 def name_witnesses_file(settings: Settings) -> Path:
@@ -221,7 +252,14 @@ def _is_known(witness: Witness, head: PublicSignedHead, settings: Settings) -> b
 
 def _note(witness: Witness, head: PublicSignedHead, settings: Settings) -> None:
     path = name_witnesses_file(settings)
-    row = {"witness": witness.name, "number": head.number, "hash": head.hash, "given_at": now_text()}
+    # A program has a clock of its own; in a file stands what we write.
+    row = {
+        "witness": witness.name,
+        "by": "file" if witness.path is not None else "command",
+        "number": head.number,
+        "hash": head.hash,
+        "given_at": now_text(),
+    }
     line = json.dumps(row, separators=(",", ":")).encode() + b"\n"
     try:
         with open_locked(path) as descriptor:

@@ -123,7 +123,8 @@ class Maker:
         self,
         plan: RunPlan,
         *,
-        beacon: str | None = None,
+        beacon: dict[str, Any] | None = None,
+        committed_at: str = "",
         shares: Sequence[str] = (),
         is_committed_again: bool = False,
         is_disclosed: bool = True,
@@ -184,17 +185,20 @@ class Maker:
             "bank": {"version": bank.version, "root": bank.root, "lineages": size}, "exclusions_root": exclusions_root,
             "plan_commitment": digest("proctor plan", hashlib.sha256(raw_plan).digest()).hex(),
             "session_count": len(sittings), "candidate_count": len({one.model for one in sittings if not one.is_reference}),
-            "code_version": "1.0", "beacon": None if beacon is None else {"source": "drand round 4242"},
+            "code_version": "1.0",
+            "beacon": None if beacon is None else {name: beacon[name] for name in ("source", "chain", "round")},
             "replaces": None, "reason": None,
         }  # fmt: skip
-        number = made.add("commit", dict(commit), at)
+        number = made.add("commit", dict(commit), committed_at or at)
         if is_committed_again:
             made.add(
                 "share",
                 {"run": plan.run, "commit": number, "candidate": "candidate:early", "share": "12" * 32},
                 at,
             )
-            number = made.add("commit", {**commit, "replaces": number, "reason": "the bank has changed"}, at)
+            number = made.add(
+                "commit", {**commit, "replaces": number, "reason": "the bank has changed"}, committed_at or at
+            )
         given = []
         for candidate in shares:
             given.append(digest("a share", candidate))
@@ -203,7 +207,7 @@ class Maker:
                 {"run": plan.run, "commit": number, "candidate": candidate, "share": given[-1].hex()},
                 at,
             )
-        seed = digest("proctor seed", share, *given, beacon or "")
+        seed = digest("proctor seed", share, *given, beacon["value"] if beacon else "")
         self.draw(plan, seed, avoided)
         for one in sittings:
             key = digest("proctor order", seed, one.session)
@@ -217,7 +221,7 @@ class Maker:
             "draw",
             {
                 "run": plan.run, "commit": number,
-                "beacon": None if beacon is None else {"source": "drand round 4242", "value": beacon},
+                "beacon": None if beacon is None else {name: beacon[name] for name in ("source", "value", "signature")},
                 "seed_commitment": digest("proctor seed commitment", seed).hex(),
                 "sets": [{"set": name, "root": self.root_set(self.sets[name])} for name in sorted(new)],
                 "orders_root": compute_root(hash_order(one) for one in sittings).hex(),

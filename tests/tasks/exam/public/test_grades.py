@@ -24,7 +24,7 @@ SYSTEM_PYTHON = shutil.which("python3", path="/usr/bin:/bin") or ""
 
 def run(program: Path, *arguments: object, user: int | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable if user is None else SYSTEM_PYTHON, "-I", "-S", str(program), *map(str, arguments)],
+        [sys.executable if user is None else SYSTEM_PYTHON, "-I", str(program), *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
@@ -40,8 +40,10 @@ def read_grades(folder: Path, *heads: Path) -> dict[str, str]:
     return dict(found["grades"])
 
 
-def write_heads(made: Made, path: Path, *numbers: int) -> Path:
-    path.write_bytes(dump_lines([made.sign_head(number) for number in numbers]))
+def write_heads(made: Made, path: Path, *numbers: int, kept_at: str = "") -> Path:
+    """A witness's file; `kept_at`: when it says that it got them."""
+    said = {"kept_at": kept_at} if kept_at else {}
+    path.write_bytes(dump_lines([made.sign_head(number) | said for number in numbers]))
     return path
 
 
@@ -87,7 +89,7 @@ def test_an_edition_is_witnessed_once_two_witnesses_hold_a_head_that_covers_it(
     assert run(FILE, folder, "--require", "witnessed", "--head", first, "--head", second).returncode == 0
 
 
-def test_a_beacon_counts_where_two_witnesses_held_the_commit_before_the_draw(
+def test_a_beacon_counts_where_two_witnesses_had_the_commit_before_its_value_was_given_out(
     made: Made, tmp_path: Path
 ) -> None:
     edition = find_beacon_edition(made)
@@ -95,11 +97,60 @@ def test_a_beacon_counts_where_two_witnesses_held_the_commit_before_the_draw(
     folder = made.write(tmp_path / "public")
     line, commit, draw = find_lines(made, edition)
     assert commit < draw < line
-    late = [write_heads(made, tmp_path / f"late-{number}", draw, line) for number in (1, 2)]
-    assert read_grades(folder, *late)[edition] == "witnessed"
-    in_time = [write_heads(made, tmp_path / f"in-time-{number}", commit, line) for number in (1, 2)]
-    assert read_grades(folder, *in_time)[edition] == "witnessed + beacon"
-    assert read_grades(folder, in_time[0], late[0])[edition] == "witnessed"
+    before, after = "2023-09-15T11:00:02.999999+00:00", "2023-09-15T11:00:03+00:00"
+    cases = {
+        "witnessed + beacon": [(commit, before), (commit, before)],
+        # The draw's line was there, the head of the commit came after the value, one of two did, and nobody says when.
+        "witnessed": [(draw, before), (draw, before)],
+        "late": [(commit, after), (commit, after)],
+        "one late": [(commit, before), (commit, after)],
+        "no clock": [(commit, ""), (commit, "")],
+    }
+    for name, kept in cases.items():
+        heads = [
+            write_heads(made, tmp_path / f"{name}-{place}", number, line, kept_at=kept_at)
+            for place, (number, kept_at) in enumerate(kept)
+        ]
+        expected = name if name.startswith("witnessed") else "witnessed"
+        assert read_grades(folder, *heads)[edition] == expected, name
+
+
+def test_a_typed_beacon_and_a_program_without_the_library_give_no_grade_and_say_so(
+    made: Made, tmp_path: Path
+) -> None:
+    edition = find_beacon_edition(made)
+    assert edition is not None
+    line, commit, _ = find_lines(made, edition)
+    before = "2023-09-15T11:00:02+00:00"
+
+    def check(folder: Path, *options: str) -> tuple[str, str]:
+        heads = [write_heads(made, tmp_path / f"{place}", commit, line, kept_at=before) for place in (1, 2)]
+        done = subprocess.run(
+            [sys.executable, "-I", *options, str(FILE), str(folder), "--json", "--head", *map(str, heads)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found = json.loads(done.stdout)
+        [note] = [note for note in found["notes"] if "2026-10:" in note and "never closed" not in note]
+        return found["grades"][edition], note
+
+    folder = made.write(tmp_path / "drand")
+    assert check(folder, "-S") == (
+        "witnessed",
+        "Run 2026-10: the signature of drand's round was not checked; `pip install py-arkworks-bls12381` lets this program do it.",
+    )
+    run_id = edition.rpartition("/")[0]
+    for kind, names in (("commit", ("chain", "round")), ("draw", ("signature",))):
+        for entry in made.entries:
+            if entry["kind"] == kind and entry["body"]["run"] == run_id:
+                for name in names:
+                    entry["body"]["beacon"].pop(name, None)
+    typed = made.write(tmp_path / "typed")
+    assert check(typed) == (
+        "witnessed",
+        "Run 2026-10: the beacon's value was typed; look it up: drand quicknet, round 657413.",
+    )
 
 
 @pytest.mark.parametrize("user", [None, NOBODY])
@@ -152,3 +203,36 @@ def test_a_witness_keeps_nothing_of_a_log_that_is_another_than_it_was_shown(
     assert split.returncode == 1
     assert "was rewritten" in split.stdout
     assert kept.read_bytes() == before
+
+
+def test_a_program_that_is_told_each_head_keeps_it_with_its_own_moment(made: Made, tmp_path: Path) -> None:
+    made.write(tmp_path / "public")
+    kept = tmp_path / "heads.jsonl"
+
+    def tell(head: dict[str, Any], key: str = made.public_key) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-I", "-S", str(FILE), "-", "--keep", str(kept), "--key", key],
+            input=json.dumps(head),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert tell(made.sign_head(3)).stdout == "Kept: head 3.\n"
+    assert tell(made.sign_head(3)).stdout.startswith("Nothing new")
+    assert tell(made.sign_head(5)).returncode == 0
+    lines = [json.loads(line) for line in kept.read_text().splitlines()]
+    assert [(line["number"], line["kept_at"] > "2026") for line in lines] == [(3, True), (5, True)]
+    before = kept.read_bytes()
+    for head, statement in (
+        (made.sign_head(4), "log_truncated"),
+        (made.sign_head(6) | {"signature": made.sign_head(7)["signature"]}, "head_wrong"),
+        ({"number": 8}, "head_wrong"),
+    ):
+        refused = tell(head)
+        assert (refused.returncode, refused.stdout.split(":")[0]) == (1, statement)
+    made.entries[4]["at"] = "2020-01-01T00:00:00.000000+00:00"
+    made.chain()
+    assert "entry 5 was rewritten" in tell(made.sign_head(5)).stdout
+    assert kept.read_bytes() == before
+    assert tell(made.sign_head(9), key="").returncode == 2

@@ -477,7 +477,7 @@ models:
   rho: {provider: own, organisation: rho labs, endpoint_model: rho, roles: [reference]}
 """
 ROOT = Path(__file__).parents[4]
-SOURCE = "drand quicknet, round 24000000"
+SOURCE = "the lottery of 1 December, all six numbers"
 
 
 @dataclass
@@ -495,7 +495,7 @@ class Home:
         wishes = RunWishes(**{"month": MONTH, "candidates": ["alpha"], **options})
         found = commit_run(self.ledger, self.lake, self.settings, wishes, **how)
         assert found is not None
-        return found
+        return found.plan, found.entry
 
     def draw(self, value: str = "7e1f", run_id: str = MONTH) -> RunPlan:
         return draw_run(self.ledger, self.lake, self.settings, run_id, value)
@@ -593,7 +593,7 @@ def test_a_run_that_waits_for_its_draw_is_not_planned_beside_it(home: Home) -> N
     from tasks.exam.month import preview_month
 
     home.commit()
-    with pytest.raises(GateError, match="waits for 'drand quicknet"):
+    with pytest.raises(GateError, match="waits for 'the lottery"):
         preview_month(home.ledger, home.lake, home.settings, RunWishes(MONTH, ["beta"]))
 
 

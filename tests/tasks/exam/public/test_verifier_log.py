@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tasks.exam.public.hashing import compute_root, digest
 from tasks.exam.public.verifier import verify
-from tests.tasks.exam.public.made import Made, dump
+from tests.tasks.exam.public.made import Made, dump, hash_bytes
 from tests.tasks.exam.public.maker import REFERENCE, Maker, RunPlan
 from tests.tasks.exam.public.world import SHARES
 
@@ -224,6 +224,19 @@ ENTERED: dict[str, tuple[Callable[[Made], Any], str]] = {
         "seed_wrong",
     ),
     "another beacon": (lambda made: made.find("draw", run="2026-10")["beacon"].update(value="7"), "seed_wrong"),
+    "a signature of drand's that is another's": (
+        lambda made: made.find("draw", run="2026-10")["beacon"].update(
+            signature="a" * 96, value=hash_bytes(bytes.fromhex("a" * 96))
+        ),
+        "beacon_wrong",
+    ),
+    "another round of drand": (lambda made: made.find("commit", run="2026-10")["beacon"].update(round=657414), "beacon_wrong"),
+    "another chain": (lambda made: made.find("commit", run="2026-10")["beacon"].update(chain="ab" * 32), "beacon_wrong"),
+    "a signature of drand's left out": (lambda made: made.find("draw", run="2026-10")["beacon"].pop("signature"), "beacon_wrong"),
+    "a round of drand's that was given out before the commit": (
+        lambda made: made.entries[find_place(made, "commit", "2026-10") + 2].update(at="2026-10-05T08:00:00+00:00"),
+        "beacon_wrong",
+    ),
     "a beacon of another source": (lambda made: made.find("draw", run="2026-10")["beacon"].update(source="dice"), "seed_wrong"),
     "a beacon left out": (lambda made: made.find("draw", run="2026-10").update(beacon=None), "seed_wrong"),
     "a beacon that was not named": (lambda made: made.find("commit", run="2026-10").update(beacon=None), "seed_wrong"),

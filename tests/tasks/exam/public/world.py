@@ -16,7 +16,7 @@ from __future__ import annotations
 import random
 
 from tasks.exam.public.hashing import make_path
-from tests.tasks.exam.public.made import Made, dump, hash_bytes, make_bank
+from tests.tasks.exam.public.made import ROUND, Made, dump, hash_bytes, make_bank
 from tests.tasks.exam.public.maker import REFERENCE, Maker, RunPlan
 
 SHARES = [["Economics", 4, 1], ["Law", 4, 2], ["Science", 2, 0]]
@@ -76,7 +76,7 @@ def make_world() -> tuple[Made, Maker]:
             ],
             met, {**second, **first}, styles=("plain", "few-shot"),
         ),
-        beacon="a value that nobody could know", shares=["candidate:a-1", "candidate:b-1"], is_committed_again=True,
+        beacon=ROUND, committed_at="2023-09-15T10:00:00+00:00", shares=["candidate:a-1", "candidate:b-1"], is_committed_again=True,
         avoided=set(first) | set(second), at=later,
     )  # fmt: skip
     again = [

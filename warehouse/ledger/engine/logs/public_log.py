@@ -134,6 +134,12 @@ def read_public_entries(connection: Connection, run_id: str | None, kinds: Seque
     return [_parse(row.line) for row in connection.execute(query.order_by(public_log.c.number))]
 
 
+def is_key_ended(connection: Connection, key_id: str) -> bool:
+    """Whether another key took the place of this one."""
+    query = select(public_log.c.line).where(public_log.c.kind == KEY, public_log.c.run_id.is_(None))
+    return any(_parse(line).body.get("ends") == key_id for (line,) in connection.execute(query))
+
+
 def list_public_entries(connection: Connection, kinds: Sequence[str]) -> list[PublicStep]:
     """The entries of these kinds, whatever they are about, in order."""
     return read_public_entries(connection, None, kinds)
