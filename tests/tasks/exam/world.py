@@ -257,7 +257,7 @@ class PublishedWorld:
         return self.folder / "ledger.sqlite"
 
     def copy(self, ledger: Ledger, home: Path) -> World:
-        """The world of a ledger that was copied from this one's; in one on a server it is published again."""
+        """The world of a ledger copied from this one's; one on a server is published again."""
         if ledger.engine.dialect.name != "sqlite":
             settings = make_settings(home)
             plan = publish(ledger, settings, self.registry, self.bank, **self.wishes)
