@@ -22,7 +22,7 @@ from tasks.exam.public import name_public_files, run_verifier
 # Imported within a function: what brings SQLAlchemy. Not every command here needs it.
 
 
-def add_log_commands(exam_app: typer.Typer) -> None:
+def add_commands(exam_app: typer.Typer) -> None:
     """Register this module's commands."""
     exam_app.command()(audit)
     exam_app.command()(explain)

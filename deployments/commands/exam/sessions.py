@@ -12,9 +12,9 @@ import typer
 from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.checks import check_run
+from deployments.commands.exam import log
 from deployments.commands.exam.database import database
 from deployments.commands.exam.keys import keys_app
-from deployments.commands.exam.log import add_log_commands
 from deployments.commands.exam.plans import render_controls, render_grade, render_plan, render_watch
 from deployments.commands.exam.run_options import RunOptions
 from deployments.commands.exam.seal import seal
@@ -47,7 +47,7 @@ exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; user
 def add_commands(app: typer.Typer) -> None:
     """Register this module's commands."""
     exam_app.add_typer(user_app, name="user")
-    add_log_commands(exam_app)
+    log.add_commands(exam_app)
     add_draw_commands(exam_app)
     exam_app.add_typer(keys_app, name="keys")
     exam_app.command()(database)
