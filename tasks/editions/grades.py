@@ -91,7 +91,7 @@ def keep_grades(ledger: Ledger, settings: Settings, lake: Lake | None = None) ->
     stated = {edition: asdict(one) for edition, one in found.items()}
     line = json.dumps(stated, ensure_ascii=False, separators=(",", ":"))
     path = name_public_folder(settings) / GRADES_FILE
-    is_stated = path.exists() and path.read_text("utf-8") == f"{line}\n"
+    is_stated = path.exists() and path.read_bytes() == f"{line}\n".encode()
     if lake is not None:
         _land(lake, stated)
     elif not is_stated:
@@ -128,8 +128,9 @@ def foresee_grade(ledger: Ledger, settings: Settings, run_id: str) -> tuple[str,
 
 def _land(lake: Lake, stated: Mapping[str, Mapping[str, Any]]) -> None:
     table = get_table("edition_grades")
-    landed = {row["edition_id"]: row["grade"] for row in lake.read("graded_editions").iter_rows(named=True)}
+    landed = {row.pop("edition_id"): row for row in lake.read("graded_editions").iter_rows(named=True)}
     for edition, values in stated.items():
         # Most editions need no row: without one they are self-attested.
-        if landed.get(edition, GRADES[0]) != values["grade"]:
+        is_graded = edition in landed or values["grade"] != GRADES[0]
+        if is_graded and landed.get(edition) != values:
             lake.land(table.name, edition, table.frame([{"edition_id": edition, **values}]))

@@ -16,6 +16,7 @@ import shlex
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -132,9 +133,20 @@ def read_told(settings: Settings) -> list[dict[str, Any]]:
             row = json.loads(line)
         except ValueError:
             continue
-        if isinstance(row, dict) and {"witness", "number", "given_at"} <= row.keys():
+        if isinstance(row, dict) and _is_told(row):
             found.append(row)
     return found
+
+
+def _is_told(row: dict[str, Any]) -> bool:
+    """Whether a line says what was given to whom, and when by a clock of a zone."""
+    try:
+        moment = datetime.fromisoformat(row["given_at"])
+    except (KeyError, TypeError, ValueError):
+        return False
+    return (
+        moment.tzinfo is not None and type(row.get("number")) is int and isinstance(row.get("witness"), str)
+    )
 
 
 def name_witnesses_file(settings: Settings) -> Path:
