@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -83,6 +85,27 @@ def test_half_of_an_operation_is_never_kept(ledger: Ledger) -> None:
     with pytest.raises(RuntimeError, match="in the middle"):
         ledger.writer.run(half)
     assert names(ledger) == set()
+
+
+def test_who_asks_after_a_refusal_is_not_given_the_same_one(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with open_ledger(f"sqlite:///{path}", busy_s=0.1) as ledger:
+        other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        other.execute("begin immediate")
+        later: list[Future[str]] = []
+
+        def free_and_ask(_: Future[str]) -> None:
+            other.execute("rollback")
+            later.append(ledger.writer.submit(add("after")))
+
+        # Called by the writer's own thread, before it can do anything else.
+        refused = ledger.writer.submit(add("before"))
+        refused.add_done_callback(free_and_ask)
+        assert isinstance(refused.exception(30), StoreError)
+        ledger.writer.run(add("last"))
+        assert later[0].result(30) == "after"
+        other.close()
+        assert names(ledger) == {"after", "last"}
 
 
 def test_a_closed_writer_finishes_its_work_and_takes_no_more(tmp_path: Path) -> None:

@@ -142,12 +142,8 @@ class GroupCommitWriter:
             batch = [self._queue.get(), *self._take_queued(MOST_PER_COMMIT - 1)]
             work = sorted((item for item in batch if item is not None), key=lambda item: item.row)
             is_open = len(work) == len(batch)
-            if work and (failure := self._commit(work)) is not None and self._busy_s is not None:
-                # They have waited as long as those before them: nobody waits twice.
-                rest = self._take_queued()
-                is_open = is_open and None not in rest
-                waiting = [item for item in rest if item is not None]
-                _tell(waiting, [(True, failure)] * len(waiting))
+            if work:
+                is_open = self._commit(work) and is_open
         self._disconnect()
 
     def _take_queued(self, most: float = float("inf")) -> list[_Work | None]:
@@ -159,13 +155,14 @@ class GroupCommitWriter:
                 break
         return taken
 
-    def _commit(self, work: list[_Work]) -> StoreError | None:
+    def _commit(self, work: list[_Work]) -> bool:
         """Commit everything in one transaction.
 
         A lock that stays held is tried again before any failure is reported.
 
         An operation whose caller has gone (a cancelled coroutine) is carried out all the same: it may hold a reply that is
-        paid for. Nobody is told of it. Returns the failure that all were told of, if the ledger could not be written.
+        paid for. Nobody is told of it. Where the ledger could not be written, a server's callers that wait by then are told the
+        same. Returns whether the writer goes on: it was not closed meanwhile.
         """
         for item in work:
             item.future.set_running_or_notify_cancel()
@@ -177,14 +174,18 @@ class GroupCommitWriter:
             )
         except BaseException as error:  # the thread must outlive any fault, and every caller must hear of it
             self._roll_back()
-            _tell(work, [(True, error)] * len(work))
-            return error if isinstance(error, StoreError) else None
+            # They have waited as long as those before them: nobody waits twice. They are taken before anybody is told, for
+            # who asks after a refusal may know that the ledger is free again.
+            rest = self._take_queued() if isinstance(error, StoreError) and self._busy_s is not None else []
+            refused = [*work, *(item for item in rest if item is not None and item.future.set_running_or_notify_cancel())]
+            _tell(refused, [(True, error)] * len(refused))
+            return None not in rest
         finally:
             self._is_trying = False
         # Whoever was interrupted is gone, or only one piece of the work was: the next absence is waited for again.
         self._given_up.clear()
         _tell(work, outcomes)
-        return None
+        return True
 
     def _try_commit(self, work: list[_Work]) -> list[tuple[bool, Any]]:
         """What came of each operation.
