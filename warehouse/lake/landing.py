@@ -197,7 +197,7 @@ def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[Check
 
 
 def _hash_accepted(found: Sequence[tuple[HashedBatch, dict[int, list[str]], pl.DataFrame]]) -> list[str]:
-    """The hash of each batch's accepted rows; a stage that has that of all its rows has it of these."""
+    """The hash of each batch's accepted rows; a stage may have that of all its rows already."""
     given = [None if broken else one.batch.rows_hash for one, broken, _ in found]
     rows = [
         part.drop(LANDING_UNIT.name) for (_, _, part), known in zip(found, given, strict=True) if not known
