@@ -11,7 +11,7 @@ from typing import Any, Final
 import yaml
 
 from deployments.demo import read_row_counts
-from warehouse.lake.reading import list_queries
+from warehouse.lake.reading import queries
 
 LIST: Final = Path(__file__).with_suffix("").parent / "papers_tables.yaml"
 _MODULE: Final = "python -m tests.benchmarks.papers_tables"
@@ -49,7 +49,7 @@ def _render_rows() -> str:
         "where answers are drawn). Where there is none, `proctor sql NAME` says why, as here.\n\n"
         "| analysis | `proctor demo` | `proctor demo --everything` | no rows |\n|---|---|---|---|\n"
     ]
-    for query in list_queries(("analyses",)):
+    for query in queries.list_queries(("analyses",)):
         first, last = rows[query.name]
         lines.append(f"| `{query.name}` | {first:,} | {last:,} | {'' if last else query.no_rows} |\n")
     return "".join(lines)

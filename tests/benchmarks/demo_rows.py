@@ -38,7 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             found.append(count_rows(Settings(home=home)).row_counts)
     rows = {name: [one[name] for one in found] for name in sorted(found[0])}
     ROW_COUNTS.write_text(yaml.safe_dump(rows, default_flow_style=None, width=100), encoding="utf-8")
-    print(f"{len(rows)} analyses; without a row: {', '.join(name for name, both in rows.items() if not both[1])}")
+    print(
+        f"{len(rows)} analyses; without a row: {', '.join(name for name, both in rows.items() if not both[1])}"
+    )
 
 
 if __name__ == "__main__":
