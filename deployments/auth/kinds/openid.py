@@ -246,7 +246,13 @@ class OpenIdKind:
                     "that nobody chooses for themselves"
                 )
             name = name.lower()
-        return Recognised(name, _read_texts(_find_claim(claims, self.groups_claim)))
+        groups = _find_claim(claims, self.groups_claim)
+        if groups is None and self.groups_claim in claims.get("_claim_names", ()):
+            raise SignInFault(
+                f"the provider leaves the claim {self.groups_claim!r} out where somebody has too many: let it name roles, or "
+                "only the groups of this application"
+            )
+        return Recognised(name, _read_texts(groups))
 
 
 def open_kind(options: Mapping[str, str]) -> OpenIdKind:
@@ -375,9 +381,8 @@ def _find_claim(claims: Json, path: str) -> Any:
     return found
 
 
-def _read_texts(claim: Any) -> tuple[str, ...] | None:
-    if claim is None:
-        return None
+def _read_texts(claim: Any) -> tuple[str, ...]:
+    """The texts of a claim; none where it is missing, as some providers leave it out who belongs to nothing."""
     listed = claim if isinstance(claim, list) else [claim]
     return tuple(one for one in listed if isinstance(one, str))
 

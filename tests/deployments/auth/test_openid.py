@@ -29,7 +29,7 @@ from schemas.errors import UsageError
 from tests.deployments.auth.openid_provider import CLIENT, SECRET, Provider, serve_provider
 
 CALLBACK = "https://desk.example/sign-in/openid/back"
-CORA = Recognised("cora@example.org")
+CORA = Recognised("cora@example.org", ())
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +251,7 @@ def test_the_name_and_the_groups_are_those_of_the_claims_that_are_set(provider: 
     }
     kind = open_it(provider, groups_claim="realm_access.roles")
     assert sign_in(kind) == Recognised("cora.ng@example.org", ("a", "b"))
-    assert sign_in(open_it(provider, name_claim="upn")) == Recognised("Cora")
+    assert sign_in(open_it(provider, name_claim="upn")) == Recognised("Cora", ())
     provider.claims |= {"groups": "one-text"}
     assert sign_in(open_it(provider)) == Recognised("cora.ng@example.org", ("one-text",))
 
@@ -272,6 +272,7 @@ def test_what_the_token_lacks_is_asked_for_and_must_be_of_the_same_person(provid
         ({"claims": {"email_verified": False}}, "has not verified"),
         ({"claims": {"email_verified": "true"}}, "has not verified"),
         ({"claims": {"email": ["a@b"]}}, "names nobody in the claim 'email'"),
+        ({"claims": {"_claim_names": {"groups": "src1"}}}, "leaves the claim 'groups' out"),
         ({"about": {"issuer": "https://another.example"}}, "by another address than the option `issuer`"),
         ({"about": {"token_endpoint": "http://desk.example/token"}}, "no token_endpoint that is https"),
         ({"about": {"token_endpoint": None}}, "no token_endpoint that is https"),
