@@ -500,8 +500,8 @@ class Chain:
             common, held = self._expect_level(bank)[None, :], 1.0 / bank.variance
         number = np.bincount(cell, weights=counted, minlength=size).reshape(shape)
         precision = number / now.difficulty_sd**2 + held
-        total = np.bincount(cell, weights=counted * difficulty, minlength=size).reshape(shape)
-        total /= now.difficulty_sd**2
+        sums = np.bincount(cell, weights=counted * difficulty, minlength=size)
+        total = sums.reshape(shape) / now.difficulty_sd**2
         drawn = (total + held * common) / precision + random.normal(size=shape) / np.sqrt(precision)
         now.difficulty_mean = np.where(self._is_origin[:, None], 0.0, drawn)
         later = now.difficulty_mean[~self._is_origin]
@@ -527,7 +527,7 @@ class Chain:
 
     def _expect_level(self, bank: SameBank) -> Floats:
         """The mean difficulty of the bank's disciplines, as another draw from it says."""
-        return bank.level + self._state.shared[bank.edition]
+        return np.asarray(bank.level + self._state.shared[bank.edition])
 
     def _arrange_shared(self, known: KnownQuestions) -> None:
         """What published questions say of their editions' links; no draw changes it."""
