@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.free_answers import BLANK_NUMBER
+from tasks.ingest.content.free_answers import BLANK_NUMBER, take_below
 from tasks.ingest.content.printed_marks import take_marks
 from tasks.ingest.content.programs import CODE
 from tasks.ingest.layout.pieces import Piece, join_pieces
@@ -195,7 +195,8 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
     """
     groups = _by_section(drafts, lambda draft: not draft.options and draft.question_type in _ANSWERED_BELOW)
     for group in groups:
-        if len(group) < _LEAST_BELOW or any(draft.answer for draft in group):
+        group = [draft for draft in group if not draft.answer]
+        if len(group) < _LEAST_BELOW:
             continue
         shaped = [draft for draft in group if _is_answered_below(draft.stem)]
         followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
@@ -213,9 +214,8 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
 def _take_below(drafts: Sequence[Draft]) -> None:
     for draft in drafts:
         draft.stem, _, answer = draft.stem.partition("\n")
-        draft.answer = [answer.strip()]
-        draft.notes.append("answer_without_mark")
         take_marks(draft)
+        take_below(draft, answer.strip())
 
 
 def _is_answered_below(stem: str) -> bool:
