@@ -182,7 +182,7 @@ _POINTS_ON = re.compile(
     r"下列|下面|如下|以下|下图|下表|所示|[:：]\s*$|\b(?:following|below|given|figure|table|output|code|program)\b",
     re.IGNORECASE,
 )
-_LEAST_BELOW = 4
+_LEAST_BELOW, _LEAST_SHAPED = 4, 0.6
 _MARKED = re.compile(r"[（(]\s*\d+\s*(?:分|marks?|points?|pts?)\s*[)）]\s*$", re.IGNORECASE)
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
 
@@ -200,7 +200,7 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
             continue
         shaped = [draft for draft in group if _is_answered_below(draft.stem)]
         followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
-        if len(shaped) < max(_LEAST_BELOW, 0.75 * followed, 0.5 * len(group)):
+        if len(shaped) < max(_LEAST_BELOW, _LEAST_SHAPED * followed):
             continue
         _take_below(shaped)
     for group in groups:
