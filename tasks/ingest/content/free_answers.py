@@ -243,7 +243,7 @@ def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None
 
 
 def take_below(draft: Draft, answer: str) -> None:
-    """Give a question the answer that was cut from its stem, and the type that the rest of its stem shows."""
+    """Give a question the answer cut from its stem, and the type that the rest shows."""
     draft.answer = [answer]
     draft.notes.append("answer_without_mark")
     if draft.fine is None and not draft.material:

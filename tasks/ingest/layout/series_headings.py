@@ -65,11 +65,16 @@ def list_sections(
 
 
 def _count_alike(headings: Mapping[int, Heading], pieces: Sequence[Piece]) -> list[Sections]:
-    """The headings as questions, all of them, where most are questions by themselves; else nothing.
+    """The headings as questions where most of them are questions by themselves.
 
-    `三、设……` beside `四、（14分）` above two numbered lines: these are its parts.
+    `三、设……` beside `四、（14分）` above two numbered lines, or above a line of its own and then these: they are its parts.
     """
-    lists = [start for start, one in headings.items() if one.is_question is False and one.fine is None]
+    own_text = {one.start for one, below in pairwise(pieces) if below.label is None}
+    lists = {
+        start
+        for start, one in headings.items()
+        if one.is_question is False and one.fine is None and (one.marks is not None or start in own_text)
+    }
     if not lists or sum(1 for one in headings.values() if one.is_question) < len(lists):
         return []
     counted = {
