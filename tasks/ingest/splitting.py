@@ -215,7 +215,7 @@ _MOST_REPAIRS = 3
 DOUBTFUL, AGREED, LEAST_GAIN = 1.0, 0.9, 0.002
 _GAIN_WITHOUT_MORE, _GAIN_WITH_FEWER = 0.05, 0.3
 # What the agreement with the tags weighs beside what the paper says of itself.
-_TAGS_WEIGH = 0.3
+_TAGS_WEIGH = 0.2
 # Tags that agree so well propose nothing new; a reading that keeps everything and agrees is not looked beyond.
 _WELL_AGREED = 0.97
 _BEST = DOUBTFUL + _TAGS_WEIGH * _WELL_AGREED

@@ -239,8 +239,15 @@ def take_unmarked(draft: Draft, body: list[Piece], language: str | None) -> None
     take_marks(draft)
     answer = clean_text(join_pieces(rest), language)
     if answer:
-        draft.answer = [answer]
-        draft.notes.append("answer_without_mark")
+        take_below(draft, answer)
+
+
+def take_below(draft: Draft, answer: str) -> None:
+    """Give a question the answer cut from its stem, and the type that the rest shows."""
+    draft.answer = [answer]
+    draft.notes.append("answer_without_mark")
+    if draft.fine is None and not draft.material:
+        draft.question_type = infer_free_type(draft.stem, None)
 
 
 _LEADS_PARTS = re.compile(

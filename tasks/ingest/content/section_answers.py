@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.content.free_answers import BLANK_NUMBER
+from tasks.ingest.content.free_answers import BLANK_NUMBER, take_below
 from tasks.ingest.content.printed_marks import take_marks
 from tasks.ingest.content.programs import CODE
 from tasks.ingest.layout.pieces import Piece, join_pieces
@@ -182,7 +182,7 @@ _POINTS_ON = re.compile(
     r"下列|下面|如下|以下|下图|下表|所示|[:：]\s*$|\b(?:following|below|given|figure|table|output|code|program)\b",
     re.IGNORECASE,
 )
-_LEAST_BELOW = 4
+_LEAST_BELOW, _LEAST_SHAPED = 4, 0.6
 _MARKED = re.compile(r"[（(]\s*\d+\s*(?:分|marks?|points?|pts?)\s*[)）]\s*$", re.IGNORECASE)
 _ANSWERED_BELOW = ("short_answer", "term_explanation", "calculation", "essay", "fill_in_the_blank")
 
@@ -195,11 +195,12 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
     """
     groups = _by_section(drafts, lambda draft: not draft.options and draft.question_type in _ANSWERED_BELOW)
     for group in groups:
-        if len(group) < _LEAST_BELOW or any(draft.answer for draft in group):
+        group = [draft for draft in group if not draft.answer]
+        if len(group) < _LEAST_BELOW:
             continue
         shaped = [draft for draft in group if _is_answered_below(draft.stem)]
         followed = sum(1 for draft in group if "\n" in draft.stem)  # some may be left unanswered
-        if len(shaped) < max(_LEAST_BELOW, 0.75 * followed, 0.5 * len(group)):
+        if len(shaped) < max(_LEAST_BELOW, _LEAST_SHAPED * followed):
             continue
         _take_below(shaped)
     for group in groups:
@@ -213,9 +214,8 @@ def read_answers_below(drafts: Sequence[Draft]) -> None:
 def _take_below(drafts: Sequence[Draft]) -> None:
     for draft in drafts:
         draft.stem, _, answer = draft.stem.partition("\n")
-        draft.answer = [answer.strip()]
-        draft.notes.append("answer_without_mark")
         take_marks(draft)
+        take_below(draft, answer.strip())
 
 
 def _is_answered_below(stem: str) -> bool:

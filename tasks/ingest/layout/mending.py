@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from tasks.ingest.layout.indexed_lines import IndexedLines, is_sign
 from tasks.ingest.layout.pieces import Piece, rewrite
-from tasks.ingest.words.grammar import is_status_line
+from tasks.ingest.words.grammar import is_status_line, may_open_status
 from tasks.ingest.words.labels import parse_label
 
 _DECORATION = re.compile(
@@ -29,7 +29,7 @@ def drop_decoration(lines: IndexedLines) -> IndexedLines:
     changed: dict[int, Piece] = {}
     for place in lines.open_where(_may_decorate):
         piece = lines.pieces[place]
-        match = _DECORATION.match(piece.text) or _LIST_SIGN.match(piece.text)
+        match = _DECORATION.match(piece.text) or _LIST_SIGN.match(piece.text) or _match_form(piece.text)
         if match is not None and not any(sign in match.group(0) for sign in "√×✓✗✔✘☑☒○◯□☐▢*"):
             changed[place] = replace(piece.cut(match.end()), start=piece.start)
     return lines.replace(changed)
@@ -39,8 +39,17 @@ def drop_decoration(lines: IndexedLines) -> IndexedLines:
 _LIST_SIGN = re.compile(r"\s*[-–—+]\s+(?=[（(]?[A-Ja-j]\s*[.．、:：)）]\s*\S)")
 
 
+_FORM_LEAD = re.compile(r"\s*([^\W\d_]{2,6}?)\s*(?=[一二三四五六七八九十]{1,3}\s*[、.．])")
+
+
+def _match_form(text: str) -> re.Match[str] | None:
+    """The words of a form that run into a heading: `得分四、`."""
+    match = _FORM_LEAD.match(text)
+    return match if match is not None and is_status_line(match[1]) else None
+
+
 def _may_decorate(first: str) -> bool:
-    return first == "_" or is_sign(first)
+    return first == "_" or is_sign(first) or may_open_status(first)
 
 
 # The cells of a form are short and stand in several rows; more than one row has a title of its own beside them.

@@ -94,7 +94,9 @@ def rewrite(piece: Piece, end: int, mark: str, begin: int = 0) -> Piece:
 def make_pieces(lines: Sequence[Line], starts: Sequence[int]) -> list[Piece]:
     """Clean the lines of a document; blank lines and page furniture are left out."""
     pieces: list[Piece] = []
-    is_marked_up = sum(1 for line in lines if "#" in line.text and _HEADING.match(line.text)) >= 2
+    is_marked_up = (
+        sum(1 for line in lines if line.text.lstrip()[:1] in _MARKS and _SIGNED.match(line.text)) >= 2
+    )
     for line, start in zip(lines, starts, strict=True):
         if line.kind == "furniture" or not line.text.strip():
             continue
@@ -163,7 +165,9 @@ def _part_long(piece: Piece) -> list[Piece]:
     return parts
 
 
-_HEADING = re.compile(r"\s*#{1,6}\s+\S")
+# a heading, or the fence of a program
+_SIGNED = re.compile(r"\s*(?:#{1,6}\s+\S|```\w*\s*$)")
+_MARKS = ("#", "`")
 _MARKUP = re.compile(r"^\s*(?:>\s*)*#{1,6}\s+|^\s*(?:>\s*)+(?=\S)|\*\*|^\s*```\w*\s*$|<br\s*/?>")
 
 

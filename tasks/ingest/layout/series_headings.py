@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, pairwise
 
 from tasks.ingest.layout.announcements import read_announcement
@@ -60,7 +61,29 @@ def list_sections(
         if is_new and support >= 0.5 * len(run):
             found.append((support, (headings, frozenset(titles))))
     found.sort(key=lambda one: -one[0])
-    return [sections for _, sections in found[:2]]
+    return [one for _, sections in found[:2] for one in (*_count_alike(sections[0], pieces), sections)]
+
+
+def _count_alike(headings: Mapping[int, Heading], pieces: Sequence[Piece]) -> list[Sections]:
+    """The headings as questions where most of them are questions by themselves.
+
+    `三、设……` beside `四、（14分）` above two numbered lines, or above a line of its own and then these: they are its parts.
+    """
+    own_text = {one.start for one, below in pairwise(pieces) if below.label is None}
+    lists = {
+        start
+        for start, one in headings.items()
+        if one.is_question is False and one.fine is None and (one.marks is not None or start in own_text)
+    }
+    if not lists or sum(1 for one in headings.values() if one.is_question) < len(lists):
+        return []
+    counted = {
+        start: replace(one, is_question=True, rest=one.label.end if one.label is not None else one.rest)
+        if start in lists
+        else one
+        for start, one in headings.items()
+    }
+    return [(counted, frozenset())]
 
 
 _WORTH = re.compile(

@@ -24,8 +24,9 @@ _GIVEN = re.compile(r"假设|假定|已知|设(?!计)|若|(?i:\b(?:given|assume|
 _ESSAY = re.compile(
     r"论述|试论|谈谈|评述|评析|结合.{0,20}(?:谈|论|阐述)|写一篇|作文|不少于\d+字|(?i:\b(?:discuss|essay|critically|to what extent|write an? (?:essay|composition))\b)"
 )
+# `Define framing. Explain …` asks for more than a term
 _TERM = re.compile(
-    r"^(?:名词)?解释(?:名词|概念|术语|下列)?[:：]?|(?i:^(?:define|explain the term|definition of)\b)"
+    r"^(?:名词)?解释(?:名词|概念|术语|下列)?[:：]?|(?i:^(?:define|explain the term|definition of)\b[^.?!;\n]*[.?!]?\s*$)"
 )
 _MATERIAL = re.compile(
     r"阅读(?:下列|以下|下面|上述)?.{0,12}(?:材料|史料|短文|案例|资料|文章)|材料[一二三1-3]?\s*[:：]|根据(?:以上|上述|下列|以下|下面)?.{0,6}(?:材料|案例|资料)|【材料】|【案例】|(?i:read the following (?:passage|text|case|material)|based on the (?:passage|case|material))"
@@ -48,7 +49,7 @@ def infer_free_type(stem: str, material: str | None, fine: FineType | None = Non
     if _TERM.search(first) and len(stem) < 60:
         return "term_explanation"
     numbers = len(_NUMERIC.findall(_MARKS.sub("", stem[:1500])))
-    if has_blank(stem) and not re.search(r"[？?]\s*$", stem) and "\n" not in stem[:400]:
+    if has_blank(stem) and "\n" not in stem[:400] and not re.search(r"[^_\s）)][\s]*[？?]\s*$", stem):
         return "fill_in_the_blank"
     if len(_QUANTITY.findall(stem)) >= 2 and _GIVEN.search(stem):
         return "calculation"
