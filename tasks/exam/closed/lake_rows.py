@@ -120,7 +120,7 @@ def describe_allocation(session: ClosedSession, row: Mapping[str, Any]) -> dict[
 def describe_response(
     session: ClosedSession, row: Mapping[str, Any], question: BareQuestion
 ) -> dict[str, object]:
-    """What a candidate answered to a question, as a row of `responses`; the answer is extracted here.
+    """What a candidate answered, as a row of `responses`; the answer is extracted here.
 
     For an erased answer no text lands, because none is there.
     """

@@ -87,7 +87,7 @@ def iter_landings(
 
 
 def iter_settled(ledger: Ledger, run: PlannedRun) -> Iterator[list[Batch]]:
-    """What is landed of a run and never changes, whether it has landed or not, as lists of batches.
+    """What is landed of a run and never changes, landed or not, as lists of batches.
 
     That is its sets, and its closed sessions with their questions and answers: the run and its models follow the run's state,
     and calls may be billed later.

@@ -1,10 +1,10 @@
-"""The table of changes by who finds each, run for real; `docs/changes.csv` keeps what it came to.
+"""Who finds each change, run for real; `docs/changes.csv` keeps what it came to.
 
 `python -m tests.tasks.proof.columns HOME --work FOLDER --into docs/changes.csv`: HOME is a home after `proctor demo`. Each change is
-made in a fresh copy of it: `--place home` puts the copy where HOME lies, `moved` elsewhere, and `container` (as root) into namespaces
-of its own: mounts, host name, processes, IPC and network, with the home at another path, none at the old one, and an account that has no name. No image
-is built: that needs a container engine. `doctor` counts lines that are bad and were not before; `verify` is the public verifier, and an
-outsider gives it a head that was kept before the change, after the operator has sealed the log again.
+made in a fresh copy of it: `--place home` puts the copy where HOME lies, `moved` elsewhere, and `container` into one of podman's (as root), with
+another host name, the home at another path, an account without a name, no network, and none of this machine's files but its programs and this
+tree, read-only. `--doctor` asks the doctor too, and counts lines that are bad and were not before; `verifier` is the public one, and the outsider
+gives it a head that was kept before the change, after the operator has sealed the log again.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import argparse
 import csv
 import hashlib
 import os
-import shlex
 import shutil
 import socket
-import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+
+from filelock import FileLock
 
 from deployments.doctor import examine_home
 from schemas.errors import ProctorError
@@ -29,14 +29,17 @@ from tasks.exam.log import check_log
 from tasks.exam.public import run_verifier
 from tasks.exam.public.log import check_public_log, seal_public_log
 from tasks.proof import check_stages
+from tests.deployments.test_containers import Podman
 from tests.tasks.proof.changes import CHANGES
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
-PLACES = ("home", "moved", "container")
-# Who acts in the container: an account without a name or a folder there.
+PLACES = {"home": "where it was made", "moved": "elsewhere", "container": "in a container of another name"}
+FINDERS = ("audit", "doctor", "verifier", "outsider with a head")
+ROOT = Path(__file__).parents[3]
+# Who acts in the container: an account without a name there.
 _ACCOUNT = 12345
-_MOUNT = Path("/mnt")
+_MOUNT = Path("/exam")
 
 
 def list_findings(home: Path, *, with_rows: bool = False) -> set[str]:
@@ -114,12 +117,22 @@ def try_change(pristine: Path, home: Path, name: str, head: Path, usual: set[str
     return found
 
 
+def read_found(table: Path) -> list[dict[str, str]]:
+    """The rows of the table: a change, its finding, and who found it in each place."""
+    with table.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def write_found(table: Path, place: str, found: dict[str, list[str]]) -> None:
     """Write who found what in one place; what the table has of other places stays."""
-    rows: dict[str, dict[str, str]] = {}
-    if table.exists():
-        with table.open(encoding="utf-8", newline="") as file:
-            rows = {row["change"]: row for row in csv.DictReader(file)}
+    with FileLock(f"{table}.lock"):
+        rows = {row["change"]: row for row in read_found(table)} if table.exists() else {}
+        _write(table, rows, place, found)
+
+
+def _write(
+    table: Path, rows: Mapping[str, Mapping[str, str]], place: str, found: Mapping[str, list[str]]
+) -> None:
     with table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, ["change", "finding", *PLACES], lineterminator="\n")
         writer.writeheader()
@@ -131,45 +144,52 @@ def write_found(table: Path, place: str, found: dict[str, list[str]]) -> None:
             writer.writerow(row)
 
 
-def enter_container(chosen: argparse.Namespace) -> int:
-    """Run this program on a copy of the home in namespaces of its own, as an account without a name."""
+def render_counts(rows: Sequence[Mapping[str, str]]) -> str:
+    """How many changes each finds in each place, as rows for docs/attacks.md."""
+    lines = []
+    for place, words in PLACES.items():
+        counts = (sum(who in row[place].split(", ") for row in rows) for who in FINDERS)
+        lines.append(f"| {words} | {' | '.join(map(str, counts))} |")
+    return "\n".join(lines)
+
+
+def enter_container(chosen: argparse.Namespace, names: Sequence[str]) -> None:
+    """Run this program on a copy of the home in a container, as an account without a name."""
     work = chosen.work / "container"
     shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(
-        chosen.home, work / "pristine", ignore=shutil.ignore_patterns("*.lock", "prefect"), symlinks=True
-    )
-    # The interpreter may lie below a folder that is closed to others.
-    base, python = Path(sys.base_prefix).resolve(), work / "python"
-    python.mkdir()
-    closed = next((one for one in reversed(base.parents) if not one.stat().st_mode & 0o001), None)
-    opened = (
-        f"mount --bind {base} {python}; mount -t tmpfs -o mode=755 tmpfs {closed}; mkdir -p {base}; mount --bind {python} {base}"
-        if closed is not None
-        else "true"
-    )
+    shutil.copytree(chosen.home, work / "pristine", ignore=shutil.ignore_patterns("*.lock", "prefect"))
     for path in (work, *work.rglob("*")):
         os.chown(path, _ACCOUNT, _ACCOUNT, follow_symlinks=False)
+    system = chosen.work / "system"
+    for name in ("usr", "etc", "proc", "sys", "dev", "tmp", "run", "var"):
+        (system / name).mkdir(parents=True, exist_ok=True)
+    for name in ("bin", "lib", "lib64", "sbin"):
+        (system / name).unlink(missing_ok=True)
+        (system / name).symlink_to(f"usr/{name}")
+    seen = {"/usr", sys.base_prefix, str(ROOT)}
     inner = [
         *(sys.executable, "-m", "tests.tasks.proof.columns", str(_MOUNT / "elsewhere" / "home")),
         *("--place", "inside", "--work", str(_MOUNT), "--into", str(_MOUNT / "found.csv")),
         *(("--doctor",) if chosen.doctor else ()),
-        *("--names", *chosen.names),
+        *("--names", *names),
     ]
-    script = (
-        f"set -e; mount --make-rprivate /; hostname another-name; ip link set lo up; {opened}; "
-        f"mount --bind {work} {_MOUNT}; mount -t tmpfs tmpfs {chosen.home.resolve()}; "
-        f"exec setpriv --reuid {_ACCOUNT} --regid {_ACCOUNT} --clear-groups env HOME={_MOUNT} {shlex.join(inner)}"
+    print(
+        Podman(chosen.work).run(
+            *("podman", "run", "--rm", "--network", "none", "--hostname", "another-name"),
+            *("--user", f"{_ACCOUNT}:{_ACCOUNT}", "--workdir", str(ROOT)),
+            *(f"--env={name}={_MOUNT}" for name in ("HOME", "TMPDIR")),
+            *(f"--volume={path}:{path}:ro" for path in sorted(seen)),
+            f"--volume={work}:{_MOUNT}",
+            *("--rootfs", str(system)),
+            *inner,
+            timeout=36_000,
+        )
     )
-    spaces = ("--mount", "--uts", "--ipc", "--net", "--pid", "--fork", "--mount-proc")
-    done = subprocess.run(["unshare", *spaces, "sh", "-c", script], check=False)
-    if done.returncode == 0:
-        with (work / "found.csv").open(encoding="utf-8", newline="") as file:
-            found = {row["change"]: row["container"].split(", ") for row in csv.DictReader(file)}
-        write_found(chosen.into, "container", {name: found[name] for name in chosen.names})
-    return done.returncode
+    found = {row["change"]: row["container"].split(", ") for row in read_found(work / "found.csv")}
+    write_found(chosen.into, "container", {name: found[name] for name in names})
 
 
-def main() -> int:
+def main() -> None:
     """Print a line a change, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("home", type=Path)
@@ -182,9 +202,13 @@ def main() -> int:
     parser.add_argument(
         "--doctor", action="store_true", help="ask the doctor too, which takes 4 CPU s a change"
     )
+    parser.add_argument("--part", default="1/1", help="every so many-th change alone, as in 1/3")
     chosen = parser.parse_args()
+    part, count = map(int, chosen.part.split("/"))
+    names = chosen.names[part - 1 :: count]
     if chosen.place == "container":
-        return enter_container(chosen)
+        enter_container(chosen, names)
+        return
     pristine, head = chosen.work / "pristine", chosen.work / "head.jsonl"
     if not pristine.exists():
         shutil.copytree(chosen.home, pristine, ignore=shutil.ignore_patterns("*.lock", "prefect"))
@@ -196,12 +220,11 @@ def main() -> int:
     assert not list_findings(home)
     assert is_verified(home, [head])
     place = "container" if chosen.place == "inside" else chosen.place
-    for name in chosen.names:
+    for name in names:
         found = try_change(pristine, home, name, head, usual)
         write_found(chosen.into, place, {name: found})
         print(f"{socket.gethostname()} {os.getuid()} {home}: {name}: {', '.join(found)}", flush=True)
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
