@@ -198,4 +198,4 @@ def judge(connection: Connection, sessions: list[ClosedSession]) -> Iterator[Bat
 
 
 if __name__ == "__main__":
-    main(*([int(sys.argv[1])] if len(sys.argv) > 1 else []), *sys.argv[2:3])
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000, *sys.argv[2:3])

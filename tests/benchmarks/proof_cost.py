@@ -96,10 +96,10 @@ def main(pairs: int = 5, candidates: int = 7, questions: int = 120) -> None:
 def hold(candidates: int, *, is_closed: bool) -> None:
     """Hold the month of a home in this process, and print what each step took of CPU seconds."""
     if not is_closed:
-        LandingLog.close_units = lambda *_: None  # type: ignore[method-assign, assignment]
-        stages._begin = lambda *_: False  # type: ignore[assignment]
-        stages._iter_units = lambda *_: iter(())  # type: ignore[assignment]
-        stages._close = lambda *_: 0  # type: ignore[assignment]
+        LandingLog.close_units = lambda *_: None  # type: ignore[method-assign]
+        stages._begin = lambda *_: False
+        stages._iter_units = lambda *_: iter(())
+        stages._close = lambda *_: 0
     names = list(yaml.safe_load(load_settings().registry_path.read_text())["models"])[:candidates]
     took = {}
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
