@@ -30,8 +30,7 @@ from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.exam.closed import close_run, land_access_log, land_closed_sessions
 from tasks.exam.month import preview_month, publish_month
 from tasks.exam.plan import RunWishes
-from tasks.exam.protocol.moves import name_delivery
-from tasks.exam.public.sessions import add_closing, add_opening
+from tasks.exam.public import add_closing, add_opening
 from tests.benchmarks.history_rows import land_month
 from tests.benchmarks.year_by_commands import BANK_SIZE, Year, describe_candidates
 from tests.benchmarks.year_texts import describe_bank
@@ -137,7 +136,7 @@ def sit(connection: Connection, run_id: str, session_id: str, model: str) -> Non
     connection.execute(
         update(allocations).where(allocations.c.session_id == session_id).values(delivered_at=at)
     )
-    add_entry(connection, Entry("next", user, session_id, seq=1, target=name_delivery(1, at), accessed_at=at))
+    add_entry(connection, Entry("next", user, session_id, seq=1, target=f"1@{at}", accessed_at=at))
     answers, calls = [], []
     for seq in range(1, size + 1):
         text = _TEXT.format(model, seq)
@@ -158,7 +157,7 @@ def sit(connection: Connection, run_id: str, session_id: str, model: str) -> Non
             accessed_at=at,
         )
         if seq < size:
-            entry.target = name_delivery(seq + 1, at)
+            entry.target = f"{seq + 1}@{at}"
         add_entry(connection, entry)
         for purpose in ("exam", "judge") if seq % 4 == 0 else ("exam",):
             call: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.proof_cost [pairs, default 5] [candidates, default 7] [questions, default 120]
 
-Each turn is a process of its own on a copy of one home, pairs in turn order; without, nothing is closed, and the log has everything else. The
+Each turn is a process of its own on a copy of one home, pairs in turn order; without, nothing is hashed and no entry is written. The
 simulated models answer from this process and are not counted. CPU seconds.
 """
 
@@ -32,7 +32,6 @@ from tests.benchmarks.history_rows import land_month
 from tests.benchmarks.year_by_commands import BANK_SIZE, Year, describe_candidates
 from tests.benchmarks.year_texts import describe_bank
 from warehouse.lake import open_lake
-from warehouse.lake.sealing import LandingLog
 from warehouse.ledger.engine.logs import stages
 
 _MONTH = "2026-01"
@@ -96,7 +95,7 @@ def main(pairs: int = 5, candidates: int = 7, questions: int = 120) -> None:
 def hold(candidates: int, *, is_closed: bool) -> None:
     """Hold the month of a home in this process, and print what each step took of CPU seconds."""
     if not is_closed:
-        LandingLog.close_units = lambda *_: None  # type: ignore[method-assign]
+        stages.close_landings = lambda *_: None
         stages._begin = lambda *_: False
         stages._iter_units = lambda *_: iter(())
         stages._close = lambda *_: 0
