@@ -1,28 +1,23 @@
-"""Every attack in the tables of docs/attacks.md has an answer, and a test that exists."""
+"""Every attack of docs/attacks.csv has an answer, and a test that exists."""
 
 from __future__ import annotations
 
 import ast
-import re
+import csv
 from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs/attacks.md").read_text(encoding="utf-8")
-_RULE = re.compile(r"^\|[-| ]+\|$")
+TABLE = ROOT / "docs" / "attacks.csv"
+COLUMNS = ["section", "attempt", "answer", "test"]
 
 
-def list_rows(page: str) -> list[tuple[str, ...]]:
-    """The cells of every row of every table, without heads."""
-    rows: list[tuple[str, ...]] = []
-    lines = page.splitlines()
-    for before, line in zip(["", *lines], lines, strict=False):
-        if line.startswith("|") and not _RULE.match(line):
-            rows.append(tuple(cell.strip() for cell in line.strip("|").split(" | ")))
-        elif _RULE.match(line) and before.startswith("|"):
-            rows.pop()
+def list_rows(lines: list[str]) -> list[list[str]]:
+    """The cells of every row, without the head."""
+    head, *rows = csv.reader(lines)
+    assert head == COLUMNS
     return rows
 
 
@@ -44,35 +39,36 @@ def list_tests(path: str) -> frozenset[str]:
     return frozenset(name for name in found if "test" in name.lower())
 
 
-def find_faults(page: str) -> list[str]:
-    """What is wrong with the rows of a page, one sentence each."""
+def find_faults(lines: list[str]) -> list[str]:
+    """What is wrong with the rows of a table, one sentence each."""
     faults = []
-    for row in list_rows(page):
-        if len(row) != 3 or not all(row):
-            faults.append(f"{row[0]!r} has not attempt, answer and test")
+    for row in list_rows(lines):
+        if len(row) != len(COLUMNS) or not all(row):
+            faults.append(f"{row[0]!r} has not section, attempt, answer and test")
             continue
-        path, _, name = row[2].strip("`").partition("::")
+        path, _, name = row[3].partition("::")
         # The case of a test in brackets is held to the code where the cases are.
         name = name.partition("[")[0]
         if name not in list_tests(path):
-            faults.append(f"{row[2]} does not exist")
+            faults.append(f"{row[3]} does not exist")
     return faults
 
 
 def test_every_attack_has_an_answer_and_a_test_that_exists() -> None:
-    assert find_faults(PAGE) == []
-    assert len(list_rows(PAGE)) >= 50
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    assert find_faults(lines) == []
+    assert len(list_rows(lines)) >= 250
 
 
 @pytest.mark.parametrize(
     "row",
     [
-        "| an attack | an answer | tests/test_security_page.py::test_that_nobody_wrote |",
-        "| an attack | an answer | tests/no_such_file.py::test_every_attack |",
-        "| an attack | an answer |",
-        "| an attack |  | tests/test_security_page.py::test_a_row_without_a_test_is_found |",
-        "| an attack | an answer | see above |",
+        "Tokens,an attack,an answer,tests/test_security_page.py::test_that_nobody_wrote",
+        "Tokens,an attack,an answer,tests/no_such_file.py::test_every_attack",
+        "Tokens,an attack,an answer",
+        "Tokens,an attack,,tests/test_security_page.py::test_a_row_without_a_test_is_found",
+        "Tokens,an attack,an answer,see above",
     ],
 )
 def test_a_row_without_a_test_is_found(row: str) -> None:
-    assert len(find_faults(f"| attempt | answer | test |\n|---|---|---|\n{row}\n")) == 1
+    assert len(find_faults([",".join(COLUMNS), row])) == 1

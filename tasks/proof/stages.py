@@ -137,8 +137,7 @@ def _check_files(connection: Connection, settings: Settings) -> Iterator[LogFind
                     "the file that models were called from is gone",
                 )
             continue
-        rows: list[StageRow] = sorted(read(path), key=lambda row: row[0])
-        found = stages.compare_unit(connection, stages.STAGES[stage], unit, rows, entry)
+        found = stages.compare_unit(connection, stages.STAGES[stage], unit, list(read(path)), entry)
         if found is not None:
             told = _tell(found)
             yield told._replace(name=f"{stage}_changed", reason=f"{told.reason}: {_EDITED[stage]}")

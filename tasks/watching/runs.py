@@ -31,6 +31,7 @@ class WatchedRun:
         planned_at: when it was planned, as text.
         is_simulated: whether it is simulated.
         marks: what is to be known of its last edition, as in the view edition_marks; null for nothing, and before.
+        grade: how that edition is attested, as its operator states it; null where nothing is published.
     """
 
     run_id: str
@@ -43,6 +44,7 @@ class WatchedRun:
     planned_at: str
     is_simulated: bool
     marks: str | None = None
+    grade: str | None = None
 
 
 def list_landed_runs(lake: Lake, page: int) -> tuple[list[WatchedRun], int]:
@@ -116,4 +118,5 @@ def _make_run(row: dict[str, Any]) -> WatchedRun:
         row["planned_at"].isoformat(),
         row["is_simulated"],
         row["marks"],
+        row["grade"],
     )

@@ -35,6 +35,8 @@ ALL = (
     "backup_speed",
     "history_cost",
     "publication_cost",
+    "proof_cost",
+    "audit_cost",
     "validity_equating",
     "validity_judges",
     "validity_leaks",

@@ -6,19 +6,31 @@ import json
 import random
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
+from deployments.flow_runs import run_flow
+from deployments.model_server import build_answer_key
 from schemas.settings import Settings
 from tasks.exam.log import LogFinding, check_log
+from tasks.exam.month import read_current_bank
 from tasks.exam.public import run_verifier
 from tasks.exam.public.log import check_public_log
 from tasks.proof import check_stages, explain_answer, find_sitting
-from tests.e2e.conftest import Demo
-from tests.tasks.proof.changes import CHANGES, list_originals, render_changes
-from warehouse.lake import open_lake
+from tests.e2e.conftest import Demo, Home
+from tests.e2e.exam_form import JUDGE, MONTH, Exam, as_process_of, prepare, review, write_variables
+from tests.e2e.whole_system import Process, find_port, wait_until
+from tests.tasks.models.simulation import start_server
+from tests.tasks.proof.changes import CHANGES, list_originals
+from tests.tasks.proof.columns import PLACES, read_found, render_counts
+from tests.warehouse.ledger.postgresql import start_postgresql
+from tests.warehouse.object_store import BUCKET, start_object_store
+from warehouse.lake import Lake, open_lake
+from warehouse.ledger.engine.exam_role import grant_role
 from warehouse.ledger.engine.opening import open_ledger
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,37 +103,121 @@ def check_change(home: Path, name: str) -> None:
     assert change.finding in found
 
 
-def test_the_page_of_attacks_has_every_change_with_what_finds_it() -> None:
+def test_the_page_and_the_table_of_changes_say_who_found_each_in_each_place() -> None:
+    rows = read_found(ROOT / "docs" / "changes.csv")
+    assert [(row["change"], row["finding"]) for row in rows] == [
+        (name, change.finding) for name, change in CHANGES.items()
+    ]
+    for row in rows:
+        for place in PLACES:
+            assert ("audit" in row[place]) == bool(row["finding"])
+            assert row[place]
+            assert row["change"] not in FAST or "doctor" in row[place]
     page = (ROOT / "docs" / "attacks.md").read_text(encoding="utf-8")
-    section = page.split("## Changes of what leads to a star", 1)[1].split("\n## ", 1)[0]
-    tests = {
-        name: "test_a_change_of_what_leads_to_a_star_is_found"
-        if name in FAST
-        else "test_every_other_change_is_found_as_well"
-        for name in CHANGES
-    }
-    assert section.strip().endswith(render_changes(tests).strip())
+    assert render_counts(rows) in page
 
 
 def test_a_walk_from_any_star_ends_at_the_bytes_of_its_paper(untouched: Path) -> None:
     check_walks(untouched, 12)
 
 
-@pytest.mark.long
-def test_two_hundred_walks_end_at_the_bytes_of_their_papers(untouched: Path) -> None:
-    check_walks(untouched, 200)
-
-
 def check_walks(home: Path, count: int) -> None:
     settings = Settings(home=home)
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings, read_only=True) as lake:
-        places = lake.query("SELECT DISTINCT session_id, seq FROM judgements ORDER BY ALL").rows()
-        for session_id, seq in random.Random(1).sample(places, count):
+        for session_id, seq in draw_stars(lake, count):
             walk = explain_answer(ledger, lake, settings, find_sitting(ledger, session_id), seq)
-            assert [step for step in walk.steps if not step.is_proven] == []
-            names = [step.step for step in walk.steps]
-            assert names[0] == "star"
-            assert names[-7:] == ["response", "question", "bank", "decision", "parsed", "text", "original"]
+            check_walk([(step.step, step.is_proven) for step in walk.steps])
+
+
+def draw_stars(lake: Lake, count: int) -> list[tuple[str, int]]:
+    """Random answers that have stars: session and position of each."""
+    places = lake.query("SELECT DISTINCT session_id, seq FROM judgements ORDER BY ALL").rows()
+    return random.Random(1).sample(places, count)
+
+
+def check_walk(steps: list[tuple[str, bool]]) -> None:
+    assert [name for name, is_proven in steps if not is_proven] == []
+    assert steps[0][0] == "star"
+    assert [name for name, _ in steps[-7:]] == [
+        *("response", "question", "bank", "decision", "parsed", "text", "original")
+    ]
+
+
+def explain_stars(home: Home, settings: Settings, count: int) -> None:
+    """`proctor exam explain` for random stars, each to the bytes of its paper."""
+    with open_lake(settings, read_only=True) as lake:
+        drawn = draw_stars(lake, count)
+    for session_id, seq in drawn:
+        walk = home.read_json("exam", "explain", session_id, str(seq))
+        assert walk["is_proven"]
+        check_walk([(step["step"], step["is_proven"]) for step in walk["steps"]])
+
+
+@pytest.mark.long
+def test_the_command_walks_from_two_hundred_stars_to_the_bytes_of_their_papers(
+    untouched: Path, demo: Demo
+) -> None:
+    explain_stars(replace(demo.home, path=untouched), Settings(home=untouched), 200)
+
+
+@pytest.mark.long
+@pytest.mark.service
+def test_the_command_walks_from_two_hundred_stars_of_a_server_form(tmp_path: Path, warm: Path) -> None:
+    """PostgreSQL, an object store, and a month sat through the exam API by the exam's own role."""
+    with start_postgresql() as postgresql, start_object_store() as store:
+        exam = Exam(papers=8, questions=5, candidates=4, set_size=24, repeats=3)
+        port = find_port()
+        values = exam.settings | {
+            "ledger_url": postgresql.new_ledger_url(),
+            "lake_catalog": postgresql.new_catalog(),
+            "lake_data": f"s3://{BUCKET}/lake",
+            "exam_door": "http",
+            "exam_url": f"http://127.0.0.1:{port}",
+            "budget_usd": 100.0,
+        }
+        settings = Settings(home=tmp_path / "home", **values)
+        variables = store.variables | write_variables(values) | {
+            "PROCTOR_HOME": str(settings.home), "PROCTOR_NO_SERVER": "true", "PROCTOR_QUIET": "1",
+        }  # fmt: skip
+        with as_process_of(variables):
+            prepare(settings, exam)
+            papers = exam.write_papers(tmp_path / "papers")
+            run_flow("ingest", paths=papers, discipline_map=str(exam.write_map(tmp_path)))
+            review(settings, tmp_path / "workbooks")
+            run_flow("review_gate")
+            with open_lake(settings, read_only=True) as lake:
+                key = build_answer_key(read_current_bank(lake))
+            with open_ledger(settings.ledger_address) as ledger:
+                role = grant_role(ledger, "exam_of_walks")
+        door = Process(
+            tmp_path / "exam.log",
+            ["proctor", "exam", "serve", "--port", str(port)],
+            {
+                "PROCTOR_EXAM_DATABASE_URL": role.address,
+                "PROCTOR_SECRETS": str(settings.secrets_path),
+                "PROCTOR_HOME": str(tmp_path / "exam-home"),
+            },
+        )
+        models = start_server(
+            key, models={**{name: {"latency_ms": 0} for name in exam.names}, JUDGE: {"kind": "judge"}}
+        )
+        try:
+            with models:
+                variables["PROCTOR_SIMULATED_URL"] = models.url
+                wait_until("the exam API answers", lambda: is_answered(f"{settings.exam_url}/health"))
+                with as_process_of(variables):
+                    assert run_flow("monthly", month=MONTH)["is_published_now"]
+            with as_process_of(variables):
+                home = Home(settings.home, tmp_path, variables, warm)
+                explain_stars(home, settings, 200)
+        finally:
+            door.kill()
+
+
+def is_answered(url: str) -> bool:
+    with suppress(httpx.HTTPError):
+        return httpx.get(url, timeout=5).status_code < 400
+    return False
 
 
 def test_a_walk_names_the_step_that_does_not_hold_and_no_question_and_no_answer(

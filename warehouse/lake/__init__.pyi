@@ -22,11 +22,11 @@ from .attach import render_attach_script as render_attach_script
 # The first value of each query on a catalog that is there; None without a row, or without such a table yet.
 from .catalog_door import ask_catalog as ask_catalog
 
-# The frame with the table's own columns in order and in its types.
-from .frames import conform_frame as conform_frame
-
 # `hash_rows_of` one frame.
 from .frames import hash_rows as hash_rows
+
+# SHA-256 of each frame over its rows in any order, and of nothing else.
+from .frames import hash_rows_of as hash_rows_of
 
 # Seconds that a writer waits for the lake's lock.
 from .locks import LOCK_TIMEOUT_S as LOCK_TIMEOUT_S
@@ -59,9 +59,9 @@ __all__ = [
     "Lake",
     "Landing",
     "ask_catalog",
-    "conform_frame",
     "give_catalog_id",
     "hash_rows",
+    "hash_rows_of",
     "is_initialised",
     "is_postgres",
     "is_remote",

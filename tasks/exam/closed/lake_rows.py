@@ -10,11 +10,14 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from tasks.exam.answers import extract_answer
-from tasks.questions import BareQuestion
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from sqlalchemy import RowMapping
 
+    from tasks.questions import BareQuestion
     from warehouse.ledger.exam.closed import ClosedSession
     from warehouse.ledger.exam.sittings import PlannedRun
 
@@ -100,7 +103,7 @@ def describe_session(session: ClosedSession, answered_count: int) -> dict[str, o
     }
 
 
-def describe_allocation(session: ClosedSession, row: RowMapping) -> dict[str, object]:
+def describe_allocation(session: ClosedSession, row: Mapping[str, Any]) -> dict[str, object]:
     """A question at its place in a session, for `allocations`."""
     return {
         "run_id": session.run_id,
@@ -114,7 +117,9 @@ def describe_allocation(session: ClosedSession, row: RowMapping) -> dict[str, ob
     }
 
 
-def describe_response(session: ClosedSession, row: RowMapping) -> dict[str, object]:
+def describe_response(
+    session: ClosedSession, row: Mapping[str, Any], question: BareQuestion
+) -> dict[str, object]:
     """What a candidate answered, as a row of `responses`; the answer is extracted here.
 
     For an erased answer no text lands, because none is there.
@@ -135,9 +140,7 @@ def describe_response(session: ClosedSession, row: RowMapping) -> dict[str, obje
         "prompt_version": row["prompt_version"],
         "response": None if is_erased else row["response"],
         "reasoning": row["reasoning"],
-        "answer": None
-        if is_erased
-        else extract_answer(BareQuestion.from_row(row["content"]), row["response"]),
+        "answer": None if is_erased else extract_answer(question, row["response"]),
         "answer_status": row["answer_status"],
         "finish_reason": row["finish_reason"],
         "input_tokens": row["input_tokens"],

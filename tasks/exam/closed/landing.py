@@ -30,6 +30,7 @@ from tasks.exam.closed.lake_rows import (
 )
 from tasks.exam.log import keep_head
 from tasks.exam.public.log import keep_public_head
+from tasks.questions import BareQuestion
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import closed, sittings
 from warehouse.ledger.money import calls
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from warehouse.lake import Batch, Lake
+    from warehouse.ledger.exam.closed import ClosedSession
+    from warehouse.ledger.exam.sittings import PlannedRun
 
 FindLanded = Callable[[str, Sequence[str]], AbstractSet[str]]
 
@@ -75,15 +78,27 @@ def iter_landings(
         _batch("models", run_id, describe_models(run)),
     ]
     missing_sets = [set_id for set_id in set_ids if set_id not in landed_sets]
-    for names in _chunk(missing_sets, lambda _: run.set_size, rows_per_chunk):
-        with ledger.read() as connection:
-            rows = closed.read_set_rows(connection, names)
-        yield _group("sets", "set_id", [describe_set_question(row) for row in rows], names)
-    for chunk in _chunk(waiting, lambda row: row.question_count, rows_per_chunk):
+    yield from _iter_sets(ledger, run.set_size, missing_sets, rows_per_chunk)
+    for chunk in _chunk(waiting, _count_questions, rows_per_chunk):
         with ledger.read() as connection:
             yield _read_sessions(connection, chunk)
     if waiting and run.status != "open":
         yield [_batch("runs", run_id, [describe_run(run, is_whole=True)])]
+
+
+def iter_settled(ledger: Ledger, run: PlannedRun) -> Iterator[list[Batch]]:
+    """What is landed of a run and never changes, landed or not, as lists of batches.
+
+    That is its sets, and its closed sessions with their questions and answers: the run and its models follow the run's state,
+    and calls may be billed later.
+    """
+    with ledger.read() as connection:
+        sessions = closed.list_closed_sessions(connection, run.run_id)
+        set_ids = closed.list_run_sets(connection, run.run_id)
+    yield from _iter_sets(ledger, run.set_size, set_ids, ROWS_PER_CHUNK)
+    for chunk in _chunk(sessions, _count_questions, ROWS_PER_CHUNK):
+        with ledger.read() as connection:
+            yield _read_sittings(connection, chunk)
 
 
 def iter_access_landings(ledger: Ledger, landed_pages: Mapping[str, int]) -> Iterator[list[Batch]]:
@@ -153,23 +168,52 @@ def _land(lake: Lake, chunks: Iterator[list[Batch]], flow_run_id: str | None) ->
     return counts
 
 
-def _read_sessions(connection: Connection, sessions: Sequence[closed.ClosedSession]) -> list[Batch]:
+def _iter_sets(
+    ledger: Ledger, set_size: int, set_ids: Sequence[str], rows_per_chunk: int
+) -> Iterator[list[Batch]]:
+    for names in _chunk(set_ids, lambda _: set_size, rows_per_chunk):
+        with ledger.read() as connection:
+            rows = closed.read_set_rows(connection, names)
+        yield _group("sets", "set_id", [describe_set_question(row) for row in rows], names)
+
+
+def _count_questions(session: ClosedSession) -> int:
+    return session.question_count
+
+
+def _read_sessions(connection: Connection, sessions: Sequence[ClosedSession]) -> list[Batch]:
     """Everything of these sessions, one batch per session and table."""
+    by_id = {session.session_id: session for session in sessions}
+    paid = [describe_call(row, by_id[row["unit"]]) for row in calls.read_call_rows(connection, list(by_id))]
+    units = [str(row["unit"]) for row in paid]
+    for call in paid:
+        del call["unit"]
+    return [
+        *_read_sittings(connection, sessions),
+        *_group_by("llm_calls", paid, units, [name for name in by_id if name in set(units)]),
+    ]
+
+
+def _read_sittings(connection: Connection, sessions: Sequence[ClosedSession]) -> list[Batch]:
+    """These sessions with their questions and answers, one batch per session and table."""
     by_id = {session.session_id: session for session in sessions}
     names = list(by_id)
     allocations: list[dict[str, object]] = []
     responses: list[dict[str, object]] = []
+    # Sessions of one set ask the same.
+    questions: dict[tuple[str, str], BareQuestion] = {}
     for row in closed.read_response_rows(connection, names):
         session = by_id[row["session_id"]]
         allocations.append(describe_allocation(session, row))
         # An answer that is not there is an allocation without a response, whether its time was over or the session was closed.
-        if row["answered_at"] is not None and row["answer_status"] != UNANSWERED:
-            responses.append(describe_response(session, row))
+        if row["answered_at"] is None or row["answer_status"] == UNANSWERED:
+            continue
+        place = (session.set_id, row["lineage_uuid"])
+        question = questions.get(place)
+        if question is None:
+            question = questions[place] = BareQuestion.from_row(row["content"])
+        responses.append(describe_response(session, row, question))
     answered = Counter(str(row["session_id"]) for row in responses if row["answer_status"] in GIVEN_STATUSES)
-    paid = [describe_call(row, by_id[row["unit"]]) for row in calls.read_call_rows(connection, names)]
-    units = [str(row["unit"]) for row in paid]
-    for call in paid:
-        del call["unit"]
     return [
         *_group(
             "sessions",
@@ -179,7 +223,6 @@ def _read_sessions(connection: Connection, sessions: Sequence[closed.ClosedSessi
         ),
         *_group("allocations", "session_id", allocations, names),
         *_group("responses", "session_id", responses, names),
-        *_group_by("llm_calls", paid, units, [name for name in names if name in set(units)]),
     ]
 
 

@@ -177,23 +177,23 @@ def _check_answers(
 ) -> Iterator[LogFinding]:
     answers = {row.seq: row for row in allowed if row.action in _ANSWERS}
     unsealed = count = 0
-    for row in sealed_state.iter_responses(connection, session.session_id):
+    for row in sealed_state.read_responses(connection, session.session_id):
         count += 1
-        entry = answers.pop(row.seq, None)
-        place = f"{where}, question {row.seq}"
-        kept = erased.get(row.seq)
+        seq = row["seq"]
+        entry, kept = answers.pop(seq, None), erased.get(seq)
+        place = f"{where}, question {seq}"
         if kept is not None:
             yield from _check_erased(row, entry, kept, place)
         if entry is None:
-            unsealed += row.answer_status in GIVEN_STATUSES
+            unsealed += row["answer_status"] in GIVEN_STATUSES
             continue
         if kept is not None:
             continue
-        if digests.digest_text(row.response) != entry.answer_hash:
+        if digests.digest_text(row["response"]) != entry.answer_hash:
             yield LogFinding(
                 "answer_changed", place, "the answer is not the one that was given", entry.number
             )
-        elif digests.digest_response(row._asdict()) != entry.digest:
+        elif digests.digest_response(row) != entry.digest:
             yield LogFinding(
                 "answer_account_changed",
                 place,
@@ -211,20 +211,20 @@ def _check_answers(
 
 
 def _check_erased(
-    row: Row[Any], entry: Row[Any] | None, kept: ErasedAnswer, place: str
+    row: Mapping[str, Any], entry: Row[Any] | None, kept: ErasedAnswer, place: str
 ) -> Iterator[LogFinding]:
     """Check an answer whose text was erased.
 
     It must still have no text, and what is kept beside it must be what was kept at the erasure.
     """
     number = None if entry is None else entry.number
-    if row.response or row.reasoning is not None:
+    if row["response"] or row["reasoning"] is not None:
         yield LogFinding("answer_restored", place, "its text was erased, and there is one again", number)
     elif entry is not None and kept.answer_hash != entry.answer_hash:
         yield LogFinding(
             "answer_changed", place, "what was erased is not the answer that was given", entry.number
         )
-    elif digests.digest_response(row._asdict()) != kept.kept_digest:
+    elif digests.digest_response(row) != kept.kept_digest:
         yield LogFinding(
             "answer_account_changed",
             place,

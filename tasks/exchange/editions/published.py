@@ -50,6 +50,7 @@ _EDITION: Final = (
     "mean_kappa",
     "is_provisional",
     "is_simulated",
+    "grade",
     "overridden_gates",
     "override_reason",
     "code_version",
@@ -102,8 +103,9 @@ def render_citation(edition: Mapping[str, Any], *, title: str, publisher: str) -
         *([_describe_provisional(edition)] if edition["is_provisional"] else []),
         *([f"gates shut: {', '.join(edition['overridden_gates'])}"] if edition["overridden_gates"] else []),
         *([f"corrects {edition['replaces']}"] if edition["replaces"] else []),
+        edition["grade"],
     ]
-    about = f"{what}{'; ' if kinds else ''}{'; '.join(kinds)}"
+    about = "; ".join([what, *kinds])
     root = edition["root_hash"]
     key = "proctor-" + "".join(letter if letter.isalnum() else "-" for letter in edition["edition_id"])
     cff = "\n".join(

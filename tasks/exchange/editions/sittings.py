@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from schemas.editions import GRADES
 from schemas.errors import UsageError
 from tasks.questions import BareQuestion
 from tasks.questions.forms import render_prompt
@@ -66,7 +67,7 @@ class Sitting:
 def read_edition(lake: Lake, name: str) -> dict[str, Any]:
     """The edition of that name, or the last one of a run of that name.
 
-    Without a name, it is the last of all.
+    Without a name, it is the last of all. Beside its own columns it has the `grade` by which it is attested.
 
     Raises UsageError that says what there is.
     """
@@ -75,7 +76,9 @@ def read_edition(lake: Lake, name: str) -> dict[str, Any]:
     if rows.is_empty():
         known = ", ".join(found["edition_id"].tail(5)) or "none yet; `proctor publish` makes one"
         raise UsageError(f"There is no edition {name!r}. The last are: {known}.")
-    return rows.row(-1, named=True)
+    edition = rows.row(-1, named=True)
+    grades = {row["edition_id"]: row["grade"] for row in lake.read("graded_editions").iter_rows(named=True)}
+    return edition | {"grade": grades.get(edition["edition_id"], GRADES[0])}
 
 
 def iter_sittings(lake: Lake, edition: Mapping[str, Any], *, with_answers: bool) -> Iterator[Sitting]:

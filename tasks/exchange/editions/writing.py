@@ -87,6 +87,7 @@ def render_inspect(sitting: Sitting) -> dict[str, Any]:
                 "judge": edition["judge"],
                 "judge_prompt_version": edition["judge_prompt_version"],
                 "is_simulated": edition["is_simulated"],
+                "grade": edition["grade"],
             },
         },
         "plan": {"name": "plan", "steps": [], "config": {}},

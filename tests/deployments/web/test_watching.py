@@ -243,6 +243,10 @@ def test_an_examiner_sees_reference_and_reasons_and_an_analyst_neither(watched: 
     assert watched.sign_in("anna").post(ANSWERS, model=MODEL, text=REFERENCE).text.count('class="whole"') == 0
 
 
+def test_a_runs_page_says_how_its_edition_is_attested(watched: Watched) -> None:
+    assert "self-attested, by its operator alone" in watched.sign_in("xu").get(f"/runs/{RUN}").text
+
+
 def test_every_look_at_content_is_in_the_audit_log_without_a_word_of_it(watched: Watched) -> None:
     before = len(read_looks(watched))
     xu, anna = watched.sign_in("xu"), watched.sign_in("anna")

@@ -1,12 +1,12 @@
 """Anybody who changes the ledger in its tables leaves a finding with a name of its own.
 
-docs/attacks.md lists the findings.
+docs/attacks.csv lists the findings.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
+import csv
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ from warehouse.ledger.exam import sittings, tokens
 from warehouse.ledger.trust import users
 
 ROOT = Path(__file__).parents[3]
-DOC = ROOT / "docs" / "attacks.md"
+TABLE = ROOT / "docs" / "attacks.csv"
 
 
 def fill(ledger: Ledger, home: Path) -> Victim:
@@ -108,9 +108,11 @@ def check_tampering(ledger: Ledger, victim: Victim, name: str) -> None:
 
 
 def test_the_table_of_tamperings_names_every_one_with_what_finds_it() -> None:
-    section = DOC.read_text(encoding="utf-8").split("## Tamperings", 1)[1].split("\n## ", 1)[0]
-    rows = re.findall(
-        r"^\| (.*) \| `(\w+)` \| .*::test_a_tampering_is_found_by_name \|$", section, re.MULTILINE
-    )
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        rows = [
+            (row["attempt"], row["answer"].strip("`"))
+            for row in csv.DictReader(file)
+            if row["test"].endswith("::test_a_tampering_is_found_by_name")
+        ]
     told = {(attempt.replace(" ", "_"), finding) for tried, finding in rows for attempt in tried.split(" · ")}
     assert told == {(name, finding) for name, (_, finding) in TAMPERINGS.items()}

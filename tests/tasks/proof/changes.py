@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,7 +166,7 @@ add(
 add(
     "a question under review is given to another discipline",
     "stage_changed",
-    in_ledger(f"UPDATE review_questions SET discipline = 'Medicine' {_ONE_TEXT}"),
+    in_ledger(f"UPDATE review_questions SET discipline = discipline || 'x' {_ONE_TEXT}"),
 )
 
 # --- calls -------------------------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ for _table, _what, _set in (
     ("bank_versions", "a bank version's account", "question_count = question_count + 1"),
     ("runs", "the bank version of a run in the lake", "bank_version = bank_version + 1"),
     ("models", "the organisation of a candidate in the lake", "organisation = 'another'"),
-    ("sets", "a set in the lake", "discipline = 'Medicine'"),
+    ("sets", "a set in the lake", "discipline = discipline || 'x'"),
     ("sessions", "a session in the lake", "prompt_style = prompt_style || 'x'"),
     ("allocations", "the order of a session in the lake", "question_uuid = question_uuid || 'x'"),
     ("responses", "an answer in the lake", "response = response || ' '"),
@@ -602,16 +602,3 @@ def published_stars_are_raised_in_their_file(home: Path) -> None:
 @finds("", is_public=True)
 def a_file_of_a_disclosed_run_is_deleted(home: Path) -> None:
     sorted((home / "public" / "runs").rglob("seed.json"))[0].unlink()
-
-
-def render_changes(tests: Mapping[str, str]) -> str:
-    """The table of changes for docs/attacks.md; `tests` name the test of each."""
-    lines = ["| attempt | answer | test |", "|---|---|---|"]
-    for name, change in CHANGES.items():
-        # People edit the registry: for doctor that is a note.
-        doctor = "doctor as a note" if change.finding == "registry_changed" else "doctor"
-        found = f"`{change.finding}`: audit, {doctor}" if change.finding else "verifier"
-        if change.finding and change.is_public:
-            found += ", verifier"
-        lines.append(f"| {name} | {found} | tests/e2e/test_proof.py::{tests[name]} |")
-    return "\n".join(lines) + "\n"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from schemas.errors import StoreError
 from schemas.table import LANDING_UNIT, Table
 from schemas.tables import TABLES
-from warehouse.lake.frames import hash_rows
+from warehouse.lake.frames import hash_rows_of
 from warehouse.lake.quoting import quote_name
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from warehouse.lake.store import Lake
 
 _OWN_TABLES = ("landings", "quarantine")
+_ROWS_AT_ONCE = 20_000
 
 
 @dataclass
@@ -86,14 +87,27 @@ def _check_table(lake: Lake, table: Table, found: Integrity, step: Callable[[int
     changed = []
     for frame in _read_parts(lake, table):
         step(frame.height)
-        for (unit,), rows in frame.partition_by(LANDING_UNIT.name, as_dict=True).items():
-            name = str(unit)
-            if name in hashes:
-                is_same = name not in seen and hash_rows(rows.drop(LANDING_UNIT.name)) == hashes[name]
-                seen.add(name)
-                if not is_same:
+        parts = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
+        for units in _chunk({str(unit): rows for (unit,), rows in parts.items() if unit in hashes}):
+            for name, rows_hash in zip(units, hash_rows_of(list(units.values())), strict=True):
+                if name in seen or rows_hash != hashes[name]:
                     changed.append(f"{table.name}/{name}")
+                seen.add(name)
     found.changed += [*changed, *(f"{table.name}/{unit}" for unit in sorted(set(hashes) - seen))]
+
+
+def _chunk(units: dict[str, pl.DataFrame]) -> Iterator[dict[str, pl.DataFrame]]:
+    """Units that together have about so many rows as are hashed at once."""
+    chunk: dict[str, pl.DataFrame] = {}
+    row_count = 0
+    for name, rows in units.items():
+        chunk[name] = rows
+        row_count += rows.height
+        if row_count >= _ROWS_AT_ONCE:
+            yield chunk
+            chunk, row_count = {}, 0
+    if chunk:
+        yield chunk
 
 
 def read_unit(lake: Lake, table_name: str, unit: str, part: str | None = None) -> pl.DataFrame:

@@ -6,6 +6,7 @@ That is its sessions, their sets, and every answer with its question.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Connection, RowMapping, and_, func, select
 
@@ -133,33 +134,29 @@ def read_set_rows(connection: Connection, set_ids: Sequence[str]) -> list[RowMap
     ]
 
 
-def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> list[RowMapping]:
+def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> list[dict[str, Any]]:
     """One row per allocation of these sessions.
 
     A row has the question, its discipline and content, the columns of the answer (None where there is no answer),
-    and the erasure of the answer.
+    and the erasure of the answer. Sessions of one set share its contents: each is read once.
     """
+    names = (
+        *("set_id", "session_id", "seq", "lineage_uuid", "allocated_at"),
+        *(column.name for column in responses.c if column.name not in ("session_id", "seq", "call_key")),
+        "erasure_id",
+    )
     query = (
         select(
+            sessions.c.set_id,
             allocations.c.session_id,
             allocations.c.seq,
             allocations.c.lineage_uuid,
             allocations.c.allocated_at,
-            sets.c.question_uuid,
-            sets.c.discipline,
-            sets.c.content,
             *(column for column in responses.c if column.name not in ("session_id", "seq", "call_key")),
             erased_answers.c.erasure_id,
         )
         .select_from(
             allocations.join(sessions, sessions.c.session_id == allocations.c.session_id)
-            .join(
-                sets,
-                and_(
-                    sets.c.set_id == sessions.c.set_id,
-                    sets.c.lineage_uuid == allocations.c.lineage_uuid,
-                ),
-            )
             .outerjoin(
                 responses,
                 and_(
@@ -176,8 +173,32 @@ def read_response_rows(connection: Connection, session_ids: Sequence[str]) -> li
         )
         .order_by(allocations.c.session_id, allocations.c.seq)
     )
-    return [
-        row
-        for names in iter_chunks(session_ids)
-        for row in connection.execute(query.where(allocations.c.session_id.in_(names))).mappings()
+    read = [
+        dict(zip(names, row, strict=True))
+        for part in iter_chunks(session_ids)
+        for row in connection.execute(query.where(allocations.c.session_id.in_(part))).all()
     ]
+    questions = _read_set_questions(connection, sorted({row["set_id"] for row in read}))
+    found = []
+    for row in read:
+        question = questions.get((row["set_id"], row["lineage_uuid"]))
+        if question is not None:
+            row.update(question)
+            found.append(row)
+    return found
+
+
+def _read_set_questions(
+    connection: Connection, set_ids: Sequence[str]
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """(set, lineage) → what these sets ask of it."""
+    query = select(
+        sets.c.set_id, sets.c.lineage_uuid, sets.c.question_uuid, sets.c.discipline, sets.c.content
+    )
+    return {
+        (set_id, lineage): {"question_uuid": uuid, "discipline": discipline, "content": content}
+        for part in iter_chunks(set_ids)
+        for set_id, lineage, uuid, discipline, content in connection.execute(
+            query.where(sets.c.set_id.in_(part))
+        )
+    }

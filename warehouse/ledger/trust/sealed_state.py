@@ -5,7 +5,6 @@ It is read here for the check of the log.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy import Connection, Row, select
@@ -92,10 +91,11 @@ def list_budgets(connection: Connection) -> list[Row[Any]]:
     return list(connection.execute(query))
 
 
-def iter_responses(connection: Connection, session_id: str) -> Iterator[Row[Any]]:
+def read_responses(connection: Connection, session_id: str) -> list[dict[str, Any]]:
     """Every response of a session, marks of the exam included, by position."""
     query = select(responses).where(responses.c.session_id == session_id).order_by(responses.c.seq)
-    yield from connection.execute(query)
+    names = tuple(column.name for column in responses.c)
+    return [dict(zip(names, row, strict=True)) for row in connection.execute(query).all()]
 
 
 def list_deliveries(connection: Connection, session_id: str) -> dict[int, str]:

@@ -17,6 +17,7 @@ import yaml
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
+from schemas.tables import get_table
 from tasks.exchange.editions.access import note_export
 from tasks.exchange.editions.published import render_citation, render_leaderboard
 from tasks.exchange.editions.sittings import Sample, Sitting, iter_sittings, read_edition
@@ -42,6 +43,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Settings,
             lake.query("SELECT DISTINCT discipline FROM allocations ORDER BY 1").to_series().to_list()
         )
         publish_run(lake, settings, RUN, disciplines)
+        stated = {"edition_id": f"{RUN}/1", "grade": "witnessed", "witness_count": 2, "beacon": None}
+        lake.land("edition_grades", f"{RUN}/1", get_table("edition_grades").frame([stated]))
         with ledger.write() as connection:
             add_user(connection, user_id="eve", role="examiner")
         yield settings, ledger, lake
@@ -145,6 +148,7 @@ def test_reference_answers_and_reasons_leave_only_when_they_are_asked_for(
     }
     assert {line["target"] for line in iter_harness(without)} == {""}
     within = render_inspect(next(iter_sittings(lake, edition, with_answers=True)))
+    assert within["eval"]["metadata"]["grade"] == "witnessed"
     assert {sample["target"] for sample in within["samples"]} == {"true"}
 
 
@@ -178,6 +182,7 @@ def test_a_leaderboard_holds_the_frozen_scores_and_keeps_its_schema(
     assert [(row["model"], row["score"]) for row in board["styles"]["zero_shot"]] == frozen
     assert {len(row["disciplines"]) for row in board["styles"]["zero_shot"]} == {10}
     assert sum(board["edition"]["weights"].values()) == pytest.approx(1)
+    assert board["edition"]["grade"] == "witnessed"
     spoilt: list[dict[str, Any]] = [json.loads(json.dumps(board)) for _ in range(3)]
     spoilt[0]["styles"]["zero_shot"][0]["score"] = 101
     del spoilt[1]["edition"]["root_hash"]
@@ -195,6 +200,7 @@ def test_a_citation_names_the_edition_its_hash_and_what_it_rests_on(edition: dic
     assert r"Exam \& more\_2" in cited["bibtex"]
     assert edition["edition_id"] in cited["text"]
     assert edition["judge"] in cited["text"]
+    assert all("; witnessed" in one for one in cited.values())
 
 
 def test_an_edition_is_found_by_its_name_by_its_run_or_as_the_last(lake: Lake) -> None:

@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Float, Table, func, literal, select, tuple_, union_all
@@ -237,7 +238,7 @@ def close_units(connection: Connection, stage_name: str, units: Iterable[Sequenc
 def close_rows(connection: Connection, stage_name: str, unit: str, rows: Iterable[StageRow]) -> int:
     """Close a unit whose rows the caller has read, from files."""
     _begin(connection)
-    return _close(connection, STAGES[stage_name], {unit: sorted(rows, key=lambda row: _encode(row[0]))})
+    return _close(connection, STAGES[stage_name], {unit: list(rows)})
 
 
 def close_landings(
@@ -380,7 +381,7 @@ def compare_unit(
     connection: Connection, stage: Stage, unit: str, rows: Sequence[StageRow], entry: UnitEntry
 ) -> ChangedUnit | None:
     """How a unit's rows differ from what an entry closed; null where they do not."""
-    leaves = _make_leaves(rows)
+    leaves, names = _make_leaves(rows)
     if _hash_leaves(leaves) == entry.digest:
         return None
     kept = connection.execute(
@@ -399,7 +400,7 @@ def compare_unit(
     if stage.may_grow and not changed and not missing:
         return None
     first = next(
-        (_show(row[0]) for key, row in zip(keys, rows, strict=True) if key in changed or key in added), ""
+        (_show(name) for key, name in zip(keys, names, strict=True) if key in changed or key in added), ""
     )
     return ChangedUnit(stage.name, unit, len(changed), missing, len(added), first)
 
@@ -409,7 +410,7 @@ def _close(connection: Connection, stage: Stage, found: Mapping[str, Sequence[St
     last = read_entries(connection, CLOSE, list(targets.values()))
     kept, count = [], 0
     for unit, rows in found.items():
-        leaves = _make_leaves(rows)
+        leaves, _ = _make_leaves(rows)
         digest, before = _hash_leaves(leaves), last.get(targets[unit])
         if before is not None and before.digest == digest:
             continue
@@ -468,7 +469,7 @@ def _in_parts(
 def _iter_units(
     connection: Connection, stage: Stage, units: Sequence[tuple[str, ...]] | None = None
 ) -> Iterator[tuple[str, list[StageRow]]]:
-    """Every unit with its rows in order of key, one unit in memory at a time.
+    """Every unit with its rows, one unit in memory at a time.
 
     Only those named, where any are.
     """
@@ -487,10 +488,7 @@ def _iter_units(
         if part is not None:
             asked = query.where(named.in_(part if len(stage.unit) > 1 else [unit[0] for unit in part]))
         for unit, rows in groupby(connection.execute(asked), key=lambda row: tuple(row[:own])):
-            yield (
-                _name(unit),
-                sorted(((tuple(row[own:key]), _as_stored(row, key, floats)) for row in rows), key=_order),
-            )
+            yield _name(unit), [(tuple(row[own:key]), _as_stored(row, key, floats)) for row in rows]
 
 
 def _as_stored(row: Sequence[Any], start: int, floats: Sequence[int]) -> tuple[object, ...]:
@@ -502,16 +500,14 @@ def _as_stored(row: Sequence[Any], start: int, floats: Sequence[int]) -> tuple[o
     return tuple(values[start:])
 
 
-def _order(row: StageRow) -> str:
-    return _encode(row[0])
-
-
-def _make_leaves(rows: Iterable[StageRow]) -> bytes:
-    parts = []
-    for key, values in rows:
-        parts.append(hashlib.sha256(_encode(key).encode()).digest()[:_KEY_BYTES])
-        parts.append(hashlib.sha256(_encode([key, values]).encode()).digest()[:_ROW_BYTES])
-    return b"".join(parts)
+def _make_leaves(rows: Iterable[StageRow]) -> tuple[bytes, list[tuple[object, ...]]]:
+    """The leaves of rows in the order of their keys' JSON, and these keys."""
+    parts, names = [], []
+    for text, key, values in sorted(((_encode(key), key, values) for key, values in rows), key=itemgetter(0)):
+        names.append(key)
+        parts.append(hashlib.sha256(text.encode()).digest()[:_KEY_BYTES])
+        parts.append(hashlib.sha256(f"[{text},{_encode(values)}]".encode()).digest()[:_ROW_BYTES])
+    return b"".join(parts), names
 
 
 def _hash_leaves(leaves: bytes) -> str:
