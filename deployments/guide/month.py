@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,6 +56,8 @@ def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = Fal
     try:
         answers = _make_home(talk, answers)
         published = _list_months(talk)
+        if exam_month in published:
+            _say_unused(talk, answers, exam_month)
         if exam_month not in published or answers.papers:
             _read_papers(talk, answers, is_later=bool(published))
             if not _review(talk, answers):
@@ -82,15 +84,37 @@ def _list_months(talk: Talk) -> set[str]:
     return {str(one["month"]) for one in talk.read("sql", "editions_published")}
 
 
+def _say_unused(talk: Talk, answers: GivenAnswers, month: str) -> None:
+    """Say which answers change nothing, because the month is published."""
+    used = {"papers", "annotators"} if answers.papers else set()
+    options = [option for option, _ in _list_options(answers, without=used)]
+    if options:
+        talk.tell(
+            f"{month} is published and stays as it is: {', '.join(options)} change nothing of it. For the next month: "
+            f"proctor start --month {_find_next(month)}, with these options."
+        )
+
+
+def _list_options(answers: GivenAnswers, *, without: Collection[str]) -> list[tuple[str, str]]:
+    """Each option that was given, with its value; that of a switch is empty."""
+    return [
+        # The options are named as the fields are, and a switch by what it says.
+        (f"--{field.name.removeprefix('are_').replace('_', '-')}", "" if value is True else str(value))
+        for field in fields(answers)
+        if field.name not in without and (value := getattr(answers, field.name))
+    ]
+
+
+def _find_next(month: str) -> str:
+    year, number = (int(part) for part in month.split("-"))
+    return f"{year + number // 12}-{number % 12 + 1:02d}"
+
+
 def _write_command(answers: GivenAnswers, month: str, *, is_silent: bool) -> str:
     """The command that goes on from here, with what was answered for later steps."""
     words = ["proctor", "start"]
-    for field in fields(answers):
-        if field.name in ("papers", "annotators") or not (value := getattr(answers, field.name)):
-            continue
-        # The options are named as the fields are, and a switch by what it says.
-        option = f"--{field.name.removeprefix('are_').replace('_', '-')}"
-        words += [option] if value is True else [option, str(value)]
+    for option, value in _list_options(answers, without=("papers", "annotators")):
+        words += [option, value] if value else [option]
     words += ["--month", month] if month else []
     # Without candidates somebody must be there to name them.
     return shlex.join([*words, *(["--yes"] if is_silent and answers.candidates else [])])
@@ -313,6 +337,11 @@ def _shape_exam(talk: Talk, answers: GivenAnswers) -> None:
     if "prompt_styles" not in settings.model_fields_set:
         question = "Prompt styles (zero_shot, few_shot, chain_of_thought)"
         _ask_setting(talk, "prompt_styles", question, "zero_shot", given=answers.styles)
+    elif answers.styles and tuple(split_names(answers.styles)) != settings.prompt_styles:
+        talk.tell(
+            f"--styles changes nothing: the styles are set to {', '.join(settings.prompt_styles)}. To change them: "
+            f"proctor settings set prompt_styles {answers.styles}"
+        )
     settings = load_settings()
     talk.tell(
         f"S is then the mean over {', '.join(settings.disciplines)}, each with the same weight: it compares with other months "
@@ -441,8 +470,7 @@ def _say_next(talk: Talk, board: Sequence[dict[str, Any]], month: str, waiting: 
         talk.tell(
             "You alone attest this. What makes others believe it stands at the end of:  proctor exam plan --month MONTH"
         )
-    year, number = (int(part) for part in month.split("-"))
-    later = f"{year + number // 12}-{number % 12 + 1:02d}"
+    later = _find_next(month)
     talk.tell(
         f"The next month, from {later}-01 on:  proctor start   (before that day: proctor start --month {later})"
     )

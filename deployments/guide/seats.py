@@ -61,6 +61,12 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
                     talk.run("models", "remove", model.name)
             said, own = GivenAnswers(are_simulated=answers.are_simulated), _list_own(role)
             is_new = True
+        asked = answers.candidates if role == "candidate" else answers.judge
+        if not is_new and (unknown := sorted({*split_names(asked)} - {model.name for model in own})):
+            talk.tell(
+                f"{', '.join(unknown)}: not added, as {', '.join(model.name for model in own)} is registered as {role} already. To add "
+                "one: proctor models add NAME …"
+            )
         if role == "judge" and is_new:
             _try_judges(talk)
     talk.tell(
