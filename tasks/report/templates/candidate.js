@@ -33,13 +33,14 @@
       .filter(function (fact) { return fact[1]; });
     section("standing", [
       finding(b.spoken("standing_sentence", {
-        month: e.month, score: b.number(e.score[row]), interval: b.interval(e.score_low[row], e.score_high[row]), rank: e.rank[row] === null ? b.MISSING : e.rank[row],
+        month: e.month, score: b.number(e.score[row]), interval: b.interval(e.score_low[row], e.score_high[row]), asked: e.question_count[row], rank: e.rank[row] === null ? b.MISSING : e.rank[row],
         range: b.range(e.rank_low[row], e.rank_high[row]), group: e.group[row] || b.MISSING, count: e.model.length
       })),
       make("p", { "class": "edition" }, [
         model.is_simulated ? make("span", { "class": "tag warn" }, b.spoken("simulated")) : null,
         make("span", { "class": "tag" }, b.spoken(model.is_open ? "open" : "closed")), " "
       ].concat(facts.reduce(function (parts, fact) { return parts.concat([b.spoken(fact[0]), " ", make("b", {}, fact[1]), " · "]); }, []), [
+        b.spoken("grade"), " ", make("b", {}, b.both(e.grade)), " · ",
         make("a", { href: site.link("compare.html", "models", neighbours(sat).join(",")) }, b.spoken("compare_with_next"))
       ]))
     ]);
