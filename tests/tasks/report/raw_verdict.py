@@ -203,7 +203,9 @@ def _cautions(run_sql: RunSql, edition_id: str) -> list[str]:
     head = run_sql(f"SELECT * FROM editions WHERE edition_id = '{edition_id}'").row(0, named=True)
     said = ["Provisional: "] if head["is_provisional"] else []
     said += ["It was published over a shut gate: "] if head["overridden_gates"] else []
-    return said + (["Simulated: "] if head["is_simulated"] else [])
+    said += ["Simulated: "] if head["is_simulated"] else []
+    grades = run_sql(f"SELECT grade FROM edition_grades WHERE edition_id = '{edition_id}'")["grade"].to_list()
+    return [*said, f"Attested: {grades[0] if grades else 'self-attested'}"]
 
 
 def _sign(value: float) -> str:
