@@ -81,14 +81,19 @@ def describe_board(history: pl.DataFrame) -> dict[str, Any]:
     places = models.select("model", "is_simulated").with_row_index("place")
     rows = history.join(places, on=["model", "is_simulated"], how="left", maintain_order="left")
     return {
-        "disciplines": [
-            name for column, name in DISCIPLINE_COLUMNS.items() if rows[column].is_not_null().any()
-        ],
+        "disciplines": list(find_examined(history).values()),
         "models": models.to_dicts(),
         "editions": [
             _describe_edition(part)
             for part in rows.partition_by("edition_id", "prompt_style", maintain_order=True)
         ],
+    }
+
+
+def find_examined(history: pl.DataFrame) -> dict[str, str]:
+    """The disciplines that anybody has a score in, by their column."""
+    return {
+        column: name for column, name in DISCIPLINE_COLUMNS.items() if history[column].is_not_null().any()
     }
 
 
