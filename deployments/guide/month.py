@@ -215,7 +215,7 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
 
 
 def _lacks_third(talk: Talk) -> bool:
-    """Whether all has been decided that was given out, and what the annotators differ on waits for somebody else."""
+    """Whether only what the annotators differ on is left, and nobody to settle it."""
     return any(
         one["status"] == "open"
         and one["states"].get("disputed")

@@ -382,7 +382,7 @@ def _find_claim(claims: Json, path: str) -> Any:
 
 
 def _read_texts(claim: Any) -> tuple[str, ...]:
-    """The texts of a claim; none where it is missing, as some providers leave it out who belongs to nothing."""
+    """The texts of a claim; none where it is missing: some providers leave it out then."""
     listed = claim if isinstance(claim, list) else [claim]
     return tuple(one for one in listed if isinstance(one, str))
 

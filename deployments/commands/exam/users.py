@@ -148,7 +148,7 @@ def list_all(as_json: AsJson = False) -> None:
 
 
 def _give_disputes(ledger: Ledger) -> int:
-    """How many disputes of open batches found somebody to settle them, now that there is one more."""
+    """How many disputes of open batches found somebody to settle them."""
     from tasks.review import list_open_batches
     from tasks.review.recording import assign_adjudicators
 
@@ -157,7 +157,7 @@ def _give_disputes(ledger: Ledger) -> int:
 
 
 def _ask_password(user_id: str) -> str:
-    """The hash of a password that is typed twice: asked for again while it is weak, or the two differ.
+    """The hash of a password, asked for until it is strong and typed twice alike.
 
     Raises UsageError for such a one where nobody sits at the terminal.
     """

@@ -183,7 +183,7 @@ def _disciplines(run_sql: RunSql, last: dict[str, Any], ahead: str, behind: str)
 
 
 def _needed(last: dict[str, Any], counts: dict[str, int]) -> list[str]:
-    """The error falls with the root of the questions, until the bar and .84 errors more are below the difference."""
+    """The error falls with the root of the questions, until bar and power are reached."""
     error, difference = last["difference_se"], abs(last["difference"])
     if last["is_distinguishable"] or not error or round(difference, 9) == 0:
         return []

@@ -125,7 +125,7 @@ def export_workbook(
 
 
 def _check_imported(path: Path, work: Mapping[str, WorkItem]) -> None:
-    """Raises UsageError where the workbook that would be written over holds decisions that nobody has imported."""
+    """Raises UsageError where the workbook there holds decisions that nobody imported."""
     book = open_workbook(path, keeps_rich_text=True)
     reading = parse_sheet(book, read_identity(book, path.name), work)
     known = {uuid: one.own.given for uuid, one in work.items() if one.own is not None}
