@@ -288,7 +288,7 @@ def _ask_place(
     is_known = is_simulated or any(one.is_simulated and one.base_url == url for one in _list_own(""))
     is_simulated = is_known or (found.is_simulation and _confirm_simulation(talk))
     organisation = talk.ask(
-        f"Who owns the {whose} (a person, a company, a university)",
+        f"Who owns the {whose}",
         owner,
         given=given[2],
         option=f"--{prefix}organisation",
