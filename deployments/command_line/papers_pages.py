@@ -1,6 +1,6 @@
 """The page of the papers' tables.
 
-It says what makes each here, and how far the printed numbers are from ours.
+It says what makes each here, how far the printed numbers are from ours, and what every analysis shows of simulated data.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
+
+from deployments.demo import read_row_counts
+from warehouse.lake.reading import queries
 
 LIST: Final = Path(__file__).with_suffix("").parent / "papers_tables.yaml"
 _MODULE: Final = "python -m tests.benchmarks.papers_tables"
@@ -34,7 +37,22 @@ def render_papers_tables() -> str:
         parts.append(f"\n## {paper['paper']}\n\n{paper['about']}\n\n")
         parts.append("| table or figure | shows | made by | difference to print |\n|---|---|---|---|\n")
         parts += [_render_item(item, content["differences"]) for item in paper["items"]]
-    return "".join(parts)
+    return "".join(parts) + _render_rows()
+
+
+def _render_rows() -> str:
+    """A line for each analysis: its rows, or why it has none."""
+    rows = read_row_counts()
+    lines = [
+        "\n## Rows of every analysis\n\n"
+        "Of one demo, with the parameters as they are by default (`python -m tests.benchmarks.demo_rows`; two demos differ by a few rows "
+        "where answers are drawn). Where there is none, `proctor sql NAME` says why, as here.\n\n"
+        "| analysis | `proctor demo` | `proctor demo --everything` | no rows |\n|---|---|---|---|\n"
+    ]
+    for query in queries.list_queries(("analyses",)):
+        first, last = rows[query.name]
+        lines.append(f"| `{query.name}` | {first:,} | {last:,} | {'' if last else query.no_rows} |\n")
+    return "".join(lines)
 
 
 def _render_item(item: dict[str, Any], differences: list[dict[str, Any]]) -> str:

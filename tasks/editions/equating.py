@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from tasks.statistics.items import (
     GradedFit,
     GradedRows,
     KnownQuestions,
+    SameBank,
     Scale,
     ScaleForm,
     compute_equated,
@@ -124,7 +125,10 @@ def equate_edition(
     if scale is None:
         stars.insert(0, read("equating_stars", {**when, "disciplines": list(answers.disciplines)}))
     arranged = arrange_answers(read, stars, answers.disciplines)
-    known = None if scale is None else _read_known(read, scale, arranged)
+    known = None
+    if scale is not None:
+        same_bank = _read_same_bank(read, scale, basis.run["bank_version"], answers.disciplines)
+        known = replace(_read_known(read, scale, arranged), same_bank=same_bank)
     withheld = _find_reason(arranged.rows, known)
     if withheld is not None:
         return _withhold(answers.disciplines, arranged, scale, withheld)
@@ -347,6 +351,28 @@ def _read_known(read: QueryReader, scale: PublishedScale, arranged: Answers) -> 
             {name: code for code, name in enumerate(scale.edition_ids)}, return_dtype=pl.Int64
         ).to_numpy(),
         shared=scale.shared,
+    )
+
+
+def _read_same_bank(
+    read: QueryReader, scale: PublishedScale, bank_version: int, disciplines: Sequence[str]
+) -> SameBank | None:
+    """The first edition of the scale that drew from the bank version; null without one."""
+    import polars as pl
+
+    given = {"edition_ids": list(scale.edition_ids), "bank_version": bank_version}
+    found = pl.DataFrame({"discipline": list(disciplines)}).join(
+        read("same_bank_levels", given), on="discipline", how="left", maintain_order="left"
+    )
+    if found["difficulty_mean"].has_nulls():
+        return None
+    drawn = found["drawn_count"].to_numpy()
+    return SameBank(
+        edition=list(scale.edition_ids).index(found["edition_id"][0]),
+        level=found["difficulty_mean"].to_numpy(),
+        variance=found["difficulty_sd"].to_numpy() ** 2 / drawn,
+        log_discrimination=float(np.average(found["discrimination_mean"].to_numpy(), weights=drawn)),
+        log_discrimination_variance=float(found["discrimination_sd"][0]) ** 2 / float(drawn.sum()),
     )
 
 

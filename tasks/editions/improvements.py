@@ -15,6 +15,7 @@ from schemas.tables import get_table
 from tasks.editions.basis import QueryReader
 from tasks.editions.changes import mean_stars
 from tasks.editions.estimates import make_rows, name_cluster
+from tasks.statistics import on_one_thread
 from tasks.statistics.scores import compute_improvements
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def write_improvements(lake: Lake, *, is_simulated: bool, since_month: str | Non
     return frame
 
 
+@on_one_thread()
 def estimate_improvements(
     read: QueryReader, *, is_simulated: bool, since_month: str | None = None
 ) -> pl.DataFrame:

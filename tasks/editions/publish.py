@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +34,13 @@ from tasks.editions.sessions import summarise_sessions
 from tasks.editions.standings import list_standings
 from tasks.running.approvals import Request
 from tasks.running.claiming import hold_work
+from tasks.statistics import on_one_thread
 from warehouse.lake import hash_rows, read_code_version
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from warehouse.lake import Lake
+    from warehouse.lake import Batch, Lake
 
 # The version of how intervals and comparisons are made; what was published before keeps its own.
 INTERVAL_METHOD = "score, max-t"
@@ -77,8 +78,9 @@ class Edition:
         is_outdated: an edition that stands, while what it rests on has changed since.
         candidate_count: candidates with a score.
         overridden: gates that were shut and overridden.
-        frames: table → its rows; empty for one that stands.
-        basis: what it was computed from; null for one that stands.
+        frames: table → its rows; empty for one that stands in the lake.
+        hashes: table → the hash of its rows, the edition's own row left out; empty for one that stands.
+        basis: what it was computed from; null for one that stands or was landed.
     """
 
     edition_id: str
@@ -89,6 +91,7 @@ class Edition:
     candidate_count: int
     overridden: tuple[str, ...] = ()
     frames: Mapping[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+    hashes: Mapping[str, str] = field(default_factory=dict, repr=False)
     basis: Basis | None = field(default=None, repr=False)
 
 
@@ -142,8 +145,6 @@ def publish_run(
     A run that was published stands as it is, unless a revision is asked for with a reason. Raises GateError when a gate is
     shut, UsageError for a run that is not there or a revision without reason or without change.
     """
-    from warehouse.lake import Batch
-
     asked, hooks = revision or Revision(), hooks or PublishingHooks()
     with hold_work(settings, "publish-edition", run_id, what=f"publishing {run_id}", wait_s=600):
         # One transaction: what an edition rests on is what was there at one moment (and 34 queries are a third cheaper in it).
@@ -153,12 +154,20 @@ def publish_run(
             return prepared
         hooks.step("freezing it")
         hooks.before_landing(prepared)
-        lake.land_together(
-            [Batch(table, prepared.edition_id, frame) for table, frame in prepared.frames.items()],
-            stage="publish",
-        )
+        # Half of what an edition takes in memory is its basis.
+        prepared = replace(prepared, basis=None)
+        lake.land_together(_list_batches(prepared), stage="publish")
         write_improvements(lake, is_simulated=bool(prepared.frames["editions"]["is_simulated"][0]))
     return prepared
+
+
+def _list_batches(edition: Edition) -> list[Batch]:
+    from warehouse.lake import Batch
+
+    return [
+        Batch(table, edition.edition_id, frame, rows_hash=edition.hashes.get(table))
+        for table, frame in edition.frames.items()
+    ]
 
 
 def _prepare(
@@ -211,6 +220,7 @@ def _prepare(
     )
 
 
+@on_one_thread()
 def freeze_edition(
     read: QueryReader,
     basis: Basis,
@@ -221,17 +231,60 @@ def freeze_edition(
     is_recalibrated: bool = False,
 ) -> Edition:
     """Every row of an edition, from its basis and from the editions before it; writes nothing."""
-    import polars as pl
-
     imprint = imprint or Imprint()
     edition_id = f"{basis.run['run_id']}/{imprint.revision}"
-    month, is_simulated = str(basis.run["month"]), bool(basis.run["is_simulated"])
-    whole, basis = basis, choose_counted(basis)
-    sessions = summarise_sessions(basis)
+    month = str(basis.run["month"])
+    counted = choose_counted(basis)
+    sessions = summarise_sessions(counted)
+    frames, persons = _estimate(read, counted, edition_id, sessions, step, is_recalibrated=is_recalibrated)
+    frames["edition_sessions"] = sessions
+    frames["edition_series"] = estimate_series(basis, sessions)
+    shared = {
+        "edition_id": edition_id,
+        "run_id": basis.run["run_id"],
+        "month": month,
+        "is_simulated": bool(basis.run["is_simulated"]),
+    }
+    # Each frame goes as its rows come: both at once would be the most that publishing holds.
+    rows = {table: _conform(table, frames.pop(table), shared) for table in list(frames)}
+    standings = list_standings(read, counted, edition_id, rows["edition_scores"], persons)
+    rows["edition_standings"] = _conform("edition_standings", standings, shared)
+    hashes = hash_tables(rows)
+    head = _describe_edition(basis, rows, hashes, imprint, edition_id=edition_id, published_at=now)
+    rows["editions"] = head
+    return Edition(
+        edition_id=edition_id,
+        run_id=str(basis.run["run_id"]),
+        month=month,
+        is_new=True,
+        is_outdated=False,
+        candidate_count=int(head["candidate_count"][0]),
+        overridden=tuple(imprint.overridden),
+        frames=rows,
+        hashes=hashes,
+        basis=basis,
+    )
+
+
+def _estimate(
+    read: QueryReader,
+    basis: Basis,
+    edition_id: str,
+    sessions: pl.DataFrame,
+    step: Step,
+    *,
+    is_recalibrated: bool,
+) -> tuple[dict[str, pl.DataFrame | None], pl.DataFrame]:
+    """Table → its rows without the edition, and everybody on the scale as in `Equating.persons`."""
+    import polars as pl
+
     step("scores, ranks and pairs")
     styles = arrange_styles(basis)
     models = sorted({model for answers in styles for model in answers.models})
-    earlier = read("earlier_scores", {"models": models, "month": month, "is_simulated": is_simulated})
+    earlier = read(
+        "earlier_scores",
+        {"models": models, "month": str(basis.run["month"]), "is_simulated": bool(basis.run["is_simulated"])},
+    )
     parts: dict[str, list[pl.DataFrame]] = {"edition_stars": [], "edition_scores": [], "edition_pairs": []}
     for answers in styles:
         pairs = compare_candidates(answers)
@@ -245,38 +298,26 @@ def freeze_edition(
     frames = {
         table: pl.concat(found, how="diagonal_relaxed") if found else None for table, found in parts.items()
     }
+    parts.clear()
     step("linking it to earlier months")
     equating = equate_edition(read, basis, edition_id, styles, is_from_nothing=is_recalibrated)
     frames["edition_scores"] = _add_equated(frames["edition_scores"], equating)
     frames["edition_items"], frames["edition_fits"] = equating.items, equating.fits
-    frames["edition_sessions"] = sessions
-    frames["edition_series"] = estimate_series(whole, sessions)
-    shared = {
-        "edition_id": edition_id,
-        "run_id": basis.run["run_id"],
-        "month": month,
-        "is_simulated": is_simulated,
+    return frames, equating.persons
+
+
+def hash_tables(rows: Mapping[str, pl.DataFrame]) -> dict[str, str]:
+    """Table → the hash of an edition's rows in it, as a landing keeps it too."""
+    return {
+        table: hash_rows(frame) for table, frame in rows.items() if not (table in _LATER and frame.is_empty())
     }
-    rows = {table: _conform(table, frame, shared) for table, frame in frames.items()}
-    standings = list_standings(read, basis, edition_id, rows["edition_scores"], equating.persons)
-    rows["edition_standings"] = _conform("edition_standings", standings, shared)
-    head = _describe_edition(whole, rows, imprint, edition_id=edition_id, published_at=now)
-    rows["editions"] = head
-    return Edition(
-        edition_id=edition_id,
-        run_id=str(basis.run["run_id"]),
-        month=month,
-        is_new=True,
-        is_outdated=False,
-        candidate_count=int(head["candidate_count"][0]),
-        overridden=tuple(imprint.overridden),
-        frames=rows,
-        basis=whole,
-    )
 
 
-def compute_root(head: Mapping[str, Any], rows: Mapping[str, pl.DataFrame]) -> str:
-    """SHA-256 of an edition's row (less its root) and every frozen row, for later checks."""
+def compute_root(head: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
+    """SHA-256 of an edition's row (less its root) and every frozen row, for later checks.
+
+    `hashes` are those of `hash_tables`.
+    """
     digest = hashlib.sha256()
     own = {
         name: str(value)
@@ -284,16 +325,15 @@ def compute_root(head: Mapping[str, Any], rows: Mapping[str, pl.DataFrame]) -> s
         if name not in ("root_hash", "landing_unit") and value is not None
     }
     digest.update(json.dumps(own, sort_keys=True, ensure_ascii=False).encode())
-    for table in sorted(rows):
-        if table in _LATER and rows[table].is_empty():
-            continue
-        digest.update(f"{table} {hash_rows(rows[table])}\n".encode())
+    for table in sorted(hashes):
+        digest.update(f"{table} {hashes[table]}\n".encode())
     return digest.hexdigest()
 
 
 def _describe_edition(
     basis: Basis,
     rows: Mapping[str, pl.DataFrame],
+    hashes: Mapping[str, str],
     imprint: Imprint,
     *,
     edition_id: str,
@@ -348,7 +388,7 @@ def _describe_edition(
         "root_hash": "",
     }
     frame = get_table("editions").frame([head])
-    root = compute_root(frame.row(0, named=True), rows)
+    root = compute_root(frame.row(0, named=True), hashes)
     return frame.with_columns(root_hash=pl.lit(root))
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from schemas.errors import UsageError
 from tasks.editions.equating import arrange_answers, fit_until_settled, read_scale
 from tasks.editions.standings import MAIN_STYLE
+from tasks.statistics import on_one_thread
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,6 +45,7 @@ class Recalibration:
     questions: pl.DataFrame = field(repr=False)
 
 
+@on_one_thread()
 def compute_recalibration(lake: Lake, run_id: str) -> Recalibration:
     """All editions up to the last of a run fitted from nothing, beside what was published.
 

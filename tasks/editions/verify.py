@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schemas.tables import TABLES
-from tasks.editions.publish import compute_root
+from tasks.editions.publish import compute_root, hash_tables
 from warehouse.lake.upkeep import read_unit
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def find_changed_editions(lake: Lake, roots: Mapping[str, str]) -> list[EditionF
             for table in TABLES.values()
             if table.is_frozen and table.name != "editions"
         }
-        if compute_root(head, rows) != head["root_hash"]:
+        if compute_root(head, hash_tables(rows)) != head["root_hash"]:
             faults.append(EditionFault(name, "its rows are not those that were published"))
         elif roots.get(name) is None:
             faults.append(

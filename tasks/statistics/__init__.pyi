@@ -28,6 +28,9 @@ from .score import POINTS_PER_STAR as POINTS_PER_STAR
 # Correlation of our scores with each benchmark, from rows of the query `external_pairs`.
 from .spearman import compute_external_correlations as compute_external_correlations
 
+# Matrix products of the block on one thread: ours are small, and sums are added in one order everywhere.
+from .one_thread import on_one_thread as on_one_thread
+
 # Pearson's r of two lists of one length; raises UsageError for different lengths.
 from .spearman import compute_pearson as compute_pearson
 
@@ -55,4 +58,5 @@ __all__ = [
     "compute_spearman",
     "compute_spearman_interval",
     "fit_curve",
+    "on_one_thread",
 ]

@@ -196,9 +196,9 @@ def measure_coverage(case: Case, questions: int, exams: int, seed: int) -> dict[
 def measure_family_error(
     case: Case, levels: Sequence[float], questions: int, exams: int, seed: int
 ) -> dict[str, float]:
-    """Shares of exams with equals told apart or a wrong rank range, and of differences found.
+    """Shares of exams with equals told apart or a wrong rank range, and of wrong ranges.
 
-    As many candidates as `_EQUALS` in all; those of one level are equal.
+    Where there are levels, also that of differences found. As many candidates as `_EQUALS` in all; those of one level are equal.
     """
     weights = np.full(DISCIPLINES, 1 / DISCIPLINES)
     ability = np.repeat(levels, _EQUALS // len(levels))
@@ -208,7 +208,7 @@ def measure_family_error(
     is_equal = ability[:, None] == ability[None, :]
     better = (ability[None, :] > ability[:, None]).sum(axis=1)
     worse = (ability[None, :] < ability[:, None]).sum(axis=1)
-    wrong = {"told apart": 0, "rank range": 0}
+    wrong = {"told apart": 0.0, "rank range": 0.0, "of ranges": 0.0}
     found_share = []
     for exam in range(exams):
         if exam % _EXAMS_OF_A_BANK == 0:
@@ -220,7 +220,9 @@ def measure_family_error(
             score, pairs.first, pairs.second, pairs.differences.difference, pairs.together.p_value
         )
         wrong["told apart"] += bool((ranks.is_distinct & is_equal).any())
-        wrong["rank range"] += bool(((ranks.lowest > 1 + better) | (ranks.highest < _EQUALS - worse)).any())
+        is_wrong = (ranks.lowest > 1 + better) | (ranks.highest < _EQUALS - worse)
+        wrong["rank range"] += bool(is_wrong.any())
+        wrong["of ranges"] += float(is_wrong.mean())
         if not is_equal.all():
             found_share.append(float(ranks.is_distinct[~is_equal].mean()))
     shares = {name: number / exams for name, number in wrong.items()}

@@ -22,6 +22,7 @@ from tasks.statistics.items import (
     GradedFit,
     GradedRows,
     KnownQuestions,
+    SameBank,
     ScaleForm,
     compute_equated,
     fit_graded_response,
@@ -54,8 +55,9 @@ class _Published:
         self.numbers = {name: np.ones(questions) for name in ("b", "b_se", "a", "a_se")}
         self.numbers["both"] = np.zeros(questions)
         self.shared = np.zeros((disciplines, 0, 0))
+        self.first: SameBank | None = None
 
-    def know(self, questions: NDArray[np.int64]) -> KnownQuestions:
+    def know(self, questions: NDArray[np.int64], *, is_same_bank: bool) -> KnownQuestions:
         found = {name: values[questions] for name, values in self.numbers.items()}
         return KnownQuestions(
             is_known=self.edition[questions] >= 0,
@@ -66,9 +68,19 @@ class _Published:
             correlation=found["both"],
             edition=np.maximum(self.edition[questions], 0),
             shared=self.shared,
+            same_bank=self.first if is_same_bank else None,
         )
 
-    def publish(self, questions: NDArray[np.int64], fit: GradedFit) -> None:
+    def publish(self, questions: NDArray[np.int64], fit: GradedFit, disciplines: NDArray[np.int64]) -> None:
+        if self.first is None:
+            by_discipline = [fit.difficulty[disciplines == code] for code in range(len(self.shared))]
+            self.first = SameBank(
+                0,
+                np.array([one.mean() for one in by_discipline]),
+                fit.draws.difficulty_sd**2 / np.array([len(one) for one in by_discipline]),
+                float(np.log(fit.discrimination).mean()),
+                fit.draws.discrimination_sd**2 / len(disciplines),
+            )
         new = ~fit.is_known
         self.edition[questions[new]] = self.shared.shape[1]
         found = (
@@ -120,15 +132,19 @@ def list_form(rows: GradedRows, fit: GradedFit) -> ScaleForm:
     )
 
 
-def equate_seasons(drawn: Answers, rules: Rules) -> Scales:
-    """Every season, each linked by what those before it published."""
+def equate_seasons(drawn: Answers, rules: Rules, *, is_same_bank: bool = False) -> Scales:
+    """Every season, each linked by what those before it published.
+
+    With `is_same_bank` it is known that all drew from one bank.
+    """
     published = _Published(len(drawn.discipline), rules.disciplines)
     weights = np.full(rules.disciplines, 1.0 / rules.disciplines)
     form, scale, found, moved = None, None, [], 0
     for season in range(rules.seasons):
         rows, questions = arrange_season(drawn, rules, season)
-        fit = fit_graded_response(rows, known=published.know(questions) if season else None, scale=scale)
-        published.publish(questions, fit)
+        known = published.know(questions, is_same_bank=is_same_bank) if season else None
+        fit = fit_graded_response(rows, known=known, scale=scale)
+        published.publish(questions, fit, rows.question_discipline)
         found.append(compute_equated(rows, fit, weights, form=form))
         moved += int(fit.is_moved.sum())
         if season == 0:
@@ -148,19 +164,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--exams", type=int, default=20)
+    parser.add_argument(
+        "--same-bank", action="store_true", help="every season is known to draw from one bank"
+    )
     for name, kind in (
         ("candidates", int), ("seasons", int), ("questions", int), ("disciplines", int), ("passage", int), ("groups", int),
         ("harder", float), ("guess", float), ("together", float), ("moved", float), ("anchors", float),
     ):  # fmt: skip
         parser.add_argument(f"--{name}", type=kind, default=getattr(Rules(), name))
     chosen = vars(parser.parse_args(arguments))
-    exams, rules = chosen.pop("exams"), Rules(**chosen)
+    exams, is_same_bank = chosen.pop("exams"), chosen.pop("same_bank")
+    rules = Rules(**chosen)
     errors, on_first, raw, held, disciplines, moved, settled = [], [], [], [], [], 0, 0
     cpu = 0.0
     for exam in range(exams):
         drawn = draw_answers(exam, rules)
         begun = time.process_time()
-        found = equate_seasons(drawn, rules)
+        found = equate_seasons(drawn, rules, is_same_bank=is_same_bank)
         cpu += time.process_time() - begun
         errors.append(found.score - drawn.score)
         on_first.append(found.score - drawn.form_score)

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from deployments.demo import WITHOUT_ROWS
+from deployments.demo import WITHOUT_ROWS, count_rows, read_row_counts
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from tests.e2e.conftest import Demo
@@ -153,6 +153,11 @@ def test_after_everything_each_analysis_has_a_row_or_its_reason_and_nothing_is_p
 ) -> None:
     home = demo.home.copy(tmp_path / "home")
     result = home.read_json("demo", "--everything", "--keep-server")
+    page = read_row_counts()
+    before_rows = count_rows(Settings(home=demo.home.path)).row_counts
+    assert {name for name, count in before_rows.items() if count} == {
+        name for name, (first, _) in page.items() if first
+    }
     counts: dict[str, int] = {}
     reasons: dict[str, str] = {}
     with open_lake(Settings(home=home.path), read_only=True) as lake:
@@ -165,6 +170,7 @@ def test_after_everything_each_analysis_has_a_row_or_its_reason_and_nothing_is_p
         }
     empty = {name for name, count in counts.items() if not count}
     assert empty == set(WITHOUT_ROWS), "a query without a row is in the list, and none with rows is"
+    assert empty == {name for name, (_, last) in page.items() if not last}, "the page of the papers' tables"
     assert result["analyses_without_rows"] == {name: reasons[name] for name in sorted(empty)}
     assert result["analyses_with_rows"] == len(counts) - len(empty)
     assert all(kinds.values()), kinds

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -45,12 +45,14 @@ class Batch:
     """Rows of one unit of a table: the frame has the table's own columns.
 
     `refused` holds rows of `quarantine` that the stage's own rules refused before the landing; they go with the unit.
+    `rows_hash` is the `hash_rows` of a frame that is in the types of its table, where the stage has it already.
     """
 
     table: str
     unit: str
     frame: pl.DataFrame
     refused: pl.DataFrame | None = None
+    rows_hash: str | None = None
 
     @property
     def landing_unit(self) -> str:
@@ -139,7 +141,7 @@ def hash_batches(batches: Sequence[Batch], ignore: Sequence[str]) -> list[Hashed
         for batch, frame, content_hash in zip(own, frames, hash_contents(table, frames, ignore), strict=True):
             if batch.refused is not None and not batch.refused.is_empty():
                 content_hash = _hash_with_refused(content_hash, batch.refused)
-            conformed = Batch(batch.table, batch.unit, frame, batch.refused)
+            conformed = replace(batch, frame=frame)
             hashed[batch.landing_unit] = HashedBatch(conformed, content_hash)
     return [hashed[batch.landing_unit] for batch in batches]
 
@@ -177,8 +179,7 @@ def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[Check
             }
             start = end
             found.append((one, broken, _without_rows(frame, broken)))
-        hashes = hash_rows_of([accepted.drop(LANDING_UNIT.name) for _, _, accepted in found])
-        for (one, broken, accepted), rows_hash in zip(found, hashes, strict=True):
+        for (one, broken, accepted), rows_hash in zip(found, _hash_accepted(found), strict=True):
             checked[one.batch.landing_unit] = CheckedBatch(
                 one.batch,
                 one.content_hash,
@@ -193,6 +194,16 @@ def check_rules(changed: Sequence[HashedBatch], stage: str | None) -> list[Check
                 len(broken) + _count_refused(one.batch),
             )
     return [checked[one.batch.landing_unit] for one in changed]
+
+
+def _hash_accepted(found: Sequence[tuple[HashedBatch, dict[int, list[str]], pl.DataFrame]]) -> list[str]:
+    """The hash of each batch's accepted rows; a stage may have that of all its rows already."""
+    given = [None if broken else one.batch.rows_hash for one, broken, _ in found]
+    rows = [
+        part.drop(LANDING_UNIT.name) for (_, _, part), known in zip(found, given, strict=True) if not known
+    ]
+    computed = iter(hash_rows_of(rows))
+    return [known or next(computed) for known in given]
 
 
 @contextmanager

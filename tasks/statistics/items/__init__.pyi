@@ -19,6 +19,9 @@ from .graded_model import GradedRows as GradedRows
 # Questions as earlier editions of a scale published them; their errors enter, too.
 from .graded_model import KnownQuestions as KnownQuestions
 
+# An earlier edition whose questions were drawn from the bank from which a fit's new ones are.
+from .graded_model import SameBank as SameBank
+
 # What a scale has once and for all.
 from .graded_model import Scale as Scale
 
@@ -37,6 +40,7 @@ __all__ = [
     "GradedFit",
     "GradedRows",
     "KnownQuestions",
+    "SameBank",
     "Scale",
     "ScaleForm",
     "compute_equated",

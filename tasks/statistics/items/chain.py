@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from tasks.statistics.cells import Codes, Floats, sum_by
 from tasks.statistics.items.chain_start import LEAST_LOG_A, MOST_LOG_A, arrange_rows, start_chain
-from tasks.statistics.items.graded_model import GradedRows, KnownQuestions, Scale, from_steps, to_steps
+from tasks.statistics.items.graded_model import (
+    GradedRows,
+    KnownQuestions,
+    SameBank,
+    Scale,
+    from_steps,
+    to_steps,
+)
 
 _LEVEL_MOVES = 3  # in a sweep
 _LEAST_GAP = 0.05  # between thresholds, logits
@@ -407,6 +414,9 @@ class Chain:
             # What the disciplines' means have in common is free; how far they lie apart is not.
             away = now.difficulty_mean[least:] - now.difficulty_mean[least:].mean(axis=1, keepdims=True)
             prior -= (((away + move) ** 2 - away**2) / (2.0 * now.shift_sd**2)).sum(axis=0)
+        if self._known is not None and (bank := self._known.same_bank) is not None:
+            prior = -((now.difficulty_mean[0] + move - self._expect_level(bank)) ** 2) / (2.0 * bank.variance)
+            prior += (now.difficulty_mean[0] - self._expect_level(bank)) ** 2 / (2.0 * bank.variance)
         step = self._move_block("level", move, moves_person, moves_question, prior)
         now.ability_mean[least:] += step
         now.difficulty_mean[least:] += step
@@ -477,18 +487,25 @@ class Chain:
         fresh = ~self._is_known
         home, discipline = rows.question_home[fresh], rows.question_discipline[fresh]
         difficulty, log_a = now.difficulty[fresh], now.log_discrimination[fresh]
+        bank = None if self._known is None else self._known.same_bank
+        # An anchor that moved was not drawn from the bank as it was.
+        counted = np.ones(len(home)) if bank is None else 1.0 - self._is_moved[fresh]
         shape, size = now.difficulty_mean.shape, now.difficulty_mean.size
         cell = home * rows.discipline_count + discipline
         # An edition is harder in all disciplines alike, and in each by something of its own.
         common = now.difficulty_mean.mean(axis=1, keepdims=True)
         common = common + random.normal(size=common.shape) * now.shift_sd / np.sqrt(shape[1])
-        held = now.shift_sd**-2 if self._is_pooled else 1e-4
-        precision = np.bincount(cell, minlength=size).reshape(shape) / now.difficulty_sd**2 + held
-        total = np.bincount(cell, weights=difficulty, minlength=size).reshape(shape) / now.difficulty_sd**2
+        held: Floats | float = now.shift_sd**-2 if self._is_pooled else 1e-4
+        if bank is not None:
+            common, held = self._expect_level(bank)[None, :], 1.0 / bank.variance
+        number = np.bincount(cell, weights=counted, minlength=size).reshape(shape)
+        precision = number / now.difficulty_sd**2 + held
+        sums = np.bincount(cell, weights=counted * difficulty, minlength=size)
+        total = sums.reshape(shape) / now.difficulty_sd**2
         drawn = (total + held * common) / precision + random.normal(size=shape) / np.sqrt(precision)
         now.difficulty_mean = np.where(self._is_origin[:, None], 0.0, drawn)
         later = now.difficulty_mean[~self._is_origin]
-        if len(later) and self._is_pooled:
+        if len(later) and self._is_pooled and bank is None:
             away = later - later.mean(axis=1, keepdims=True)
             now.shift_sd = self._draw_sd(away.ravel(), _OF_SHIFT, lost=len(later))
         away = difficulty - now.difficulty_mean[home, discipline]
@@ -497,11 +514,20 @@ class Chain:
         now.difficulty_sd = np.sqrt(
             squares / random.chisquare(np.bincount(discipline, minlength=shape[1]) + degrees)
         )
-        number = np.bincount(home, minlength=shape[0])
-        mean = np.bincount(home, weights=log_a, minlength=shape[0]) / np.maximum(number, 1)
-        mean = mean + random.normal(size=shape[0]) * now.discrimination_sd / np.sqrt(np.maximum(number, 1))
+        number = np.bincount(home, weights=counted, minlength=shape[0])
+        mean = np.bincount(home, weights=counted * log_a, minlength=shape[0]) / np.maximum(number, 1)
+        error = now.discrimination_sd / np.sqrt(np.maximum(number, 1))
+        if bank is not None:
+            share = bank.log_discrimination_variance / (bank.log_discrimination_variance + error**2)
+            mean = share * mean + (1.0 - share) * bank.log_discrimination
+            error = np.sqrt(share) * error
+        mean = mean + random.normal(size=shape[0]) * error
         now.discrimination_mean = np.where(self._is_origin | (number == 0), 0.0, mean)
         now.discrimination_sd = self._draw_sd(log_a - now.discrimination_mean[home], _OF_DISCRIMINATION)
+
+    def _expect_level(self, bank: SameBank) -> Floats:
+        """The mean difficulty of the bank's disciplines, as another draw from it says."""
+        return np.asarray(bank.level + self._state.shared[bank.edition])
 
     def _arrange_shared(self, known: KnownQuestions) -> None:
         """What published questions say of their editions' links; no draw changes it."""
@@ -509,6 +535,8 @@ class Chain:
         cell = known.edition * disciplines + self._rows.question_discipline
         weight = np.where(self._is_known, self._expect_known(known)[1] ** -2, 0.0)
         number = np.bincount(cell, weights=weight, minlength=count * disciplines).reshape(count, disciplines)
+        if (bank := known.same_bank) is not None:
+            number[bank.edition] += 1.0 / bank.variance
         # (C⁻¹ + N)⁻¹ without an inverse of C, which is 0 for the edition that set the scale.
         covariance = np.linalg.solve(np.eye(count) + known.shared * number.T[:, None, :], known.shared)
         covariance = (covariance + covariance.transpose(0, 2, 1)) / 2.0
@@ -530,6 +558,8 @@ class Chain:
         total = np.bincount(
             self._shared_cell, weights=self._shared_weight * away, minlength=now.shared.size
         ).reshape(now.shared.shape)
+        if (bank := known.same_bank) is not None:
+            total[bank.edition] += (now.difficulty_mean[0] - bank.level) / bank.variance
         noise = self._random.normal(size=now.shared.shape)
         now.shared = np.einsum("dst,td->sd", self._shared_covariance, total) + np.einsum(
             "dst,td->sd", self._shared_root, noise

@@ -111,6 +111,26 @@ class Scale:
 
 
 @dataclass(frozen=True)
+class SameBank:
+    """An earlier edition whose questions were drawn from the bank of a fit's new ones.
+
+    Both draws have the bank's mean difficulty and discrimination, but for what drawing leaves to chance.
+
+    Attributes:
+        edition: its code among those of the scale.
+        level: mean difficulty of what was new in it, as published, by discipline.
+        variance: of that mean, from drawing so many questions, by discipline; above 0.
+        log_discrimination, log_discrimination_variance: the same of log a over all disciplines.
+    """
+
+    edition: int
+    level: Floats
+    variance: Floats
+    log_discrimination: float
+    log_discrimination_variance: float
+
+
+@dataclass(frozen=True)
 class KnownQuestions:
     """Questions as earlier editions of a scale published them; their errors enter, too.
 
@@ -124,6 +144,7 @@ class KnownQuestions:
             itself badly: apart they would link less than they do.
         edition: code of the edition that published it.
         shared: covariance of the editions' shared errors, shape (disciplines, editions, editions).
+        same_bank: the earlier edition that drew from the bank of the new questions; null where none did.
     """
 
     is_known: NDArray[np.bool_]
@@ -134,6 +155,7 @@ class KnownQuestions:
     correlation: Floats
     edition: Codes
     shared: Floats
+    same_bank: SameBank | None = None
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from deployments.command_line.papers_pages import read_papers_tables
+from deployments.command_line.papers_pages import read_papers_tables, render_papers_tables
+from deployments.demo import WITHOUT_ROWS, read_row_counts
 from tests.benchmarks.papers_tables import SHARED, list_differences
 from tests.deployments.test_cli import list_commands
-from warehouse.lake.reading import find_query
+from warehouse.lake.reading import find_query, queries
 
 ROOT = Path(__file__).resolve().parents[3]
 CONTENT = read_papers_tables()
@@ -61,6 +62,18 @@ def spread(kind: str, numbers: str) -> list[tuple[str, int]]:
 def test_every_difference_of_the_page_belongs_to_a_table() -> None:
     named = {key for item in ITEMS for key in item.get("compare", ())}
     assert named == {one["key"] for one in CONTENT["differences"]}
+
+
+def test_every_analysis_has_a_line_with_its_rows_or_its_reason() -> None:
+    rows, page = read_row_counts(), render_papers_tables()
+    analyses = {query.name: query for query in queries.list_queries(("analyses",))}
+    assert set(rows) == set(analyses)
+    # What the demo leaves without a row is what it says it does (held by the long test of the demo).
+    assert {name for name, (_, last) in rows.items() if not last} == set(WITHOUT_ROWS)
+    for name, (first, last) in rows.items():
+        reason = "" if last else analyses[name].no_rows
+        assert last or reason
+        assert f"| `{name}` | {first:,} | {last:,} | {reason} |\n" in page
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from threadpoolctl import threadpool_info
 
 from schemas.errors import ContractError, GateError, StoreError, UsageError
 from schemas.settings import Settings
@@ -16,9 +17,10 @@ from schemas.tables import TABLES
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions import publish as publish_module
 from tasks.editions.publish import Edition, Revision, publish_run
+from tasks.statistics import on_one_thread
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import REFERENCE, build_season
-from warehouse.lake import Batch, Lake
+from warehouse.lake import Batch, Lake, hash_rows
 from warehouse.lake.upkeep import read_unit
 
 JUNE, JULY = "run-2025-06", "run-2025-07"
@@ -271,3 +273,29 @@ def test_an_edition_of_which_a_row_would_be_put_aside_is_not_published_at_all(
             publish(season, JUNE)
     assert season.query("SELECT count(*) FROM editions").item() == 0
     assert publish(season, JUNE).edition_id == f"{JUNE}/1"
+
+
+def test_what_an_edition_s_root_is_made_of_is_what_its_landings_keep(published: Lake) -> None:
+    """The rows are hashed once, for both."""
+    edition = publish(published, JUNE)
+    kept = dict(
+        published.query(
+            "SELECT table_name, rows_hash FROM landings WHERE unit = $unit", {"unit": edition.edition_id}
+        ).iter_rows()
+    )
+    found = {
+        table: hash_rows(read_unit(published, table, edition.edition_id))
+        for table in kept
+        if table.startswith("edition")
+    }
+    assert set(found) == set(FROZEN)
+    assert found == {table: kept[table] for table in FROZEN}
+
+
+def test_products_of_matrices_run_on_one_thread_and_as_before_afterwards() -> None:
+    before = [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+    with on_one_thread():
+        inside = [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+    after = [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+    assert before and set(inside) == {1}
+    assert after == before

@@ -80,6 +80,23 @@ def test_an_edition_of_known_questions_writes_none_of_them_again(published: Lake
     assert set(json.loads(fit["link_covariances"])) == {f"{JUNE}/1", f"{JULY}/1"}
 
 
+def test_months_of_one_bank_version_are_linked_by_that_and_those_of_another_are_not(published: Lake) -> None:
+    rename_questions(published, kept=7)
+    publish(published, JULY)
+    with published.transaction() as connection:
+        connection.execute(f"UPDATE runs SET bank_version = 2 WHERE run_id = '{JULY}'")
+    publish(published, JULY, Revision(is_wanted=True, reason="of a bank of its own"))
+
+    fits = published.query(f"SELECT * FROM edition_fits WHERE edition_id LIKE '{JULY}/%' ORDER BY edition_id")
+    assert fits["withheld"].null_count() == fits.height
+    assert fits["scale_edition_id"].unique().to_list() == [f"{JUNE}/1"]
+    # How well the few new questions are placed: what the bank is like places them, too.
+    variances = {"1": 0.0, "2": 0.0}
+    for edition_id, covariances in fits.select("edition_id", "link_covariances").iter_rows():
+        variances[edition_id[-1]] += json.loads(covariances)[edition_id]
+    assert variances["1"] < 0.9 * variances["2"], variances
+
+
 def test_a_month_without_enough_anchors_is_withheld_with_the_reason(published: Lake) -> None:
     rename_questions(published, kept=1)
     publish(published, JULY)

@@ -65,6 +65,23 @@ def test_errors_grow_with_every_link(found: Scales) -> None:
     assert se[0] < se[1] < se[2] * 1.02
 
 
+def test_few_candidates_whose_sets_come_from_one_bank_lean_on_that_rather_than_on_few_answers() -> None:
+    rules = Rules(candidates=8, seasons=2, questions=240, disciplines=3, harder=0.0, groups=2)
+    drawn = draw_answers(2, rules)
+    alone = equate_seasons(drawn, rules)
+    together = equate_seasons(drawn, rules, is_same_bank=True)
+
+    def measure(scores: np.ndarray) -> float:
+        return float(np.sqrt(np.mean((scores[:, 1] - drawn.score[:, 1]) ** 2)))
+
+    # 4.4 points, 2.2, and 2.3 of S, which takes the sets for equally hard.
+    assert measure(together.score) < 0.6 * measure(alone.score)
+    assert measure(together.score) < 1.05 * measure(together.own_score)
+    assert (together.se[:, 1] < alone.se[:, 1]).all()
+    # The first season has nothing to lean on.
+    assert together.score[:, 0] == pytest.approx(alone.score[:, 0])
+
+
 def test_disciplines_add_up_to_the_whole(drawn: Answers) -> None:
     rows = rows_of(drawn)
     equated = compute_equated(rows, fit_graded_response(rows, draws=20), np.array([0.5, 0.3, 0.2]))

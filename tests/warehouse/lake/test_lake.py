@@ -26,7 +26,7 @@ from tests.warehouse.sample_rows import (
     question_frame,
     session_frame,
 )
-from warehouse.lake import Batch, Lake, Landing, attach, open_lake, store
+from warehouse.lake import Batch, Lake, Landing, attach, hash_rows, open_lake, store
 from warehouse.lake.connecting import connect_duckdb, find_extension, load_extensions
 from warehouse.lake.files.object_store import create_s3_secret
 from warehouse.lake.reading.queries import read_queries
@@ -161,6 +161,20 @@ def test_rows_that_break_a_rule_are_quarantined_with_every_rule_they_broke(lake:
         "session-0",
         "session-1",
     ]
+
+
+def test_a_hash_that_a_stage_has_of_its_rows_stands_where_all_of_them_are_accepted(lake: Lake) -> None:
+    whole = session_frame(2)
+    spoilt = whole.vstack(get_table("sessions").frame([make_session(2, month="2026-13")]))
+    lake.land_together(
+        [
+            Batch("sessions", "whole", whole, rows_hash="of the stage"),
+            Batch("sessions", "spoilt", spoilt, rows_hash="of all three rows"),
+        ]
+    )
+
+    kept = dict(lake.query("SELECT unit, rows_hash FROM landings").iter_rows())
+    assert kept == {"whole": "of the stage", "spoilt": hash_rows(whole)}
 
 
 def test_landing_a_corrected_unit_empties_its_quarantine(lake: Lake) -> None:
