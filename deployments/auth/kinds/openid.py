@@ -194,7 +194,7 @@ class OpenIdKind:
             raise SignInFault("the provider gives no ID token: is `openid` among `scopes`?")
         try:
             header = jwt.get_unverified_header(token)
-            algorithm = header.get("alg")
+            algorithm = str(header.get("alg"))
             key = _find_key(keys, header.get("kid"), algorithm)
             if key is None:
                 return None
@@ -348,7 +348,7 @@ def _add_query(address: str, asked: Mapping[str, str]) -> str:
     return f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}"
 
 
-def _find_key(keys: Json, name: object, algorithm: object) -> Any:
+def _find_key(keys: Json, name: object, algorithm: str) -> Any:
     """The provider's key of that name which may have made such a signature.
 
     None where there is none, or more than one.
@@ -364,11 +364,11 @@ def _find_key(keys: Json, name: object, algorithm: object) -> Any:
         and (name is None or key.get("kid") == name)
         and key.get("use", "sig") == "sig"
         and key.get("alg", algorithm) == algorithm
-        and key.get("kty") == _KEY_TYPES[str(algorithm)[:2]]
+        and key.get("kty") == _KEY_TYPES[algorithm[:2]]
     ]
     if len(fitting) != 1:
         return None
-    return jwt.PyJWK(fitting[0], algorithm=str(algorithm)).key
+    return jwt.PyJWK(fitting[0], algorithm=algorithm).key
 
 
 def _find_claim(claims: Json, path: str) -> Any:
@@ -382,7 +382,10 @@ def _find_claim(claims: Json, path: str) -> Any:
 
 
 def _read_texts(claim: Any) -> tuple[str, ...]:
-    """The texts of a claim; none where it is missing: some providers leave it out then."""
+    """The texts of a claim; none where it is missing.
+
+    Some providers leave it out for somebody who belongs to nothing.
+    """
     listed = claim if isinstance(claim, list) else [claim]
     return tuple(one for one in listed if isinstance(one, str))
 

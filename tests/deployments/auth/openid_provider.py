@@ -24,7 +24,7 @@ from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oidc.core import OpenIDCode
 from flask import Flask, jsonify, redirect, request
 from joserfc import jwt
-from joserfc.jwk import ECKey, KeySet, OctKey, RSAKey
+from joserfc.jwk import ECKey, Key, KeySet, OctKey, RSAKey
 from werkzeug.serving import make_server
 
 CLIENT = "proctor"
@@ -210,7 +210,8 @@ def _build(provider: Provider) -> Flask:
 
     @app.get("/keys")
     def show_keys() -> Any:
-        return jsonify(KeySet(provider.published or [provider.key]).as_dict(private=False))
+        keys: list[Key] = [*(provider.published or [provider.key])]
+        return jsonify(KeySet(keys).as_dict(private=False))
 
     @app.route("/authorize", methods=["GET", "POST"])
     def authorize() -> Any:

@@ -49,7 +49,8 @@ def provider(served: Provider) -> Iterator[Provider]:
 
 
 def make_attempt() -> Attempt:
-    return Attempt(*(secrets.token_urlsafe(32) for _ in range(3)), CALLBACK)
+    state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+    return Attempt(state, nonce, verifier, CALLBACK)
 
 
 def open_it(provider: Provider, **given: str) -> OpenIdKind:
@@ -174,6 +175,7 @@ def test_an_unsigned_token_recognises_nobody(
 def test_a_token_signed_with_what_others_know_as_if_it_were_a_secret_recognises_nobody(
     provider: Provider, monkeypatch: pytest.MonkeyPatch, is_public: bool
 ) -> None:
+    assert isinstance(provider.key, RSAKey)
     shared = provider.key.as_pem(private=False) if is_public else SECRET.encode()
 
     def forge(claims: bytes) -> str:
