@@ -1,4 +1,4 @@
-"""One word, one meaning.
+"""One word, one meaning, and no more words than somebody reads.
 
 A class that others can see is the only one with its name, and so is a word of `tests/words.yaml`.
 """
@@ -22,6 +22,22 @@ SHARED: Mapping[str, str] = {
     "Cell": "what stands in a table: a paper's, or one on a page of the report",
     "Source": "what is read from: a paper's file, or the lake behind a page of the report",
 }
+
+
+# Pages that `make docs` writes.
+GENERATED = frozenset(
+    {
+        "commands.md",
+        "data-dictionary.md",
+        "papers-tables.md",
+        "problem-codes.md",
+        "queries.md",
+        "rooms.md",
+    }
+)
+# What all pages that people write may hold beside the one that lists attacks.
+MOST_WORDS = 34_000
+LONGEST_PAGE = "attacks.md"
 
 
 def list_definitions() -> Iterator[tuple[str, str]]:
@@ -62,3 +78,20 @@ def test_a_word_of_the_list_is_defined_in_one_place_the_one_that_the_table_names
     words, places = read_words(), find_places()
     assert len(words) > 10
     assert {word: places.get(word) for word in words} == {word: [place] for word, place in words.items()}
+
+
+def count_words(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").split())
+
+
+def list_written_pages() -> list[Path]:
+    """README and the pages that people write; decisions and generated pages are others."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [page for page in pages if page.name not in GENERATED]
+
+
+def test_pages_say_what_to_do_and_decide_and_no_more() -> None:
+    counts = {page.name: count_words(page) for page in list_written_pages()}
+    assert len(counts) > 30
+    # Whoever writes a new page takes as many words out of others.
+    assert sum(counts.values()) - counts[LONGEST_PAGE] <= MOST_WORDS, counts

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,10 +33,14 @@ _LEAST_SHARE: Final = 3
 _LONG_REVIEW_DAYS: Final = 10
 _SHORT_REVIEW_DAYS: Final = 5
 # The root of a clone, where `make demo` keeps a home of its own.
+_MOST_NAMED: Final = 5
+# A gate that is shut.
+_REFUSED: Final = 3
 _CLONE: Final = Path(__file__).resolve().parents[2]
 _OWN_FOLDER: Final = "exam"
 _WORKBOOKS: Final = "workbooks"
-_WAYS: Final = ("desk", "workbooks", "import")
+_LATER: Final = "later"
+_WAYS: Final = ("desk", "workbooks", "import", _LATER)
 
 
 def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = False) -> int:
@@ -56,6 +60,8 @@ def guide_month(answers: GivenAnswers, *, month: str = "", is_silent: bool = Fal
     try:
         answers = _make_home(talk, answers)
         published = _list_months(talk)
+        if exam_month in published:
+            _say_unused(talk, answers, exam_month)
         if exam_month not in published or answers.papers:
             _read_papers(talk, answers, is_later=bool(published))
             if not _review(talk, answers):
@@ -82,15 +88,37 @@ def _list_months(talk: Talk) -> set[str]:
     return {str(one["month"]) for one in talk.read("sql", "editions_published")}
 
 
+def _say_unused(talk: Talk, answers: GivenAnswers, month: str) -> None:
+    """Say which answers change nothing, because the month is published."""
+    used = {"papers", "annotators"} if answers.papers else set()
+    options = [option for option, _ in _list_options(answers, without=used)]
+    if options:
+        talk.tell(
+            f"{month} is published and stays as it is: {', '.join(options)} change nothing of it. For the next month: "
+            f"proctor start --month {_find_next(month)}, with these options."
+        )
+
+
+def _list_options(answers: GivenAnswers, *, without: Collection[str]) -> list[tuple[str, str]]:
+    """Each option that was given, with its value; that of a switch is empty."""
+    return [
+        # The options are named as the fields are, and a switch by what it says.
+        (f"--{field.name.removeprefix('are_').replace('_', '-')}", "" if value is True else str(value))
+        for field in fields(answers)
+        if field.name not in without and (value := getattr(answers, field.name))
+    ]
+
+
+def _find_next(month: str) -> str:
+    year, number = (int(part) for part in month.split("-"))
+    return f"{year + number // 12}-{number % 12 + 1:02d}"
+
+
 def _write_command(answers: GivenAnswers, month: str, *, is_silent: bool) -> str:
     """The command that goes on from here, with what was answered for later steps."""
     words = ["proctor", "start"]
-    for field in fields(answers):
-        if field.name in ("papers", "annotators") or not (value := getattr(answers, field.name)):
-            continue
-        # The options are named as the fields are, and a switch by what it says.
-        option = f"--{field.name.removeprefix('are_').replace('_', '-')}"
-        words += [option] if value is True else [option, str(value)]
+    for option, value in _list_options(answers, without=("papers", "annotators")):
+        words += [option, value] if value else [option]
     words += ["--month", month] if month else []
     # Without candidates somebody must be there to name them.
     return shlex.join([*words, *(["--yes"] if is_silent and answers.candidates else [])])
@@ -99,6 +127,8 @@ def _write_command(answers: GivenAnswers, month: str, *, is_silent: bool) -> str
 def _make_home(talk: Talk, answers: GivenAnswers) -> GivenAnswers:
     """Find or make the home; the answers name the papers from wherever it lies."""
     talk.head(1, "A home for everything that is kept")
+    if answers.papers:
+        _check_papers(answers.papers)
     if Path.cwd() == _CLONE and "PROCTOR_HOME" not in os.environ and not has_own_models():
         answers = _leave_clone(talk, answers)
     home = load_settings().home
@@ -145,8 +175,8 @@ def _read_papers(talk: Talk, answers: GivenAnswers, *, is_later: bool) -> None:
         )
     if _UNKNOWN in read:
         talk.tell(
-            "Of some the discipline is not known; annotators choose it, or a file says it by path: proctor ingest FOLDER "
-            "--discipline-map FILE --again"
+            f"Of {', '.join(_list_unknown(talk))} the discipline is not known, and no exam takes these questions: annotators may correct "
+            "it, or a YAML file names it (a line `part of the path: Law`): proctor ingest FOLDER --discipline-map FILE --again"
         )
 
 
@@ -165,6 +195,8 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
         talk.run("review", "assign", may_refuse=True)
     while any(one["status"] == "open" for one in _list_batches(talk)):
         talk.run("review", "status")
+        if _lacks_third(talk):
+            _add_third(talk, [one["user_id"] for one in people])
         if (count := _count_bank(talk)) and talk.confirm(
             f"The bank has {count} questions already. Hold the exam with them, without waiting for these decisions?",
             default=True,
@@ -180,6 +212,31 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
         raise StepError(1)
     talk.tell(f"The bank has {count} questions of papers, and their variants.")
     return True
+
+
+def _lacks_third(talk: Talk) -> bool:
+    """Whether only what the annotators differ on is left, and nobody to settle it."""
+    return any(
+        one["status"] == "open"
+        and one["states"].get("disputed")
+        and all(share["decided_count"] == share["assigned_count"] for share in one["annotators"])
+        for one in _list_batches(talk)
+    )
+
+
+def _add_third(talk: Talk, known: Sequence[str]) -> None:
+    """Name somebody who settles what the annotators differ on."""
+    asked = "Some questions they see differently, and a third person settles those"
+    if talk.is_silent:
+        talk.tell(f"{asked}: proctor exam user add NAME --role annotator")
+        return
+
+    def check(name: str) -> None:
+        if name.lower() in [one.lower() for one in known]:
+            raise UsageError(f"{name} reviews already. Name somebody else.")
+
+    name = talk.ask(f"{asked}. Their name", check=check)
+    talk.insist("exam", "user", "add", name, "--role", "annotator", "--password")
 
 
 def _wants_batch(talk: Talk) -> bool:
@@ -211,6 +268,8 @@ def _decide(talk: Talk) -> bool:
     # Whoever comes back from workbooks brings them.
     usual = "import" if any(Path(_WORKBOOKS).glob("*.xlsx")) else "desk"
     way = talk.ask(f"How do they decide now? ({', '.join(_WAYS)})", usual, check=check)
+    if way == _LATER:
+        return False
     if way == "desk":
         talk.tell("The desk's address follows. Ctrl-C ends it and comes back here.")
         _serve(talk)
@@ -225,7 +284,9 @@ def _decide(talk: Talk) -> bool:
         check=_check_language,
     )
     talk.run("review", "export", _WORKBOOKS, *([] if language == "theirs" else ["--language", language]))
-    talk.tell(f"Give each annotator the workbook of their name; filled in, put it back into {_WORKBOOKS}.")
+    talk.tell(
+        f"Give each annotator the workbook of their name; filled in, put it back into {Path(_WORKBOOKS).resolve()}."
+    )
     return False
 
 
@@ -249,7 +310,7 @@ def _check_papers(papers: str) -> None:
 
 def _add_annotators(talk: Talk, answers: GivenAnswers, known: Sequence[str], needed: int) -> None:
     def check(names: str) -> None:
-        count = len({*known, *split_names(names)})
+        count = len({name.lower() for name in (*known, *split_names(names))})
         if count < needed:
             raise UsageError(
                 f"Every question is looked at by {needed} people, and with these there would be {count}. Name as many, each once."
@@ -313,6 +374,11 @@ def _shape_exam(talk: Talk, answers: GivenAnswers) -> None:
     if "prompt_styles" not in settings.model_fields_set:
         question = "Prompt styles (zero_shot, few_shot, chain_of_thought)"
         _ask_setting(talk, "prompt_styles", question, "zero_shot", given=answers.styles)
+    elif answers.styles and tuple(split_names(answers.styles)) != settings.prompt_styles:
+        talk.tell(
+            f"--styles changes nothing: the styles are set to {', '.join(settings.prompt_styles)}. To change them: "
+            f"proctor settings set prompt_styles {answers.styles}"
+        )
     settings = load_settings()
     talk.tell(
         f"S is then the mean over {', '.join(settings.disciplines)}, each with the same weight: it compares with other months "
@@ -349,8 +415,8 @@ def _choose_size(talk: Talk, counts: dict[str, int]) -> None:
     """Half of what the smallest discipline has, so that a second month is there."""
     share = min(max(_LEAST_SHARE, min(counts.values()) // 2), max(1, _MOST_QUESTIONS // len(counts)))
     talk.tell(
-        "No organisation is asked a question twice. Half of the smallest discipline leaves as much for the next month; more papers "
-        "make longer exams and more months."
+        f"No organisation is asked a question twice. Half of the smallest discipline ({share}), from each of {len(counts)}, leaves as much for "
+        "the next month; more papers make longer exams and more months."
     )
     there = sum(counts.values())
 
@@ -406,15 +472,28 @@ def _hold_exam(talk: Talk, month: str) -> int:
             + " more papers: proctor start PAPERS"
         )
         return code
-    if not talk.confirm("Hold this exam now, at that cost?", default=True):
+    if not talk.confirm(
+        "Hold this exam now, at that cost? What was answered and judged already is not paid again.",
+        default=True,
+    ):
         talk.tell("When you want it held: proctor start")
         return 0
     code = talk.run("monthly", *of_month, "--yes", may_refuse=True)
+    if code == _REFUSED and (run := _find_unparsed(talk, month)):
+        talk.tell("Some judgements could not be read: the judges are asked again for those.")
+        talk.run("judge", "--run", run, "--unparsed", may_refuse=True)
+        code = talk.run("publish", run, may_refuse=True)
     if code:
         talk.tell(
             "The month is not published; what to do stands above. `proctor start` continues from there."
         )
     return code
+
+
+def _find_unparsed(talk: Talk, month: str) -> str:
+    """The month's run, where it has judgements that could not be read; else nothing."""
+    rows = talk.read("sql", "unparsed_judgements", "--param", f"month={month}")
+    return next((str(one["run_id"]) for one in rows), "")
 
 
 def _show_board(talk: Talk, month: str, started_in: Path) -> None:
@@ -441,8 +520,7 @@ def _say_next(talk: Talk, board: Sequence[dict[str, Any]], month: str, waiting: 
         talk.tell(
             "You alone attest this. What makes others believe it stands at the end of:  proctor exam plan --month MONTH"
         )
-    year, number = (int(part) for part in month.split("-"))
-    later = f"{year + number // 12}-{number % 12 + 1:02d}"
+    later = _find_next(month)
     talk.tell(
         f"The next month, from {later}-01 on:  proctor start   (before that day: proctor start --month {later})"
     )
@@ -462,6 +540,19 @@ def _count_read(talk: Talk) -> dict[str, int]:
         if one["status"] != "removed" and one["question_count"]:
             counts[one["discipline"] or _UNKNOWN] += one["question_count"]
     return dict(sorted(counts.items()))
+
+
+def _list_unknown(talk: Talk) -> list[str]:
+    """The papers whose discipline is not known; of many the first."""
+    papers = [
+        str(one["document_name"])
+        for one in talk.read("documents", "list")
+        if one["status"] != "removed" and one["question_count"] and not one["discipline"]
+    ]
+    return [
+        *papers[:_MOST_NAMED],
+        *([f"{len(papers) - _MOST_NAMED} more"] if len(papers) > _MOST_NAMED else []),
+    ]
 
 
 def _count_waiting(talk: Talk) -> int:

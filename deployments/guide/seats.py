@@ -61,6 +61,15 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
                     talk.run("models", "remove", model.name)
             said, own = GivenAnswers(are_simulated=answers.are_simulated), _list_own(role)
             is_new = True
+        asked = answers.candidates if role == "candidate" else answers.judge
+        if not is_new and (unknown := sorted({*split_names(asked)} - {model.name for model in own})):
+            said_of = (
+                f"{', '.join(model.name for model in own)} is registered as {role} already, and {', '.join(unknown)} is not. Add it: "
+                "proctor models add NAME … Or begin again: proctor models remove NAME, then proctor start."
+            )
+            if talk.is_silent:
+                raise UsageError(said_of)
+            talk.tell(said_of)
         if role == "judge" and is_new:
             _try_judges(talk)
     talk.tell(
@@ -147,6 +156,10 @@ def _add_candidates(
     for number, name in enumerate(names):
         roles = "candidate" if number else "candidate,reference"
         _add_model(talk, name, _Place.read(right[name]) if name in right else place, roles, own)
+    if len(names) == 1:
+        talk.tell(
+            f"{names[0]} sits alone, with nothing to compare it with. Another later: proctor models add NAME …"
+        )
     if load_settings().reference_model != names[0]:
         talk.set("reference_model", names[0])
     return names
@@ -166,8 +179,11 @@ def _confirm_names(talk: Talk, names: Sequence[str], listed: Sequence[str]) -> b
 
 
 def _check_candidates(names: str) -> None:
-    if not split_names(names):
+    listed = [name.strip() for name in names.split(",") if name.strip()]
+    if not listed:
         raise UsageError("Name one candidate at least.")
+    if twice := [name for name in listed if listed.count(name) > 1]:
+        raise UsageError(f"{twice[0]} is named twice. Name each once.")
     if judges := {model.name for model in _list_own("judge")} & {*split_names(names)}:
         raise UsageError(f"{min(judges)} is the judge, and must not judge itself. Name candidates only.")
 
@@ -271,7 +287,13 @@ def _ask_place(
         talk.tell(f"There are: {', '.join(found.names)}")
     is_known = is_simulated or any(one.is_simulated and one.base_url == url for one in _list_own(""))
     is_simulated = is_known or (found.is_simulation and _confirm_simulation(talk))
-    organisation = talk.ask(f"Who owns the {whose}", owner, given=given[2], option=f"--{prefix}organisation")
+    organisation = talk.ask(
+        f"Who owns the {whose}",
+        owner,
+        given=given[2],
+        option=f"--{prefix}organisation",
+        check=lambda text: _check_owner(text, found.names),
+    )
     if is_simulated:
         return _Place(url, key_variable, organisation, is_simulated), found.names
     # A model without a key stands on a machine of one's own, mostly; a provider's price is never guessed.
@@ -279,6 +301,11 @@ def _ask_place(
     question = "Dollars per million tokens read and written (0, 0 on your own machine)"
     prices = talk.ask(question, priced, given=given[3], option=f"--{prefix}prices", check=_read_prices)
     return _Place(url, key_variable, organisation, is_simulated, _read_prices(prices)), found.names
+
+
+def _check_owner(owner: str, models: Sequence[str]) -> None:
+    if meant := [name for name in split_names(owner) if name in models]:
+        raise UsageError(f"{meant[0]} is a model there, and owns none. Name whose models they are.")
 
 
 def _confirm_simulation(talk: Talk) -> bool:

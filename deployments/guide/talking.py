@@ -13,9 +13,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any, Final
 
-import typer
-
-from deployments.command_line.printing import fold_line, paint
+from deployments.command_line.printing import ask, ask_whether, fold_line, paint
 from schemas.errors import INTERRUPTED, UsageError
 from schemas.settings import GUIDED_VARIABLE, load_settings
 
@@ -59,7 +57,7 @@ class Talk:
             is_typed = not given and not self.is_silent
             answer = given or default
             if is_typed:
-                answer = str(typer.prompt(question, default=default or None)).strip()
+                answer = ask(question, default=default or None).strip()
             elif not answer:
                 raise UsageError(f"{question}: with --yes nobody is asked; give {option}.")
             try:
@@ -69,11 +67,12 @@ class Talk:
             except UsageError as error:
                 if not is_typed:
                     raise
-                self.tell(str(error))
+                # It is asked for again at once: nothing is to be run again.
+                self.tell(str(error).removesuffix(" Correct it and run again."))
 
     def confirm(self, question: str, *, default: bool) -> bool:
         """Yes or no; the default where nobody is asked."""
-        return default if self.is_silent else typer.confirm(question, default=default)
+        return default if self.is_silent else ask_whether(question, default=default)
 
     def tell(self, text: str = "") -> None:
         """A line of the guide's own."""

@@ -155,7 +155,7 @@ def _check_unparsed(basis: Basis, most: float) -> ShutGate | None:
     return ShutGate(
         "unparsed",
         f"above {most:.1%} of the answers of {_name(named)}. `proctor judge --run {basis.run['run_id']} --unparsed` judges "
-        "them again; a person gives the stars of the rest.",
+        "them again; a person gives the stars of the rest: `proctor unparsed export FILE.xlsx`.",
     )
 
 

@@ -36,6 +36,9 @@ DISCIPLINE_COLUMNS: Final[dict[str, str]] = {
     "history": "History",
     "medicine": "Medicine",
     "military_science": "Military Science",
+    "philosophy": "Philosophy",
+    "agronomy": "Agronomy",
+    "arts": "Arts",
 }
 DISCIPLINE_ORDER: Final = tuple(DISCIPLINE_COLUMNS.values())
 # Hundredths: what the pages print.
@@ -69,7 +72,7 @@ def describe_board(history: pl.DataFrame) -> dict[str, Any]:
 
     Takes the rows of `leaderboard_history`.
 
-    Candidates stand once in `models`, a simulated one apart from a real one of its name; a row names its place there. Scores are in
+    Disciplines are those that anybody has a score in. Candidates stand once in `models`, a simulated one apart from a real one of its name; a row names its place there. Scores are in
     hundredths.
     """
     models = history.group_by("model", "is_simulated", maintain_order=True).agg(
@@ -78,12 +81,19 @@ def describe_board(history: pl.DataFrame) -> dict[str, Any]:
     places = models.select("model", "is_simulated").with_row_index("place")
     rows = history.join(places, on=["model", "is_simulated"], how="left", maintain_order="left")
     return {
-        "disciplines": list(DISCIPLINE_ORDER),
+        "disciplines": list(find_examined(history).values()),
         "models": models.to_dicts(),
         "editions": [
             _describe_edition(part)
             for part in rows.partition_by("edition_id", "prompt_style", maintain_order=True)
         ],
+    }
+
+
+def find_examined(history: pl.DataFrame) -> dict[str, str]:
+    """The disciplines that anybody has a score in, by their column."""
+    return {
+        column: name for column, name in DISCIPLINE_COLUMNS.items() if history[column].is_not_null().any()
     }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from tasks.report.labels import LABELS
-from tasks.report.words import name_gates
+from tasks.report.words import describe_grade, name_gates
 from tasks.texts import Words, read_bilingual
 
 _TEXTS: Final = read_bilingual("tasks.report", "verdict_sentences.yaml")
@@ -140,6 +140,8 @@ def say_cautions(row: Row) -> list[Sentence]:
         said.append(Sentence("text_only", {}))
     if row["is_simulated"]:
         said.append(Sentence("simulated", {}))
+    if row.get("grade"):
+        said.append(Sentence("attested", {"grade": (describe_grade(row, "zh"), describe_grade(row, "en"))}))
     return said
 
 

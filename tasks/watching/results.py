@@ -17,6 +17,8 @@ class ResultRow:
         model: the candidate.
         sat_in_run_id: the run in which it answered; null where that is not known.
         score: S, 0 to 100; null where a discipline that has weight is missing.
+        score_low, score_high: ends of its 95% interval.
+        question_count: questions that were asked, repeats counted (N).
         rank_text: its rank, and in brackets the ranks that the data do not rule out.
         disciplines: score on 0 to 10 by discipline.
     """
@@ -24,6 +26,9 @@ class ResultRow:
     model: str
     sat_in_run_id: str | None
     score: float | None = None
+    score_low: float | None = None
+    score_high: float | None = None
+    question_count: int = 0
     rank_text: str = ""
     disciplines: dict[str, float | None] = field(default_factory=dict)
 
@@ -80,8 +85,10 @@ def read_month(lake: Lake, month: str) -> list[MonthRun]:
             rows[key] = ResultRow(cell["model"], cell["sat_in_run_id"])
             run.rows.append(rows[key])
         if cell["discipline"] == ALL_DISCIPLINES:
-            rows[key].score = cell["score"]
-            rows[key].rank_text = _write_rank(cell["rank"], cell["rank_low"], cell["rank_high"])
+            row = rows[key]
+            row.score, row.score_low, row.score_high = cell["score"], cell["score_low"], cell["score_high"]
+            row.question_count = cell["question_count"]
+            row.rank_text = _write_rank(cell["rank"], cell["rank_low"], cell["rank_high"])
         else:
             rows[key].disciplines[cell["discipline"]] = None if cell["score"] is None else cell["score"] / 10
     for run in runs.values():

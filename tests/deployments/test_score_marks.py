@@ -191,6 +191,15 @@ def test_results_runs_and_answers_on_the_server_have_them(home: Settings) -> Non
                 page = client.get(path, headers=headers)
                 assert page.status_code == 200, path
                 assert [word for word in words if word not in page.text] == [], path
+        # S stands there with its interval and the questions that it rests on, and how it is attested.
+        results = client.get("/results", headers={"cookie": f"proctor_session={cookie}"}).text
+        for row in json.loads(ask("sql", "leaderboard", "--json")):
+            interval = f"{row['score_low']:.1f}–{row['score_high']:.1f}"
+            assert (
+                f'<td class="number">{interval}</td><td class="number">{row["question_count"]}</td>'
+                in results
+            )
+        assert "Attested: " in results
 
 
 def describe_first_model(home: Settings) -> str:

@@ -158,7 +158,9 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
 
     before = newcomer.ask("status")["rows"]
     # The month is held: whoever types it again sees what came of it, and nothing is done twice.
-    told = newcomer.type("start")
+    told = newcomer.type("start", "--candidates", "another", "--styles", "few_shot")
+    said = f"{THIS} is published and stays as it is: --candidates, --styles change nothing of it."
+    assert said in told.replace("\n", " ")
     assert "$ proctor monthly" not in told
     assert "Is one better than the other?  proctor verdict my-" in told
     assert newcomer.ask("status")["rows"] == before

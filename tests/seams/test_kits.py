@@ -8,9 +8,12 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import threading
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -47,6 +50,7 @@ SAMPLES = {
 @pytest.fixture
 def third_party(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(SOURCE))
+    import proctor_tex.echo
     import proctor_tex.lengths
     import proctor_tex.portal
     import proctor_tex.reader
@@ -57,6 +61,33 @@ def third_party(monkeypatch: pytest.MonkeyPatch) -> Any:
         del sys.modules[name]
 
 
+@contextmanager
+def serve_echo() -> Iterator[str]:
+    """The address of a server of the kind that the package's provider speaks to."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            content = json.dumps(
+                {"completion": body["prompt"], "read": 3, "written": 3, "why": "end"}
+            ).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_our_readers_of_text_pass(name: str) -> None:
     check_reader(READERS.find(name), SAMPLES[name])
@@ -64,6 +95,8 @@ def test_our_readers_of_text_pass(name: str) -> None:
 
 def test_the_third_partys_pass(third_party: Any) -> None:
     assert len(check_reader(third_party.reader.TEX, PAPER.encode()).lines) == 10
+    with serve_echo() as url:
+        check_provider(third_party.echo.open_endpoint, url)
     check_metric(third_party.lengths.LENGTHS)
     check_judge(third_party.terse.TERSE, {'{"stars": 2}': 2, "unsure": None})
     assert [query.name for query in check_analyses(third_party.ANALYSES)] == ["documents_by_converter"]

@@ -1,3 +1,9 @@
+# The answer that is typed at the terminal; Ctrl-C ends the question at once.
+from .asking import ask as ask
+
+# Yes or no, asked at the terminal.
+from .asking import ask_whether as ask_whether
+
 # Why a statement has no rows: what an analysis states, empty tables with the commands that fill them, or the choice of rows.
 from .empty_answers import explain_empty as explain_empty
 
@@ -38,6 +44,8 @@ from .table_files import write_frame as write_frame
 from .table_files import write_rows as write_rows
 
 __all__ = [
+    "ask",
+    "ask_whether",
     "explain_empty",
     "fold_line",
     "paint",

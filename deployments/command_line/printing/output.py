@@ -209,7 +209,7 @@ def draw_table(
 ) -> list[str]:
     """The lines of a table.
 
-    With a width, only the columns that fit into it, those of `shown` first.
+    With a width, only the columns that fit into it, those of `shown` first; where not all do, names of columns are folded.
 
     No cell is ever folded: a long one is cut on a terminal, and whole where there is no width.
     """
@@ -218,9 +218,11 @@ def draw_table(
     cells = {place: [_cell(row[place]) for row in rows] for place in order}
     if width is not None:
         cells = {place: [_cut(cell, _LONGEST_CELL) for cell in column] for place, column in cells.items()}
-    widths = {
-        place: max([_measure(columns[place]), *(_measure(cell) for cell in cells[place])]) for place in order
-    }
+    heads = {place: [columns[place]] for place in order}
+    widths = _measure_columns(heads, cells)
+    if width is not None and len(_choose_fitting(order, widths, width)) < len(order):
+        heads = {place: _fold_name(columns[place], cells[place]) for place in order}
+        widths = _measure_columns(heads, cells)
     fitting = order if width is None else _choose_fitting(order, widths, width)
     is_number = {place: all(_is_number(row[place]) for row in rows) and bool(rows) for place in fitting}
 
@@ -228,7 +230,9 @@ def draw_table(
         return _GAP.join(_pad(texts[place], widths[place], is_number[place]) for place in fitting).rstrip()
 
     lines = [paint(title, "bold")] if title else []
-    lines.append(paint(draw({place: columns[place] for place in fitting}), "bold"))
+    for number in range(max(len(heads[place]) for place in fitting)):
+        names = {place: heads[place][number] if number < len(heads[place]) else "" for place in fitting}
+        lines.append(paint(draw(names), "bold"))
     lines.append("─┼─".join("─" * widths[place] for place in fitting))
     lines += [draw({place: cells[place][number] for place in fitting}) for number in range(len(rows))]
     if width is not None:
@@ -237,6 +241,25 @@ def draw_table(
         lines.append("(no rows)")
     if left_out := len(order) - len(fitting):
         lines.append(f"… {left_out} column{'s' if left_out > 1 else ''} not shown; {way_to_all} shows all")
+    return lines
+
+
+def _measure_columns(
+    heads: Mapping[int, Sequence[str]], cells: Mapping[int, Sequence[str]]
+) -> dict[int, int]:
+    return {place: max(map(_measure, [*heads[place], *cells[place]])) for place in heads}
+
+
+def _fold_name(name: str, cells: Sequence[str]) -> list[str]:
+    """The name of a column in lines as wide as its cells, broken after underscores."""
+    pieces = [f"{piece}_" for piece in name.split("_")]
+    pieces[-1] = pieces[-1].removesuffix("_")
+    width = max(map(_measure, [*pieces, *cells]))
+    lines = [""]
+    for piece in pieces:
+        if lines[-1] and _measure(lines[-1] + piece) > width:
+            lines.append("")
+        lines[-1] += piece
     return lines
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from deployments.auth import check_password
-from deployments.command_line.printing import print_records, print_result
+from deployments.command_line.printing import ask, print_records, print_result
 from deployments.commands.options import AsJson
 from schemas.errors import ExamError, UsageError
 from schemas.ledger.trust import Approval
@@ -100,7 +100,7 @@ def refuse(request: Number, user_id: User, as_json: AsJson = False) -> None:
 
 def _decide(request: int, user_id: str, *, is_approved: bool, as_json: bool) -> None:
     settings = load_settings()
-    password = typer.prompt(f"Password of {user_id}", hide_input=True)
+    password = ask(f"Password of {user_id}", hide_input=True)
     action = approvals.APPROVE if is_approved else approvals.REFUSE
     with open_ledger(settings.ledger_address) as ledger:
         with ledger.read() as connection:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from deployments.command_line import with_option_groups
-from deployments.command_line.printing import print_note, print_result, render_entries
+from deployments.command_line.printing import ask_whether, print_note, print_result, render_entries
 from deployments.commands.exam.month_told import render_month
 from deployments.commands.exam.plans import render_plan
 from deployments.commands.exam.run_options import (
@@ -138,7 +138,7 @@ def _run_exam(
     # Where nobody is due there is nothing to agree to; the flow says so, and closes what is overdue.
     is_open = summary is not None and summary["session_count"] > 0 and not summary["is_published"]
     if is_asked and is_open:
-        typer.confirm("Run it?", abort=True)
+        ask_whether("Run it?", abort=True)
     result = run_flow(flow, without_server=how.no_server, **parameters)
     if result.get("waits_for"):
         then = "proctor approvals list"

@@ -98,7 +98,7 @@ def render_controls(controls: list[dict[str, Any]]) -> Iterator[str]:
 def _render_run(summary: dict[str, Any]) -> Iterator[str]:
     repetition = f", repetition {summary['repetition']} of the month" if summary["repetition"] else ""
     yield (
-        f"Run {summary['run_id']} ({'published' if summary['is_published'] else 'planned'}"
+        f"Run {summary['run_id']} ({'drawn' if summary['is_published'] else 'planned'}"
         f"{', simulated' if summary['is_simulated'] else ''}{repetition}): bank version {summary['bank_version']}, "
         f"policy {summary['policy']}, reference {summary['reference_model']}"
     )

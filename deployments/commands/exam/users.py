@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict, fields
 from typing import Annotated, Any
 
 import typer
 
 from deployments.auth import find_weakness, hash_password
-from deployments.command_line.printing import print_records, print_result
+from deployments.command_line.printing import ask, print_note, print_records, print_result
 from deployments.commands.options import AsJson
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from schemas.vocabulary import check_discipline
 from tasks.models.registry import read_registry, register_owners
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.trust.users import (
     User,
@@ -45,7 +48,7 @@ def add(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add a user.
+    """Add a user; an annotator is given the disputes that nobody else could settle.
 
     Example: proctor exam user add zhang --role annotator --discipline History --discipline Law
     """
@@ -65,6 +68,9 @@ def add(
                 disciplines=discipline,
                 password_hash=password_hash,
             )
+        count = _give_disputes(ledger) if role == "annotator" else 0
+    if count and not as_json:
+        print_note(f"Given to them or others: {count} questions on which the annotators differ.")
     then = {"annotator": "proctor review assign", "candidate": f"proctor exam token {user_id}"}.get(role, "")
     print_result(asdict(user), as_json=as_json, then=then)
 
@@ -141,12 +147,29 @@ def list_all(as_json: AsJson = False) -> None:
     print_records([field.name for field in fields(User)], rows, as_json=as_json)
 
 
+def _give_disputes(ledger: Ledger) -> int:
+    """How many disputes of open batches found somebody to settle them."""
+    from tasks.review import list_open_batches
+    from tasks.review.recording import assign_adjudicators
+
+    batches = [one.batch_id for one in list_open_batches(ledger)]
+    return sum(assign_adjudicators(ledger, one, now_text()).assigned_count for one in batches)
+
+
 def _ask_password(user_id: str) -> str:
-    """The hash of a password asked for on the terminal; raises UsageError for a weak one."""
-    chosen = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
-    if (weakness := find_weakness(chosen, user_id)) is not None:
-        raise UsageError(weakness.sentence)
-    return hash_password(chosen)
+    """The hash of a password, asked for until it is strong and typed twice alike.
+
+    Raises UsageError for such a one where nobody sits at the terminal.
+    """
+    while True:
+        chosen = ask("Password", hide_input=True)
+        weakness = find_weakness(chosen, user_id)
+        if weakness is None and ask("Repeat it", hide_input=True) == chosen:
+            return hash_password(chosen)
+        fault = "The two differ. Type the same one twice." if weakness is None else weakness.sentence
+        if not sys.stdin.isatty():
+            raise UsageError(fault)
+        print_note(fault)
 
 
 def _check_disciplines(names: list[str] | None) -> None:

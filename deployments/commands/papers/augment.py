@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from deployments.command_line import with_option_groups
-from deployments.command_line.printing import print_note, print_result, render_entries
+from deployments.command_line.printing import ask_whether, print_note, print_result, render_entries
 from deployments.commands.checks import check_registry
 from deployments.commands.options import FlowOptions, split_names
 from deployments.flow_runs import run_flow
@@ -136,7 +136,7 @@ def _ask(estimate: dict[str, Any], *, yes: bool, as_json: bool) -> None:
     if yes or estimate["is_free"] or (cost is not None and cost < ASK_FROM_USD):
         return
     if sys.stdin.isatty() and not as_json:
-        typer.confirm("Write them?", abort=True)
+        ask_whether("Write them?", abort=True)
     elif estimate["limit_usd"] is None:
         price = "an unknown amount" if cost is None else f"about {cost:.2f} USD"
         raise UsageError(

@@ -11,7 +11,14 @@ from typing import Annotated
 import typer
 
 from deployments.command_line import group_with_default
-from deployments.command_line.printing import print_frame, print_note, print_result, print_rows, write_frame
+from deployments.command_line.printing import (
+    ask_whether,
+    print_frame,
+    print_note,
+    print_result,
+    print_rows,
+    write_frame,
+)
 from deployments.commands.options import AsJson, NoServer, split_names
 from deployments.commands.papers.bank_export import export_bank
 from deployments.flow_runs import run_flow
@@ -319,7 +326,7 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
         found = find_question(lake, question)
         if not yes and not as_json and sys.stdin.isatty():
             what = "Retire" if is_retired else "Restore"
-            typer.confirm(f"{what} {found['question_uuid']} ({found['discipline']})?", abort=True)
+            ask_whether(f"{what} {found['question_uuid']} ({found['discipline']})?", abort=True)
         move = retire_question if is_retired else restore_question
         moved = move(lake, settings, str(found["question_uuid"]), reason)
     count = moved.left_count if is_retired else moved.entered_count

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from deployments.command_line.printing import print_result, print_rows
+from deployments.command_line.printing import ask_whether, print_result, print_rows
 from deployments.commands.options import AsJson
 from schemas.documents import DOCUMENT_STATUSES
 from schemas.errors import UsageError
@@ -136,7 +136,7 @@ def remove(
     with open_ledger(settings.ledger_address) as ledger, open_lake(settings) as lake:
         found = find_document(lake, document)
         if not yes and not as_json and sys.stdin.isatty():
-            typer.confirm(
+            ask_whether(
                 f"Remove {found['document_name']} with {found['question_count']} questions?", abort=True
             )
         removal = remove_document(

@@ -204,8 +204,8 @@ def _describe(result: dict[str, Any]) -> list[str]:
         lines += _describe_assistance(result["assistance"])
     if result["documents_without_discipline"]:
         lines.append(
-            f"Documents without a discipline: {result['documents_without_discipline']}. No annotator can be found for "
-            "their questions: name it with --discipline-map and --again."
+            f"Documents without a discipline: {result['documents_without_discipline']}. No exam takes their questions until it is "
+            "named: with --discipline-map and --again, or in review."
         )
     if result["held"]:
         lines.append(

@@ -58,7 +58,7 @@ def _describe_import(done: Continuation) -> list[str]:
     for summary in report.adjudications:
         lines.append(f"Batch {summary.batch_id}: {summary.assigned_count} disputes given to an adjudicator")
         lines += [
-            f"    {discipline}: {count} with nobody left to settle them"
+            f"    {discipline}: {count} with nobody left to settle them; a third person does: proctor exam user add NAME --role annotator"
             for discipline, count in summary.unassigned.items()
         ]
     lines += [f"Batch {name} is complete." for name in report.complete_batches]

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from schemas.vocabulary import PROMPT_STYLES
-from tasks.report.board_data import DISCIPLINE_COLUMNS
+from tasks.report.board_data import find_examined
 from tasks.report.charts import draw_heatmap
 from tasks.report.labels import LABELS
 from tasks.report.page_data import read_page
@@ -79,7 +79,7 @@ def describe_opening(history: pl.DataFrame) -> dict[str, Any]:
         "editions": [
             _describe_edition(part) for part in opened.partition_by("edition_id", maintain_order=True)
         ],
-        "disciplines": DISCIPLINE_COLUMNS,
+        "disciplines": find_examined(history),
         "is_mixed": history["is_simulated"].n_unique() > 1,
     }
 

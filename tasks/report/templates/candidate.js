@@ -18,7 +18,7 @@
   function finding(text) { return make("p", { "class": "finding" }, text); }
   function hint(key) { return make("p", { "class": "hint" }, b.spoken(key)); }
   function figure() { return make("div", { "class": "fig", role: "img" }); }
-  function scroll(inner, key) { return make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.say(key) }, inner); }
+  function scroll(inner, key) { return make("div", { "class": "scroll", tabindex: "0", role: "group", "aria-label": b.say(key) }, inner); }
   function beside(drawing, table) { return make("div", { "class": "beside" }, [drawing, table]); }
   function empty(key) { return make("p", { "class": "empty" }, b.spoken(key)); }
   function rowsOf(set) {
@@ -33,13 +33,14 @@
       .filter(function (fact) { return fact[1]; });
     section("standing", [
       finding(b.spoken("standing_sentence", {
-        month: e.month, score: b.number(e.score[row]), interval: b.interval(e.score_low[row], e.score_high[row]), rank: e.rank[row] === null ? b.MISSING : e.rank[row],
+        month: e.month, score: b.number(e.score[row]), interval: b.interval(e.score_low[row], e.score_high[row]), asked: e.question_count[row], rank: e.rank[row] === null ? b.MISSING : e.rank[row],
         range: b.range(e.rank_low[row], e.rank_high[row]), group: e.group[row] || b.MISSING, count: e.model.length
       })),
       make("p", { "class": "edition" }, [
         model.is_simulated ? make("span", { "class": "tag warn" }, b.spoken("simulated")) : null,
         make("span", { "class": "tag" }, b.spoken(model.is_open ? "open" : "closed")), " "
       ].concat(facts.reduce(function (parts, fact) { return parts.concat([b.spoken(fact[0]), " ", make("b", {}, fact[1]), " · "]); }, []), [
+        b.spoken("grade"), " ", make("b", {}, b.both(e.grade)), " · ",
         make("a", { href: site.link("compare.html", "models", neighbours(sat).join(",")) }, b.spoken("compare_with_next"))
       ]))
     ]);
@@ -73,11 +74,12 @@
     if (!rows.length) { section("profile-body", [empty("without_score")]); return; }
     var ranked = rows.slice().sort(function (x, y) { return y.gap - x.gap; });
     function spell(list, at) { return list.map(function (r) { return b.wordsOf(r.name)[at]; }).join(at ? " and " : "、"); }
-    var strong = ranked.slice(0, 2), weak = ranked.slice(-2).reverse(), texts = [0, 1].map(function (at) {
+    // Of one discipline nothing is strongest or weakest.
+    var most = Math.min(2, Math.floor(ranked.length / 2)), strong = ranked.slice(0, most), weak = ranked.slice(ranked.length - most).reverse(), texts = [0, 1].map(function (at) {
       return b.wordsOf("strengths_sentence")[at].replace("{strong}", spell(strong, at)).replace("{weak}", spell(weak, at));
     });
     var drawing = figure(), kinds = ["own", "of_family", "of_best"];
-    section("profile-body", [finding(b.both(texts)), hint("profile_about"), beside(drawing, scroll(b.table(
+    section("profile-body", [most ? finding(b.both(texts)) : null, hint("profile_about"), beside(drawing, scroll(b.table(
       [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("own"), isNumber: true }, { words: b.wordsOf("interval"), isNumber: true }, { words: b.wordsOf("gap_to_mean"), isNumber: true },
         { words: b.wordsOf("of_family"), isNumber: true }, { words: b.wordsOf("of_best"), isNumber: true }, { words: b.wordsOf("model") }],
       rows.map(function (r) {
@@ -103,7 +105,7 @@
           tooltip: [{ field: "name", title: " " }, { field: "kind", title: " " }, { field: "value", type: "quantitative", title: " " }]
         } }
       ]
-    }, texts[site.language === "zh" ? 0 : 1]);
+    }, most ? texts[site.language === "zh" ? 0 : 1] : b.say("profile"));
   }
 
   function showTrend(sat) {

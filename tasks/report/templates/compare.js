@@ -108,7 +108,7 @@
     var whole = turn(set.pairs, found.all, found.isTurned), p = set.pairs.p_together[found.all];
     var drawing = make("div", { "class": "fig", role: "img" });
     function basis(isPaired, count) { return make("span", {}, [b.spoken(isPaired ? "paired" : "unpaired"), isPaired ? " (n=" + count + ")" : ""]); }
-    part.appendChild(make("div", { "class": "beside" }, [drawing, make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.nameOf(first) + " – " + b.nameOf(second) }, b.table(
+    part.appendChild(make("div", { "class": "beside" }, [drawing, make("div", { "class": "scroll", tabindex: "0", role: "group", "aria-label": b.nameOf(first) + " – " + b.nameOf(second) }, b.table(
       [{ words: b.wordsOf("discipline") }, { words: b.wordsOf("difference_short"), isNumber: true }, { words: b.wordsOf("together_interval"), isNumber: true }, { words: b.wordsOf("basis") }, { words: b.wordsOf("p_together"), isNumber: true }],
       [[make("b", {}, ["S · ", b.spoken("overall")]), b.change(whole.value), b.interval(whole.low, whole.high), basis(set.pairs.is_paired[found.all], set.pairs.pair_count[found.all]),
         { shown: p === null ? b.MISSING : p < 0.001 ? "< 0.001" : p.toFixed(3), value: p }]].concat(rows.map(function (r) {
@@ -142,7 +142,7 @@
     });
     var drawing = make("div", { "class": "fig", role: "img" }), names = chosen.map(b.nameOf), drawn = [];
     body.appendChild(drawing);
-    body.appendChild(make("div", { "class": "scroll", tabindex: "0", role: "region", "aria-label": b.say("profiles_beside") }, b.table(
+    body.appendChild(make("div", { "class": "scroll", tabindex: "0", role: "group", "aria-label": b.say("profiles_beside") }, b.table(
       [{ words: b.wordsOf("discipline") }].concat(names.map(function (name) { return { words: [name, name], isNumber: true }; })), rows.map(function (r) {
         return [b.both(r.texts)].concat(chosen.map(function (p) {
           var row = edition.model.indexOf(p);

@@ -59,6 +59,8 @@ def test_in_the_clone_the_exam_lies_in_a_folder_of_its_own_beside_the_home_of_th
         os, "environ", {name: value for name, value in os.environ.items() if name != "PROCTOR_HOME"}
     )
     load_settings.cache_clear()
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "law.txt").write_text("1. Why?")
     try:
         for _ in range(2):
             answers = _make_home(Talk(is_silent=True), GivenAnswers(papers="papers"))

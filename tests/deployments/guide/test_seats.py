@@ -115,8 +115,17 @@ def test_a_wrong_name_is_answered_again_and_leaves_nothing_behind(
     home: Path, url: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     # No address of an API, and one at which nothing answers, are asked for again at once.
-    first = ["api.lab.example", "http://127.0.0.1:9/v1", url, "none", "Own lab", "two", "2, 8"]
-    first += ["own-1, own-tow, own-1"]
+    first = [
+        "api.lab.example",
+        "http://127.0.0.1:9/v1",
+        url,
+        "none",
+        "own-1, own-2",
+        "Own lab",
+        "two",
+        "2, 8",
+    ]
+    first += ["own-1, own-tow, own-1", "own-1, own-tow"]
     # All are asked for again, with what was typed as the default; address, key, owner and prices are as before.
     again = ["", "", "", "", "own-1, own-2"]
     judge = ["", "", "Judges", "0, 0", "own-1", "own-jugde"]
@@ -129,6 +138,8 @@ def test_a_wrong_name_is_answered_again_and_leaves_nothing_behind(
     told = capfd.readouterr().out
     assert "$ proctor models check --judge own-judge" in told
     assert "Nothing answers at http://127.0.0.1:9/v1 (" in told
+    assert "own-1 is a model there, and owns none. Name whose models they are." in told
+    assert "own-1 is named twice. Name each once." in told
     # A name that the address does not list is noticed before it is written.
     assert "The address does not list own-tow. Did you mean own-2?" in told
     assert (

@@ -6,12 +6,16 @@ Nothing here uses the queries or the code of verdicts: the sentences of a page a
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
+from statistics import NormalDist
 from typing import Any
 
 import polars as pl
 
 RunSql = Callable[[str], pl.DataFrame]
 _LAST_MONTHS = 12
+# As pages write it.
+_SHORT = {"Military Science": "Military Sci."}
 
 
 def list_pairs(run_sql: RunSql) -> list[dict[str, Any]]:
@@ -50,7 +54,13 @@ def expect_sentences(run_sql: RunSql, pairs: list[dict[str, Any]], names: tuple[
     }
     if equated[ahead] is not None and equated[behind] is not None:
         said.append(f"The equated scores differ by {_sign(equated[ahead] - equated[behind])} points (")
-    return said
+    return [
+        *said,
+        *_people(run_sql, last, ahead, behind),
+        *_disciplines(run_sql, last, ahead, behind),
+        *_needed(last, counts),
+        *_cautions(run_sql, last["edition_id"]),
+    ]
 
 
 def compute_scores(run_sql: RunSql, edition_id: str) -> dict[str, float]:
@@ -136,6 +146,66 @@ def _pooled(turned: list[dict[str, Any]], ahead: str, behind: str) -> list[str]:
         f"{start}, {better} is better: by {abs(mean):.1f} points on average (|"
         f"{start} they cannot be told apart either: {ahead} less {behind} is {_sign(mean)} points on average ("
     ]
+
+
+def _people(run_sql: RunSql, last: dict[str, Any], ahead: str, behind: str) -> list[str]:
+    """S as people would have judged it, by the last correction of each."""
+    rows = run_sql(
+        f"SELECT model, corrected_score FROM corrected_scores WHERE edition_id = '{last['edition_id']}' "
+        "AND prompt_style = 'zero_shot' AND estimator = 'prediction_powered' ORDER BY corrected_at"
+    )
+    known = dict(rows.iter_rows())
+    if known.get(ahead) is None or known.get(behind) is None:
+        return []
+    return [f"As people would have judged, S differs by {_sign(known[ahead] - known[behind])} points ("]
+
+
+def _disciplines(run_sql: RunSql, last: dict[str, Any], ahead: str, behind: str) -> list[str]:
+    rows = run_sql(
+        "SELECT discipline, difference, model_a, is_distinguishable FROM edition_pairs WHERE prompt_style = 'zero_shot' "
+        f"AND edition_id = '{last['edition_id']}' AND discipline <> 'all' AND is_distinguishable IS NOT NULL "
+        f"AND model_a IN ('{ahead}', '{behind}') AND model_b IN ('{ahead}', '{behind}') ORDER BY discipline"
+    ).to_dicts()
+    if len(rows) < 2:
+        return []
+    apart = [
+        f"{_SHORT.get(one['discipline'], one['discipline'])} "
+        f"({_sign(one['difference'] if one['model_a'] == ahead else -one['difference'])})"
+        for one in rows
+        if one["is_distinguishable"]
+    ]
+    if not apart:
+        return [f"In none of the {len(rows)} disciplines alone are they told apart, "]
+    return [
+        f"Disciplines in which they are told apart ({ahead} less {behind} in points of 100, "
+        f"corrected for looking at all {len(rows)}): {', '.join(apart)}."
+    ]
+
+
+def _needed(last: dict[str, Any], counts: dict[str, int]) -> list[str]:
+    """The error falls with the root of the questions, until bar and power are reached."""
+    error, difference = last["difference_se"], abs(last["difference"])
+    if last["is_distinguishable"] or not error or round(difference, 9) == 0:
+        return []
+    bar = max(
+        NormalDist().inv_cdf(0.975), (last["together_high"] - last["together_low"]) / 2 / error
+    ) + NormalDist().inv_cdf(0.8)
+    least = min(counts[last["model_a"]], counts[last["model_b"]])
+    there = last["pair_count"] if last["is_paired"] else least
+    count = max(1, ceil(there * ((bar * error / difference) ** 2 - 1)))
+    if count > 1_000_000:
+        return ["What was seen is too small for any exam"]
+    two_digits = round(count, 2 - len(str(count)))
+    return [f"If the true difference is what was seen, about {two_digits:,} more questions each would "]
+
+
+def _cautions(run_sql: RunSql, edition_id: str) -> list[str]:
+    head = run_sql(f"SELECT * FROM editions WHERE edition_id = '{edition_id}'").row(0, named=True)
+    said = ["Provisional: "] if head["is_provisional"] else []
+    said += ["It was published over a shut gate: "] if head["overridden_gates"] else []
+    said += ["Simulated: "] if head["is_simulated"] else []
+    grades = run_sql(f"SELECT grade FROM edition_grades WHERE edition_id = '{edition_id}'")["grade"].to_list()
+    return [*said, f"Attested: {grades[0] if grades else 'self-attested'}"]
 
 
 def _sign(value: float) -> str:

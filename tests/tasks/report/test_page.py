@@ -11,6 +11,8 @@ from lxml import html
 
 from schemas.errors import UsageError
 from schemas.tables import get_table
+from schemas.vocabulary import EXAMINED_DISCIPLINES
+from tasks.report.board_data import describe_board
 from tasks.report.charts import draw_trend, spread_apart
 from tasks.report.frame import SITE_PAGES
 from tasks.report.labels import LABELS
@@ -136,6 +138,16 @@ def test_everybody_stands_in_the_current_standing_with_the_month_and_a_badge(
     ] == [
         (str(row["rank"]), row["model"], row["sat_month"], LABELS[row["comparability"]][1])
         for row in season("standings", {}).iter_rows(named=True)
+    ]
+
+
+def test_the_board_has_the_disciplines_that_were_examined_and_no_others(season: NamedQuery) -> None:
+    history = season("leaderboard_history", {})
+    assert describe_board(history)["disciplines"] == list(EXAMINED_DISCIPLINES)
+    other = history.with_columns(arts=pl.col("law"), law=pl.lit(None, pl.Float64))
+    assert describe_board(other)["disciplines"] == [
+        *(name for name in EXAMINED_DISCIPLINES if name != "Law"),
+        "Arts",
     ]
 
 

@@ -33,6 +33,9 @@ def test_a_name_is_given_once_and_a_role_must_be_known(ledger: Ledger) -> None:
         users.add_user(connection, user_id="ann", role="annotator")
         with pytest.raises(UsageError, match="already a user 'ann'"):
             users.add_user(connection, user_id="ann", role="admin")
+        # One person does not review twice under two spellings.
+        with pytest.raises(UsageError, match="'Ann' would be taken for them"):
+            users.add_user(connection, user_id="Ann", role="annotator")
         with pytest.raises(UsageError, match="'king' is unknown"):
             users.add_user(connection, user_id="bob", role="king")
 

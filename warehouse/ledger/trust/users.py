@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, func, select, update
 
 from schemas.errors import UsageError, suggest
 from schemas.vocabulary import ROLES
@@ -65,6 +65,11 @@ def add_user(
         raise UsageError(f"Role {role!r} is unknown.{suggest(role, ROLES)} Roles are {', '.join(ROLES)}.")
     if read_user(connection, user_id) is not None:
         raise UsageError(f"There is already a user {user_id!r}. Choose another name, or change that user.")
+    alike = select(users.c.user_id).where(func.lower(users.c.user_id) == user_id.lower())
+    if (known := connection.execute(alike).scalar()) is not None:
+        raise UsageError(
+            f"There is already a user {known!r}, and {user_id!r} would be taken for them. Choose another name."
+        )
     connection.execute(
         users.insert().values(
             user_id=user_id,

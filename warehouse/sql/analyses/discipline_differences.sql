@@ -1,7 +1,8 @@
 -- By how much do any two candidates of a month differ in each discipline?
--- One row per pair and discipline: the difference, first less second, on the scale of 0 to 10 with its 95% interval. is_paired: taken on
--- the pair_count questions that both were put, repeats averaged, what nobody could judge counted 0 as in S; else both sat different
--- questions, and it is the difference of their two scores (its interval is that of both, squared and added). Questions about one text count
+-- One row per pair and discipline: the difference, first less second, on the scale of 0 to 10 with its 95% interval, as published. In
+-- editions from before that was, it is computed here; is_paired: on the pair_count questions that both were put, repeats averaged, what
+-- nobody could judge counted 0 as in S; else both sat different questions, and it is the difference of their two scores (its interval is
+-- that of both, squared and added). Questions about one text count
 -- as one in the interval; of one question there is none. together_low and together_high are the ends of an interval that holds for all
 -- disciplines of the pair at once in 95% of cases, as in discipline_comparison; null in editions from before it was made.
 -- Parameters: $month (default null), $prompt_style (default zero_shot), $simulated (default null)
@@ -80,13 +81,15 @@ differences AS (
         a.discipline,
         a.model AS model_a,
         b.model AS model_b,
-        o.is_paired AND p.pair_count IS NOT NULL AS is_paired,
-        if(o.is_paired AND p.pair_count IS NOT NULL, p.difference, (a.score - b.score) / 10) AS difference,
+        coalesce(d.is_paired, o.is_paired AND p.pair_count IS NOT NULL) AS is_paired,
+        coalesce(d.difference / 10, if(o.is_paired AND p.pair_count IS NOT NULL, p.difference, (a.score - b.score) / 10)) AS difference,
+        d.difference_low / 10 AS frozen_low,
+        d.difference_high / 10 AS frozen_high,
         -- Student's t as a normal variable: Wallace 1959.
         p.difference_se * sqrt(p.degrees * (exp(3.841458820694124 / p.degrees * ((8 * p.degrees + 3) / (8 * p.degrees + 1)) ** 2) - 1)) AS reach,
         sqrt((a.score - a.score_low) ** 2 + (b.score_high - b.score) ** 2) / 10 AS apart_low,
         sqrt((a.score_high - a.score) ** 2 + (b.score - b.score_low) ** 2) / 10 AS apart_high,
-        if(o.is_paired, coalesce(p.pair_count, 0), 0) AS pair_count,
+        coalesce(d.pair_count, if(o.is_paired, p.pair_count, 0), 0) AS pair_count,
         d.together_low / 10 AS together_low,
         d.together_high / 10 AS together_high,
         d.is_distinguishable,
@@ -128,8 +131,8 @@ SELECT
     model_b,
     discipline,
     round(difference, 9) AS difference,
-    round(difference - if(is_paired, reach, apart_low), 9) AS difference_low,
-    round(difference + if(is_paired, reach, apart_high), 9) AS difference_high,
+    round(coalesce(frozen_low, difference - if(is_paired, reach, apart_low)), 9) AS difference_low,
+    round(coalesce(frozen_high, difference + if(is_paired, reach, apart_high)), 9) AS difference_high,
     round(together_low, 9) AS together_low,
     round(together_high, 9) AS together_high,
     is_distinguishable,

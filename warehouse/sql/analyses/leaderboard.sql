@@ -9,7 +9,7 @@
 --     interval_95  The 95% interval of S in words.
 --     rank_range  Ranks that the data do not rule out (Holm, 5%), the best and the worst.
 --     verdict  In words: from how many candidates of the month this one cannot be told.
--- Shown: rank, model, score, interval_95, rank_range, rank_group, verdict
+-- Shown: rank, model, score, interval_95, question_count, rank_range, rank_group, verdict
 -- Marks of: edition_id
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
 WITH shown AS (

@@ -5,7 +5,8 @@
 -- Shown: rank, model, standing_score, standing_low, standing_high, sat_month, comparability
 -- Marks of: edition_id
 -- No rows: nothing was published in the month that is asked for: `proctor monthly` examines, judges and publishes one.
-SELECT * EXCLUDE (is_shown_by_default)
-FROM current_standings
-WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
-ORDER BY is_simulated, rank NULLS LAST, model
+SELECT s.* EXCLUDE (is_shown_by_default), coalesce(g.grade, 'self-attested') AS grade
+FROM current_standings AS s
+LEFT JOIN edition_grades AS g ON g.edition_id = s.edition_id
+WHERE coalesce($simulated::BOOLEAN OR NOT s.is_simulated, s.is_shown_by_default)
+ORDER BY s.is_simulated, s.rank NULLS LAST, s.model

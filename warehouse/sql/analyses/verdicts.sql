@@ -194,10 +194,12 @@ SELECT
     n.needed_count * n.usd AS needed_usd,
     n.is_provisional,
     n.overridden_gates,
+    coalesce(g.grade, 'self-attested') AS grade,
     n.edition_id,
     n.is_simulated
 FROM needed AS n
 JOIN months AS m USING (model_a, model_b, is_simulated)
 LEFT JOIN streaks AS s USING (model_a, model_b, is_simulated)
 LEFT JOIN pooled AS p USING (model_a, model_b, is_simulated)
+LEFT JOIN edition_grades AS g ON g.edition_id = n.edition_id
 ORDER BY n.is_simulated, n.model_a, n.model_b

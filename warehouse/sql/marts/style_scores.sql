@@ -28,7 +28,10 @@ WITH scores AS (
         max(s.score / 10) FILTER (s.discipline = 'Science') AS science,
         max(s.score / 10) FILTER (s.discipline = 'History') AS history,
         max(s.score / 10) FILTER (s.discipline = 'Medicine') AS medicine,
-        max(s.score / 10) FILTER (s.discipline = 'Military Science') AS military_science
+        max(s.score / 10) FILTER (s.discipline = 'Military Science') AS military_science,
+        max(s.score / 10) FILTER (s.discipline = 'Philosophy') AS philosophy,
+        max(s.score / 10) FILTER (s.discipline = 'Agronomy') AS agronomy,
+        max(s.score / 10) FILTER (s.discipline = 'Arts') AS arts
     FROM edition_scores AS s
     GROUP BY s.edition_id, s.run_id, s.month, s.prompt_style, s.model, s.organisation, s.is_simulated
 ),
@@ -95,6 +98,9 @@ SELECT
     s.history,
     s.medicine,
     s.military_science,
+    s.philosophy,
+    s.agronomy,
+    s.arts,
     round(avg(s.total.score) OVER styles, 9) AS style_mean,
     round(var_pop(s.total.score) OVER styles, 9) AS style_variance,
     count(*) OVER styles AS style_count,

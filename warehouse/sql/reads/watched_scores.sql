@@ -9,8 +9,8 @@ WITH sat AS (
     GROUP BY edition_id, model
 )
 
-SELECT s.run_id, s.edition_id, s.model, s.discipline, s.score, s.rank, s.rank_low, s.rank_high, sat.sat_in_run_id, k.marks,
-    coalesce(g.grade, 'self-attested') AS grade
+SELECT s.run_id, s.edition_id, s.model, s.discipline, s.score, s.score_low, s.score_high, s.question_count,
+    s.rank, s.rank_low, s.rank_high, sat.sat_in_run_id, k.marks, coalesce(g.grade, 'self-attested') AS grade
 FROM edition_scores AS s
 JOIN current_editions AS e ON e.edition_id = s.edition_id AND e.month = s.month
 LEFT JOIN edition_marks AS k ON k.named_by = s.edition_id

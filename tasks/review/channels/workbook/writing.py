@@ -33,10 +33,13 @@ from tasks.review.channels.workbook.identity import (
     compute_digest,
     compute_given_digest,
     compute_shown_digest,
+    read_identity,
 )
+from tasks.review.channels.workbook.parsing import parse_sheet
 from tasks.review.channels.workbook.rows import parse_texts
 from tasks.review.channels.workbook.sheet import Formats, add_lists, set_up_page, write_text
 from tasks.review.desk import WorkItem, list_people, read_work
+from tasks.review.marking import open_workbook
 from tasks.review.words import Language
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.review import guidelines
@@ -102,7 +105,8 @@ def export_workbook(
 
     The default is the language of most of the questions.
 
-    Raises UsageError when nothing is assigned to them in that role.
+    Raises UsageError when nothing is assigned to them in that role, and where the workbook of that name holds decisions that
+    were not imported.
     """
     work = read_work(ledger, batch_id, annotator, role)
     if not work:
@@ -113,9 +117,23 @@ def export_workbook(
     chosen = language or layout.choose_language(one.item for one in work.values())
     with ledger.read() as connection:
         versions = guidelines.read_versions(connection)
+    if path.exists():
+        _check_imported(path, work)
     partial = path.with_name(path.name + ".part")
     _write_workbook(partial, (batch_id, annotator, role), chosen, work, versions, archive)
     partial.replace(path)
+
+
+def _check_imported(path: Path, work: Mapping[str, WorkItem]) -> None:
+    """Raises UsageError where the workbook there holds decisions that nobody imported."""
+    book = open_workbook(path, keeps_rich_text=True)
+    reading = parse_sheet(book, read_identity(book, path.name), work)
+    known = {uuid: one.own.given for uuid, one in work.items() if one.own is not None}
+    if count := sum(known.get(one.question_uuid) != one for one in reading.decisions):
+        raise UsageError(
+            f"{path} holds {count} decisions that were not imported, and would be written over. Import them first: "
+            f"proctor review import {path.parent}. Or move it away."
+        )
 
 
 @dataclass(frozen=True)

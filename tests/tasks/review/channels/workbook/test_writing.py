@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook
 
+from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.review.assigning import Annotator, assign_batch
 from tasks.review.channels.workbook import layout
@@ -130,6 +131,18 @@ def test_exporting_again_shows_the_decisions_given_so_far(ledger: Ledger, path: 
     export_workbook(ledger, "b1", "chen", fresh)
     summary = import_workbook(ledger, fresh, LATER)
     assert (summary.changed_count, summary.unchanged_count, summary.blank_count) == (0, 2, 1)
+
+
+def test_decisions_that_nobody_imported_are_not_written_over(ledger: Ledger, path: Path) -> None:
+    fill(path, decision={2: "accept", 3: "reject"}, reject_reason={3: "factual_error"})
+    filled = path.read_bytes()
+    with pytest.raises(UsageError, match=r"holds 2 decisions that were not imported.*proctor review import"):
+        export_workbook(ledger, "b1", "chen", path)
+    assert path.read_bytes() == filled
+    import_workbook(ledger, path, LATER)
+    export_workbook(ledger, "b1", "chen", path)
+    summary = import_workbook(ledger, path, LATER)
+    assert (summary.changed_count, summary.unchanged_count) == (0, 2)
 
 
 def test_an_adjudicator_sees_the_decisions_without_names(ledger: Ledger, folder: Path) -> None:
