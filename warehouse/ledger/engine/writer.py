@@ -177,7 +177,10 @@ class GroupCommitWriter:
             # They have waited as long as those before them: nobody waits twice. They are taken before anybody is told, for
             # who asks after a refusal may know that the ledger is free again.
             rest = self._take_queued() if isinstance(error, StoreError) and self._busy_s is not None else []
-            refused = [*work, *(item for item in rest if item is not None and item.future.set_running_or_notify_cancel())]
+            refused = [
+                *work,
+                *(item for item in rest if item is not None and item.future.set_running_or_notify_cancel()),
+            ]
             _tell(refused, [(True, error)] * len(refused))
             return None not in rest
         finally:
