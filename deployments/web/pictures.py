@@ -1,4 +1,4 @@
-"""Pictures of a question under review (read, cut out again, taken from a file), and those of one that was answered."""
+"""Pictures of a question under review (read, cut out again, taken from a file), or answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every picture that papers hold, what became of it, and sheets of a random draw to be judged by eye.
+"""Every picture that papers hold, what became of it, and sheets to be judged by eye.
 
 The list does not rest on the readers: the parts that a Word text or a workbook names, the images of a page, and the
 ink of a page that lies under no letter. A picture that stands on several pages in one place is listed once.
@@ -17,6 +17,7 @@ import json
 import pickle
 import random
 import re
+import sys
 import textwrap
 import time
 import zipfile
@@ -30,9 +31,8 @@ from typing import Any
 from unittest.mock import patch
 
 from schemas.errors import DocumentError
-from tasks.ingest.readers import office
-from tests.benchmarks.ingest_accuracy import read_options
-from tests.benchmarks.ingest_cache import use_cache
+from tests.benchmarks.ingest_accuracy import read_document, read_options
+from tests.benchmarks.ingest_cache import Convert, use_cache
 
 _FORMS = (".doc", ".docx", ".pdf", ".xlsx", ".html", ".htm")
 _DPI = 72
@@ -44,7 +44,7 @@ _DRAWN = re.compile(r"<(?:a:blip|v:imagedata)\b[^>]*>")
 
 @dataclass
 class Listed:
-    """One picture of a paper: where it is, what stands around it, and the questions that hold it."""
+    """One picture of a paper: where it is, what is around it, and the questions that hold it."""
 
     path: str
     kind: str
@@ -57,15 +57,13 @@ class Listed:
     why: str = ""
 
 
-def list_pictures(path: Path) -> list[Listed]:
+def list_pictures(path: Path, convert: Convert) -> list[Listed]:
     """Every picture that a paper holds, in its order."""
     if path.suffix == ".pdf":
         return _list_pages(path)
     if path.suffix == ".doc":
         try:
-            return list(
-                _list_parts(path, office.convert_with_libreoffice(path.read_bytes(), "doc", "docx", 120.0))
-            )
+            return list(_list_parts(path, convert(path.read_bytes(), "doc", "docx", 120.0)))
         except DocumentError:
             return []
     if path.suffix in (".docx", ".xlsx"):
@@ -257,7 +255,7 @@ def follow(listed: list[Listed], result: dict[str, Any], seen: Sequence[tuple[An
 
 
 def _find_fate(one: Listed, seen: Sequence[tuple[Any, Any]]) -> tuple[str, list[str]]:
-    """How far a picture came (met by the reader, in the text of a question, kept), and the hashes of what was kept."""
+    """How far a picture came: met by the reader, in a question, kept; and the hashes then."""
     reason, sha256s = "not met by the reader", []
     for extraction, kept in seen:
         for number, found in enumerate(extraction.pictures):
@@ -291,7 +289,7 @@ def _overlap(one: Sequence[int], other: Sequence[int]) -> float:
 
 def collect(folders: Sequence[Path], only: set[str] | None) -> tuple[list[Listed], Counter[tuple[str, str]]]:
     """List the pictures of all papers and follow them; the totals are by folder and word."""
-    from tasks.ingest import reading
+    reading = sys.modules[read_document.__module__]
 
     seen: list[tuple[Any, Any]] = []
     keep = reading.keep_pictures
@@ -303,7 +301,7 @@ def collect(folders: Sequence[Path], only: set[str] | None) -> tuple[list[Listed
 
     listed: list[Listed] = []
     totals: Counter[tuple[str, str]] = Counter()
-    with use_cache(), patch.object(reading, "keep_pictures", keep_seen):
+    with use_cache() as convert, patch.object(reading, "keep_pictures", keep_seen):
         for folder in folders:
             for path in sorted(folder.rglob("*")):
                 if path.suffix not in _FORMS or (
@@ -326,7 +324,7 @@ def collect(folders: Sequence[Path], only: set[str] | None) -> tuple[list[Listed
                 seen.clear()
                 result = reading.read_document(path, document, options)
                 spent = time.process_time() - begin
-                own = _list_once(list_pictures(path))
+                own = _list_once(list_pictures(path, convert))
                 follow(own, result, seen)
                 listed += own
                 name = folder.name
@@ -354,7 +352,7 @@ def collect(folders: Sequence[Path], only: set[str] | None) -> tuple[list[Listed
 
 
 def draw_sheets(drawn: Sequence[Listed], out: Path, each: int = 8) -> None:
-    """Draw the sheets: the page around the picture, what was kept of it, and the question that holds it."""
+    """Draw the page around each picture, what was kept of it, and the question that holds it."""
     import pypdfium2
     from PIL import Image, ImageDraw, ImageFont
 

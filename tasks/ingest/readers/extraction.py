@@ -161,7 +161,7 @@ class Extraction:
         return f"{sign}{chr(_FIRST_PICTURE + len(self.pictures) - 1)}"
 
     def take_over(self, other: Extraction) -> None:
-        """Have the pictures of another document, an answer file, as well; its marks then name them here."""
+        """Have the pictures of an answer file as well; its marks then name them here."""
         first = len(self.pictures)
         self.pictures += [replace(found, package=found.package or other.package) for found in other.pictures]
 

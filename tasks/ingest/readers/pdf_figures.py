@@ -76,7 +76,7 @@ def find_figures(
 
 
 def _join_over(groups: Sequence[list[int]], boxes: Sequence[Edges]) -> list[list[int]]:
-    """Groups of paths as they are, those whose boxes lie over each other as one: a curve and the axes around it."""
+    """The groups of paths; those over each other are one, as a curve and its axes are."""
     joined: list[tuple[Edges, list[int]]] = []
     for members in groups:
         box = _unite([boxes[place] for place in members])
@@ -91,7 +91,7 @@ def _join_over(groups: Sequence[list[int]], boxes: Sequence[Edges]) -> list[list
 
 
 def _is_drawn(paths: Sequence[Any], height: float, raw: Any) -> bool:
-    """Whether something slanted is among the paths: a long line or a curve, or heads of arrows in a tall figure."""
+    """Whether something is slanted: a long line or a curve, or heads of arrows in a tall figure."""
     if any(is_slanted(item, raw, _LEAST_SLANT) for item in paths):
         return True
     if height < _TALL or len(paths) < _MANY_PATHS:
@@ -100,7 +100,7 @@ def _is_drawn(paths: Sequence[Any], height: float, raw: Any) -> bool:
 
 
 def _is_graph(grid: Grid, boxes: Sequence[tuple[Edges, Any]], raw: Any) -> bool:
-    """Whether curves run through the cells of a grid, as they do through a graph's and not through a table's."""
+    """Whether curves run through the cells of a grid: a graph's, not a table's."""
     wide, tall = grid.columns[-1] - grid.columns[0], grid.rows[0] - grid.rows[-1]
     cell = max(wide / max(len(grid.columns) - 1, 1), tall / max(len(grid.rows) - 1, 1))
     return any(
@@ -123,7 +123,7 @@ def is_within(inner: Edges, outer: Edges) -> bool:
 
 
 def join_pictures(boxes: Sequence[Edges], characters: Sequence[Character]) -> list[Edges]:
-    """The pictures of a page, those that lie over each other as one; what text runs over is its ground, and none."""
+    """The pictures of a page; those over each other are one, and what text runs over is none."""
     kept: list[Edges] = []
     for box in boxes:
         if _is_ground(box, characters):
