@@ -170,7 +170,7 @@ class Settings(BaseSettings):
         description="How people sign in at the web desk: kinds of sign-in, in the order in which the page offers them.",
     )
     sign_in_options: dict[str, dict[str, Secret]] = Field(
-        {}, description="Options of each kind of sign-in that another package brings, by its name."
+        {}, description="Options of each kind of sign-in, by its name."
     )
     sign_in_admits: bool = Field(
         False,

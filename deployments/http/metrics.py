@@ -107,16 +107,39 @@ class RunMetrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Every family with what the ledger says now."""
-        from tasks.running.flow_runs.record import find_missed_runs
-        from warehouse.ledger.engine.runs.flow_runs import count_flow_runs, list_last_ends
+        from tasks.running.flow_runs.record import find_missed_runs, is_lost
+        from warehouse.ledger.engine.runs.flow_runs import count_flow_runs, list_last_ends, list_unended_runs
+        from warehouse.ledger.money.paces import read_pauses
 
+        began = time.perf_counter()
         with self._ledger.read() as connection:
             counts = count_flow_runs(connection)
             ends = list_last_ends(connection)
+            lost = [run.flow for run in list_unended_runs(connection) if is_lost(connection, run)]
+            pauses = read_pauses(connection)
+        yield GaugeMetricFamily(
+            "proctor_ledger_read_seconds",
+            "How long the ledger took to say all of this.",
+            value=time.perf_counter() - began,
+        )
         runs = CounterMetricFamily("proctor_flow_runs", "Runs of flows.", labels=("flow", "state"))
         for flow, state, count in counts:
             runs.add_metric((flow, state), count)
         yield runs
+        gone = GaugeMetricFamily(
+            "proctor_flow_runs_lost", "Runs whose process is gone; none where all live.", labels=("flow",)
+        )
+        for flow in sorted(set(lost)):
+            gone.add_metric((flow,), lost.count(flow))
+        yield gone
+        paused = GaugeMetricFamily(
+            "proctor_provider_pause_seconds",
+            "How long nobody sends to a provider that has said 429; none where all may.",
+            labels=("provider",),
+        )
+        for provider, seconds in sorted(pauses.items()):
+            paused.add_metric((provider,), seconds)
+        yield paused
         last = GaugeMetricFamily(
             "proctor_flow_last_completed_timestamp_seconds",
             "When a run of the flow completed last.",
@@ -145,6 +168,7 @@ class RunMetrics(Collector):
 
     def _collect_open_runs(self) -> Iterator[Metric]:
         from tasks.exam import list_runs_under_way, read_run_progress
+        from warehouse.ledger.money.budgets import read_limit
 
         label = ("run", "candidate")
         total = GaugeMetricFamily("proctor_run_questions", "Questions of an open run.", labels=label)
@@ -152,8 +176,18 @@ class RunMetrics(Collector):
         pace = GaugeMetricFamily("proctor_run_answers_per_minute", "Answers a minute of late.", labels=label)
         cost = GaugeMetricFamily("proctor_run_cost_usd", "What its answers have cost.", labels=label)
         failed = GaugeMetricFamily("proctor_run_failed_calls", "Calls that failed for good.", labels=label)
+        left = GaugeMetricFamily(
+            "proctor_run_budget_left_usd",
+            "What an open run may still spend; none without a limit.",
+            labels=("run",),
+        )
         for run_id in list_runs_under_way(self._ledger):
-            for one in read_run_progress(self._ledger, run_id).candidates:
+            progress = read_run_progress(self._ledger, run_id)
+            with self._ledger.read() as connection:
+                limit_usd = read_limit(connection, run_id)
+            if limit_usd is not None:
+                left.add_metric((run_id,), limit_usd - (progress.cost_usd or 0.0))
+            for one in progress.candidates:
                 names = (run_id, one.model)
                 total.add_metric(names, one.total)
                 done.add_metric(names, one.done)
@@ -161,7 +195,7 @@ class RunMetrics(Collector):
                 failed.add_metric(names, sum(one.failed_calls.values()))
                 if one.cost_usd is not None:
                     cost.add_metric(names, one.cost_usd)
-        yield from (total, done, pace, cost, failed)
+        yield from (total, done, pace, cost, failed, left)
 
 
 def render_run_metrics(ledger: Ledger) -> str:

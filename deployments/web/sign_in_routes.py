@@ -24,7 +24,15 @@ from deployments.auth import (
     Outcome,
     PasswordDoor,
 )
-from deployments.auth.kinds import OWN_KIND, FormKind, Recognised, RedirectKind, SignInKind, is_web_address
+from deployments.auth.kinds import (
+    OWN_KIND,
+    FormKind,
+    Recognised,
+    RedirectKind,
+    SignInFault,
+    SignInKind,
+    is_web_address,
+)
 from deployments.web.pages import render_page
 from deployments.web.visitor import (
     DEVICE_COOKIE,
@@ -199,8 +207,9 @@ async def _ask(kind_name: str, asked: Awaitable[str | None]) -> str | None:
 
 
 def _note_fault(kind_name: str, error: Exception) -> None:
-    """One line with the class alone: what a fault says may quote a code or a password."""
-    _LOG.error("sign-in by %s failed: %s", kind_name, type(error).__name__)
+    """One line, with the class alone where what a fault says may quote a code or a password."""
+    why = str(error) if isinstance(error, SignInFault) else type(error).__name__
+    _LOG.error("sign-in by %s failed: %s", kind_name, why)
 
 
 async def _answer(

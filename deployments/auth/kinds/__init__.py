@@ -27,6 +27,7 @@ __all__ = [
     "OpenKind",
     "Recognised",
     "RedirectKind",
+    "SignInFault",
     "SignInKind",
     "Words",
     "is_kind_name",
@@ -41,6 +42,13 @@ Words = Mapping[str, str]
 # It stands in addresses, cookies and the audit log.
 _KIND_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,29}")
 _HERE: Final = ("127.0.0.1", "::1", "localhost")
+
+
+class SignInFault(Exception):
+    """Why a kind cannot say now who somebody is.
+
+    Its text is written to the server's log and shown to nobody: it quotes no code, token, password or name.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +184,10 @@ OpenKind = Callable[[Mapping[str, str]], SignInKind]
 SIGN_INS: Final[Seam[OpenKind]] = Seam(
     "proctor.auth",
     "kind of sign-in",
-    {OWN_KIND: "deployments.auth.kinds.password:open_kind"},
+    {
+        OWN_KIND: "deployments.auth.kinds.password:open_kind",
+        "openid": "deployments.auth.kinds.openid:open_kind",
+    },
     needs=("__call__",),
 )
 

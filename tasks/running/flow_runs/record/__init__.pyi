@@ -7,6 +7,9 @@ from .listing import list_run_states as list_run_states
 # Note runs as crashed whose process is gone; returns those that nobody else had noted.
 from .lost import end_lost_runs as end_lost_runs
 
+# Whether a run's process is gone.
+from .lost import is_lost as is_lost
+
 # Deployments whose last time, or one within `LOOKS_BACK`, passed without a run; a run that failed did happen.
 from .missed import find_missed_runs as find_missed_runs
 
@@ -44,6 +47,7 @@ __all__ = [
     "as_deployment",
     "end_lost_runs",
     "find_missed_runs",
+    "is_lost",
     "list_run_states",
     "name_deployment",
     "note_end",
