@@ -329,8 +329,6 @@ def _place_pictures(
             at = min((index for index in below if round(characters[index].y) == highest), default=0)
             while at and abs(characters[at - 1].y - characters[at].y) < 2:
                 at -= 1  # to the beginning of its line
-            if characters:
-                characters[at].breaks = True
             at -= 1
             mark = Character("", left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
         mark.text = keep(left, bottom, right, top)
