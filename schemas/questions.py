@@ -51,7 +51,7 @@ CONTENT = (
     ),
 )
 
-PICTURE_KINDS = ("image", "page")
+PICTURE_KINDS = ("image", "formula", "page")
 
 PICTURES = Table(
     name="pictures",
@@ -69,7 +69,7 @@ PICTURES = Table(
         Column(
             "picture_kind",
             "text",
-            "`image`: taken out of the file as a picture; `page`: cut out of a page.",
+            "`image`: taken out of the file as a picture; `formula`: the picture of a formula; `page`: cut out of a page.",
             required=True,
             allowed=PICTURE_KINDS,
         ),

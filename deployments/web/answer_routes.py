@@ -17,6 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from deployments.auth import SignedIn
 from deployments.web.kept import Kept
 from deployments.web.pages import render_page
+from deployments.web.pictures import embed_pictures
 from deployments.web.run_routes import need_run, open_lake_for
 from deployments.web.show import show_bare_question, show_question, show_text
 from deployments.web.visitor import Form, Store, Watcher
@@ -146,7 +147,14 @@ def add_answer_routes(app: FastAPI) -> None:
             run=run,
             model=model,
             line=own[place],
-            question=show(whole.question, language) if whole.question else None,
+            question=embed_pictures(
+                show(whole.question, language),
+                whole.question,
+                request.app.state.settings.archive_dir,
+                language,
+            )
+            if whole.question
+            else None,
             response=whole.response,
             shown={
                 name: show_text(str(whole.response[name]), language)

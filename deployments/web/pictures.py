@@ -1,4 +1,4 @@
-"""Pictures of a question under review: read, cut out again, taken from a file."""
+"""Pictures of a question under review (read, cut out again, taken from a file), or answered."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -18,7 +19,7 @@ from schemas.errors import DocumentError, StoreError
 from schemas.settings import Settings
 from tasks.ingest.originals import cut_picture, land_picture, take_picture
 from tasks.questions import QuestionContent
-from tasks.questions.pictures import read_picture
+from tasks.questions.pictures import name_media_type, read_picture
 from tasks.review import Language
 from tasks.review.channels import list_pictures
 from tasks.review.decisions import Item
@@ -129,6 +130,28 @@ def place_pictures_in(
         )
 
     return Markup(_SHOWN.sub(show, str(shown)))  # noqa: S704 - every piece was escaped or made here
+
+
+def embed_pictures(shown: Markup, content: QuestionContent, archive: Path, language: Language) -> Markup:
+    """A shown question with its pictures within the page, in the place of their marks.
+
+    They have no address: who may not see the page can ask for none of them, and the look at the page is the one noted.
+    """
+    by_number = {str(one.number): one for one in list_pictures(content)}
+
+    def show(found: re.Match[str]) -> str:
+        one = by_number.get(found[1])
+        try:
+            data = read_picture(archive, one.sha256) if one else b""
+        except StoreError:
+            data = b""
+        if one is None or not data:
+            return f'<span class="lost">{escape(say("picture_lost", language, number=found[1]))}</span>'
+        alt = one.alt_text or say("picture_undescribed", language, number=found[1])
+        source = f"data:{name_media_type(data)};base64,{base64.b64encode(data).decode()}"
+        return f'<span class="picture"><img src="{source}" alt="{escape(alt)}"></span>'
+
+    return Markup(_SHOWN.sub(show, str(shown))) if by_number else shown  # noqa: S704 - as above
 
 
 def _read_box(box: object) -> list[int] | None:

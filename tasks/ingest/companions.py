@@ -35,8 +35,11 @@ from tasks.ingest.tables.sheets import split_sheets
 _LEAST_MATCHED = 0.5
 
 
-def apply_companion(split: Split, options: Mapping[str, Any]) -> None:
-    """Give the answers of a separate answer file to the questions that have none."""
+def apply_companion(split: Split, options: Mapping[str, Any], paper: Extraction) -> None:
+    """Give the answers of a separate answer file to the questions that have none.
+
+    The paper takes over the pictures that the answer file names.
+    """
     doubtful = options.get("companion_doubt") or ()
     if doubtful and not all(draft.answer for draft in split.drafts):
         names = ", ".join(show_name(Path(name)) for name in doubtful)
@@ -52,6 +55,7 @@ def apply_companion(split: Split, options: Mapping[str, Any]) -> None:
     except (DocumentError, OSError):
         split.warnings.append(f"The answer file {name} beside this paper could not be read.")
         return
+    paper.take_over(extraction)
     before = sum(1 for draft in split.drafts if draft.answer)
     drafts, taken = _choose(split, extraction)
     gained = sum(1 for draft in drafts if draft.answer) - before

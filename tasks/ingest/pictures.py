@@ -19,10 +19,9 @@ from tasks.ingest.content.named_pictures import KeptPictures
 from tasks.ingest.readers.archives import open_package, read_part
 from tasks.ingest.readers.drawings import Drawings
 from tasks.ingest.readers.extraction import (
-    IMAGE,
-    PICTURE_MARK,
     Extraction,
     FoundPicture,
+    find_marks,
     read_picture_number,
 )
 from tasks.ingest.readers.picture_form import (
@@ -78,6 +77,8 @@ def keep_pictures(drafts: Sequence[Draft], extraction: Extraction) -> KeptPictur
 
 # So many pages with a picture in one place have it as their furniture; so often is a sign printed before options.
 _LEAST_PAGES, _LEAST_SIGNS, _SIGNS_READ = 3, 6, 0.34
+# In thousandths of a page.
+_SAME_PLACE: Final = 5
 
 
 def _find_furniture(pictures: Sequence[FoundPicture], wanted: Sequence[int]) -> set[int]:
@@ -85,26 +86,34 @@ def _find_furniture(pictures: Sequence[FoundPicture], wanted: Sequence[int]) -> 
 
     A sign is known by its repetition, and by the lines that were read as if it did not stand there.
     """
-    places: dict[tuple[int, ...], set[int]] = {}
-    parts: Counter[str] = Counter()
+    by_left: dict[int, list[FoundPicture]] = {}
     for found in pictures:
-        parts[found.part] += 1
         if found.box:
-            places.setdefault(tuple(edge // 4 for edge in found.box), set()).add(found.page)
+            by_left.setdefault(found.box[0] // (4 * _SAME_PLACE), []).append(found)
+    parts = Counter(found.part for found in pictures)
     read = Counter(pictures[number].part for number in wanted if number < len(pictures))
-    return {
-        number
-        for number in wanted
-        if number < len(pictures)
-        and (
-            len(places.get(tuple(edge // 4 for edge in pictures[number].box), ())) >= _LEAST_PAGES
-            or (
-                pictures[number].part
-                and parts[pictures[number].part] >= _LEAST_SIGNS
-                and read[pictures[number].part] <= _SIGNS_READ * parts[pictures[number].part]
-            )
+
+    def is_furniture(found: FoundPicture) -> bool:
+        if found.box:
+            keys = {(found.box[0] + by) // (4 * _SAME_PLACE) for by in (-_SAME_PLACE, _SAME_PLACE)}
+            near = [other for key in keys for other in by_left.get(key, ())]
+            alike = {
+                other.page
+                for other in near
+                if other.package is found.package and _is_same_place(found.box, other.box)
+            }
+            return len(alike) >= _LEAST_PAGES
+        return bool(
+            found.part
+            and parts[found.part] >= _LEAST_SIGNS
+            and read[found.part] <= _SIGNS_READ * parts[found.part]
         )
-    }
+
+    return {number for number in wanted if number < len(pictures) and is_furniture(pictures[number])}
+
+
+def _is_same_place(one: Sequence[int], other: Sequence[int]) -> bool:
+    return all(abs(edge - own) <= _SAME_PLACE for edge, own in zip(one, other, strict=True))
 
 
 def _list_numbers(draft: Draft) -> Iterator[int]:
@@ -116,7 +125,7 @@ def _list_numbers(draft: Draft) -> Iterator[int]:
         *(text for _, text in draft.options),
     )
     for text in texts:
-        for mark in PICTURE_MARK.finditer(text) if text and IMAGE in text else ():
+        for mark in find_marks(text):
             number = read_picture_number(mark)
             if number is not None:
                 yield number
@@ -129,7 +138,18 @@ def _load(
     pictures: Sequence[tuple[int, FoundPicture]], extraction: Extraction
 ) -> Iterator[tuple[int, FoundPicture, _Load]]:
     """Each picture with what loads it; a file is opened once."""
-    package = open_package(extraction.package) if any(found.part for _, found in pictures) else None
+    by_package: dict[bytes, list[tuple[int, FoundPicture]]] = {}
+    for number, found in pictures:
+        by_package.setdefault(found.package or extraction.package, []).append((number, found))
+    for package, own in by_package.items():
+        yield from _load_own(own, package)
+
+
+def _load_own(
+    pictures: Sequence[tuple[int, FoundPicture]], data: bytes
+) -> Iterator[tuple[int, FoundPicture, _Load]]:
+    """The same for the pictures of one file."""
+    package = open_package(data) if any(found.part for _, found in pictures) else None
 
     @cache
     def read(part: str) -> bytes:
@@ -158,8 +178,7 @@ def _load(
         )
     if len(whole) < len(pictures):
         yield from _cut_pages(
-            [(number, found) for number, found in pictures if not (found.part or found.data)],
-            extraction.package,
+            [(number, found) for number, found in pictures if not (found.part or found.data)], data
         )
 
 
@@ -187,12 +206,13 @@ def _describe(found: FoundPicture, normal: NormalPicture, original: str | None) 
         "size_bytes": len(normal.data),
         "width": normal.width,
         "height": normal.height,
-        "picture_kind": "page" if original is None else "image",
+        "picture_kind": "formula" if found.is_formula else "page" if original is None else "image",
         "alt_text": found.alt_text,
         "perceptual_hash": normal.perceptual_hash,
         "original_sha256": original,
-        "page": found.page,
-        "box": list(found.box),
+        # A place in an answer file is none in this document.
+        "page": 0 if found.package else found.page,
+        "box": [] if found.package else list(found.box),
         "data": base64.b64encode(normal.data).decode(),
     }
 

@@ -72,7 +72,7 @@ def read_extraction(
     if read_name(path.stem).is_key and _is_key_alone(split):
         split.drafts.clear()
         split.warnings.clear()  # they speak of a paper
-    apply_companion(split, options)
+    apply_companion(split, options, extraction)
     document["page_count"] = extraction.page_count
     document["converter"] = extraction.converter
     document["language"] = split.language or detect_language(raw)

@@ -21,6 +21,7 @@ __all__ = [
     "compare",
     "compute_accuracy",
     "fold",
+    "read_document",
     "read_landed",
     "read_options",
     "read_paper",

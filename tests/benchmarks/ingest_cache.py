@@ -67,9 +67,16 @@ class _Engine:
         return SimpleNamespace(**vars(_keep(f"ocr-{key}", see)))
 
 
+# Bytes, kind, the kind that they become, seconds at most → bytes.
+Convert = Callable[[bytes, str, str, float], bytes]
+
+
 @contextmanager
-def use_cache() -> Iterator[None]:
-    """Let the readers take conversions and OCR from the cache while the block runs."""
+def use_cache() -> Iterator[Convert]:
+    """Let the readers take conversions and OCR from the cache while the block runs.
+
+    Gives the conversion itself.
+    """
     from tasks.ingest.readers import ocr, office
 
     convert, make_engine = office.convert_with_libreoffice, ocr._make_engine
@@ -83,4 +90,4 @@ def use_cache() -> Iterator[None]:
         patch.object(office, "convert_with_libreoffice", convert_once),
         patch.object(ocr, "_make_engine", lambda: _Engine(make_engine)),
     ):
-        yield
+        yield convert_once

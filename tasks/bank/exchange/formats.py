@@ -265,13 +265,17 @@ def _put_parts(row: Mapping[str, Any], pictures: Mapping[str, bytes]) -> str | l
     if not held:
         return text
     parts: list[dict[str, Any]] = []
-    for place, piece in enumerate(PICTURE.split(text)):
-        if place % 2 and int(piece) in held:
-            data = pictures[held[int(piece)]]
-            address = f"data:{name_media_type(data)};base64,{base64.b64encode(data).decode()}"
+    begun = 0
+    for mark in PICTURE.finditer(text):
+        sha256 = held.get(int(mark[1]))
+        if sha256 is not None:
+            # As candidates are put it: the picture comes after the mark that names it.
+            parts.append({"type": "text", "text": text[begun : mark.end()]})
+            address = f"data:{name_media_type(pictures[sha256])};base64,{base64.b64encode(pictures[sha256]).decode()}"
             parts.append({"type": "image", "image": address})
-        elif piece.strip():
-            parts.append({"type": "text", "text": piece})
+            begun = mark.end()
+    if text[begun:].strip():
+        parts.append({"type": "text", "text": text[begun:]})
     return [{"role": "user", "content": parts}]
 
 
@@ -281,7 +285,9 @@ def _put_images(row: Mapping[str, Any], pictures: Mapping[str, bytes]) -> dict[s
     prompt = _put(row)
     named = [int(mark[1]) for mark in PICTURE.finditer(prompt) if int(mark[1]) in held]
     return {
-        "prompt": PICTURE.sub(lambda mark: _HARNESS_MARK if int(mark[1]) in held else mark[0], prompt),
+        "prompt": PICTURE.sub(
+            lambda mark: f"{mark[0]}{_HARNESS_MARK}" if int(mark[1]) in held else mark[0], prompt
+        ),
         "pictures": [base64.b64encode(pictures[held[number]]).decode() for number in named],
     }
 

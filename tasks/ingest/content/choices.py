@@ -42,7 +42,8 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
     draft.unmarked = trailing
     # a picture on a line of its own behind the last option belongs to the question
     pictures = [piece for piece in kept[1:] if is_picture(piece.text.strip())] if len(kept) > 1 else []
-    if pictures and kept[-1] in pictures:
+    is_own = not option_text([piece for piece in kept if piece not in pictures]).strip()
+    if pictures and kept[-1] in pictures and not is_own:
         split.stem.extend(pictures)
         split.options[:] = [
             # an option that is nothing but a picture keeps it

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from tasks.ingest.content.drafts import Draft
-from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, read_picture_number
+from tasks.ingest.readers.extraction import FORMULA, IMAGE, PICTURE_MARK, SHOWN_MARK, read_picture_number
 from tasks.questions.pictures import write_mark
 
 
@@ -48,11 +48,11 @@ def name_pictures(
 
     def name(place: str, mark: re.Match[str]) -> str:
         number = read_picture_number(mark)
-        if number in kept.empty:
-            return ""
         row = kept.rows.get(number) if number is not None else None
+        if number in kept.empty and mark["sign"] == IMAGE:
+            return ""
         if row is None:
-            return IMAGE
+            return mark["sign"]
         sha256 = row["sha256"]
         if sha256 not in numbers:
             numbers[sha256] = len(numbers) + 1
@@ -60,7 +60,9 @@ def name_pictures(
         return write_mark(numbers[sha256])
 
     written = [
-        PICTURE_MARK.sub(lambda mark, place=place: name(place, mark), text) if IMAGE in text else text  # type: ignore[misc]
+        SHOWN_MARK.sub(lambda mark, place=place: name(place, mark), text)  # type: ignore[misc]
+        if IMAGE in text or FORMULA in text
+        else text
         for place, text in texts
     ]
     return written, pictures

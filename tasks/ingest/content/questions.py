@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from tasks.ingest.content.drafts import Draft
@@ -13,7 +14,7 @@ from tasks.ingest.content.named_pictures import (
     name_pictures,
     settle_pictures,
 )
-from tasks.ingest.readers.extraction import FORMULA, IMAGE, PICTURE_MARK, read_picture_number
+from tasks.ingest.readers.extraction import FORMULA, IMAGE, find_marks, read_picture_number
 from tasks.ingest.words.cleaning import detect_language
 from tasks.ingest.words.disciplines import name_discipline
 from tasks.questions import (
@@ -82,10 +83,8 @@ def _make_row(
     draft = draft.copy()
     draft.stem, draft.options = settle_pictures(draft.stem, draft.options)
     question = _make_question(draft, document, language, kept)
-    needs_figure = _has_lost_picture(draft, kept) or (
-        not question.content.bare.pictures and SPEAKS_OF_FIGURE.search(draft.stem) is not None
-    )
-    notes = list(dict.fromkeys([*draft.notes, *_find_doubts(draft, needs_figure=needs_figure), *page_notes]))
+    doubts = _find_doubts(draft, _list_lost(draft, kept))
+    notes = list(dict.fromkeys([*draft.notes, *doubts, *page_notes]))
     return {
         **question.as_row(),
         "document_id": document["document_id"],
@@ -102,11 +101,24 @@ def _make_row(
     }
 
 
-def _has_lost_picture(draft: Draft, kept: KeptPictures) -> bool:
-    """Whether a candidate would see that a picture is missing."""
+def _list_lost(draft: Draft, kept: KeptPictures) -> set[str]:
+    """The signs (of pictures, of formulas) of which a candidate would miss what they show.
+
+    A picture is missed, too, where the question speaks of one and shows none.
+    """
     shown = "\n".join([draft.stem, draft.material or "", *(text for _, text in draft.options)])
-    numbers = [read_picture_number(mark) for mark in PICTURE_MARK.finditer(shown)]
-    return any(number not in kept.empty and number not in kept.rows for number in numbers)
+    lost: set[str] = set()
+    has_picture = False
+    for mark in find_marks(shown):
+        number = read_picture_number(mark)
+        is_picture = mark["sign"] == IMAGE
+        if number in kept.rows:
+            has_picture = has_picture or is_picture
+        elif not (is_picture and number in kept.empty):
+            lost.add(mark["sign"])
+    if not has_picture and SPEAKS_OF_FIGURE.search(draft.stem):
+        lost.add(IMAGE)
+    return lost
 
 
 def _make_question(
@@ -227,10 +239,10 @@ def _find_residue(draft: Draft) -> list[str]:
     return notes
 
 
-def _find_doubts(draft: Draft, *, needs_figure: bool) -> list[str]:
+def _find_doubts(draft: Draft, lost: AbstractSet[str]) -> list[str]:
     """Why a draft may be read wrongly.
 
-    `needs_figure`: it has lost a picture, or has not the one that it speaks of.
+    `lost` has the sign for pictures, or that for formulas, where one is missing.
     """
     notes: list[str] = []
     stem = draft.stem
@@ -248,9 +260,9 @@ def _find_doubts(draft: Draft, *, needs_figure: bool) -> list[str]:
     if "\ufffd" in stem or any("\ufffd" in text for _, text in draft.options):
         notes.append("garbled_characters")
     shown = "\n".join([stem, draft.material or "", *(text for _, text in draft.options)])
-    if FORMULA in shown:
+    if FORMULA in lost:
         notes.append("embedded_formula_lost")
-    if needs_figure:
+    if IMAGE in lost:
         notes.append("needs_figure")
     notes.extend(_find_residue(draft))
     if draft.fine is None:

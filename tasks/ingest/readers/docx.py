@@ -388,9 +388,15 @@ class _Walker:
                 program = (node.get("ProgID") or "").lower()
                 is_formula = is_formula or program.startswith(("equation", "mathtype"))
         if is_formula:
-            self.embedded_formulas += 1
-            return FORMULA
+            return self._mark_formula(element)
         return self._mark_pictures(element) if shows_picture(element) else ""
+
+    def _mark_formula(self, element: etree._Element) -> str:
+        """The mark of a formula object, which programs show by the picture that it brings."""
+        for part, alt_text in self.parts.list_pictures(element):
+            return self.extraction.add_picture(FoundPicture(part=part, alt_text=alt_text, is_formula=True))
+        self.embedded_formulas += 1
+        return FORMULA
 
     def _mark_pictures(self, element: etree._Element) -> str:
         """The marks of what a drawing shows: its pictures, or one for a chart or a diagram."""

@@ -6,9 +6,9 @@ That is the lines of a document, in reading order, and how they were obtained.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 # What stands in the text for a formula object and for a picture: what they show is lost, that they were there is not.
@@ -16,7 +16,13 @@ FORMULA = "[formula]"
 IMAGE = "[image]"
 # Which picture it is says a private character that follows the mark, until questions name their pictures themselves.
 _FIRST_PICTURE, _LAST_PICTURE = 0x100000, 0x10FFFD
-PICTURE_MARK = re.compile(rf"{re.escape(IMAGE)}([{chr(_FIRST_PICTURE)}-{chr(_LAST_PICTURE)}])?")
+PICTURE_MARK = re.compile(
+    rf"(?P<sign>{re.escape(IMAGE)})(?P<number>[{chr(_FIRST_PICTURE)}-{chr(_LAST_PICTURE)}])?"
+)
+# The same, and formulas of which the document holds nothing but a picture.
+SHOWN_MARK = re.compile(
+    PICTURE_MARK.pattern.replace(re.escape(IMAGE), rf"{re.escape(IMAGE)}|{re.escape(FORMULA)}")
+)
 MOST_PICTURES = _LAST_PICTURE - _FIRST_PICTURE
 _NUMBER = re.compile(f"[{chr(_FIRST_PICTURE)}-{chr(_LAST_PICTURE)}]")
 
@@ -28,7 +34,12 @@ def is_picture(text: str) -> bool:
 
 def read_picture_number(mark: re.Match[str]) -> int | None:
     """Which picture of `Extraction.pictures` a mark stands for; None for one that was not found."""
-    return ord(mark[1]) - _FIRST_PICTURE if mark[1] else None
+    return ord(mark["number"]) - _FIRST_PICTURE if mark["number"] else None
+
+
+def find_marks(text: str | None) -> Iterator[re.Match[str]]:
+    """The marks of pictures in a text, those of formulas included."""
+    return SHOWN_MARK.finditer(text) if text and (IMAGE in text or FORMULA in text) else iter(())
 
 
 def blank_picture_numbers(text: str) -> str:
@@ -36,14 +47,15 @@ def blank_picture_numbers(text: str) -> str:
 
     It is as long as it was.
     """
-    return _NUMBER.sub(" ", text) if IMAGE in text else text
+    return _NUMBER.sub(" ", text) if IMAGE in text or FORMULA in text else text
 
 
 @dataclass(frozen=True)
 class FoundPicture:
     """A picture that a reader met, and where its bytes are to be found when a question holds it.
 
-    `data` are its bytes where the reader has them, else `part` names it in `Extraction.package`, else it is cut out of the page.
+    `data` are its bytes where the reader has them, else `part` names it in the package, else it is cut out of the page.
+    The package is the extraction's where it names none: that of an answer file, when a paper has taken it over.
     `box` is its place on the page as shown: left, top, right, bottom in thousandths.
     """
 
@@ -52,6 +64,8 @@ class FoundPicture:
     page: int = 0
     box: tuple[int, ...] = ()
     alt_text: str | None = None
+    is_formula: bool = False
+    package: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +154,32 @@ class Extraction:
 
     def add_picture(self, picture: FoundPicture) -> str:
         """Keep a picture; returns the mark that stands for it in the text."""
+        sign = FORMULA if picture.is_formula else IMAGE
         if len(self.pictures) >= MOST_PICTURES:
-            return IMAGE
+            return sign
         self.pictures.append(picture)
-        return f"{IMAGE}{chr(_FIRST_PICTURE + len(self.pictures) - 1)}"
+        return f"{sign}{chr(_FIRST_PICTURE + len(self.pictures) - 1)}"
+
+    def take_over(self, other: Extraction) -> None:
+        """Have the pictures of an answer file as well; its marks then name them here."""
+        first = len(self.pictures)
+        self.pictures += [replace(found, package=found.package or other.package) for found in other.pictures]
+
+        def move(text: str) -> str:
+            return _NUMBER.sub(lambda mark: _move_number(mark[0], first), text)
+
+        if not first or not other.pictures:
+            return
+        other.lines[:] = [
+            replace(line, text=move(line.text), cells=tuple(map(move, line.cells))) for line in other.lines
+        ]
+        for sheet in other.sheets:
+            sheet.rows[:] = [list(map(move, row)) for row in sheet.rows]
+
+
+def _move_number(sign: str, by: int) -> str:
+    """The sign by which a mark names a picture, so much later; none beyond the last."""
+    return chr(ord(sign) + by) if ord(sign) + by <= _LAST_PICTURE else ""
 
 
 def join_lines(lines: Iterable[Line]) -> tuple[str, list[int], list[int]]:

@@ -17,7 +17,7 @@ from tasks.ingest.readers.page_ink import LEAST_INK, LEAST_PATHS, MOST_INK, meas
 from tasks.ingest.readers.page_margins import settle_margins, settle_numbers
 from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turned
 from tasks.ingest.readers.pdf_columns import repair_order
-from tasks.ingest.readers.pdf_figures import Edges, find_figures, holds, is_within
+from tasks.ingest.readers.pdf_figures import Edges, find_figures, holds, is_within, join_pictures
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
 from tasks.ingest.readers.pdf_formulas import write_linear
 from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps
@@ -105,7 +105,8 @@ def read_pdf(data: bytes) -> tuple[Extraction, dict[int, bool]]:
     mark_furniture(pages)
     repair_order(pages, extraction)
     for page_rows in pages:
-        settle_pictures(page_rows.rows)
+        if extraction.pictures:
+            settle_pictures(page_rows, extraction.pictures)
         settle_margins(page_rows.rows)
         settle_numbers(page_rows.rows)
     mark_wraps(pages)
@@ -214,6 +215,7 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page
             view.box(*read_bounds(item, raw)) for kind, item in objects if kind == raw.FPDF_PAGEOBJ_IMAGE
         ]
         images = [box for box in images if not any(is_within(box, figure) for figure in figures)]
+        images = join_pictures(images, characters) if images else images
         characters = _place_pictures(characters, [*images, *figures], view, keep)
     kept = keep_tables(result, characters, grids)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
@@ -281,7 +283,8 @@ def _place_pictures(
 ) -> list[Character]:
     """Put a mark for every picture after the character that it follows.
 
-    Logos and backgrounds get none. `keep` gives the mark for a picture in such a box.
+    One above all text of its column stands before what is below it. Logos and backgrounds get none. `keep` gives the
+    mark for a picture in such a box.
     """
     placed: list[tuple[int, Character]] = []
     for number, (left, bottom, right, top) in enumerate(pictures):
@@ -317,7 +320,17 @@ def _place_pictures(
                 at += 1
             mark = Character("", left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
         else:
-            continue
+            below = [
+                index
+                for index, other in enumerate(characters)
+                if other.top <= middle and other.left < right and other.right > left
+            ]
+            highest = max((round(characters[index].y) for index in below), default=0)
+            at = min((index for index in below if round(characters[index].y) == highest), default=0)
+            while at and abs(characters[at - 1].y - characters[at].y) < 2:
+                at -= 1  # to the beginning of its line
+            at -= 1
+            mark = Character("", left, bottom, left, right, bottom, min(top, bottom + 12), 10, True)
         mark.text = keep(left, bottom, right, top)
         placed.append((at, mark))
     for at, mark in sorted(placed, key=lambda pair: -pair[0]):

@@ -15,15 +15,21 @@ Edges = tuple[float, float, float, float]
 # A page with more is text that was turned into outlines, or a map: its paths are not looked at.
 MOST_PATHS: Final = 1_500
 # In points: how far parts of a figure may stand apart, how small it may be, what of it must be longer than a letter.
-_REACH, _LEAST_WIDTH, _LEAST_HEIGHT, _LEAST_PART = 5.0, 36.0, 26.0, 24.0
+_REACH, _LEAST_LONG, _LEAST_SHORT, _LEAST_PART = 5.0, 36.0, 26.0, 24.0
 # Signs of roots, heads of arrows and round corners go less far both ways.
 _LEAST_SLANT: Final = 7.0
+# Without such a line: a figure this tall, of so many paths, with so many heads of arrows, which go this far both ways.
+_TALL, _MANY_PATHS, _LEAST_HEADS, _LEAST_HEAD = 60.0, 8, 2, 1.5
 # Larger ones are frames of the page.
 _MOST_AREA: Final = 0.4
 # More text than this, or a longer line of it, is a box of text.
 _MOST_LETTERS, _LONGEST_LABEL, _FEW_LETTERS = 90, 14, 8
 # Labels stand so near to what they name.
 _NEAR: Final = 14.0
+# Pictures that share so much of the smaller one are one, laid over each other.
+_LEAST_SHARED: Final = 0.2
+# So many lines of so many letters run over a ground.
+_LONG_LINE, _MANY_LINES = 24, 3
 # What begins an option or a question is none, nor is the letter of an option below the middle of its figure.
 _BEGINS: Final = re.compile(r"[（(]?(?:[A-Ha-h]|\d{1,3})[)）.．、：:]")
 
@@ -42,29 +48,67 @@ def find_figures(
     paths = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_PATH]
     if len(paths) < 2 or len(paths) > MOST_PATHS:
         return []
-    parts: list[tuple[Edges, Any]] = []
-    for item in paths:
-        edges = view.box(*read_bounds(item, raw))
-        middle = (edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2
-        is_frame = edges[2] - edges[0] > 0.85 * view.width or edges[3] - edges[1] > 0.6 * view.height
-        if not is_frame and not any(grid.holds(*middle) for grid in grids):
-            parts.append((edges, item))
+    boxes = [(view.box(*read_bounds(item, raw)), item) for item in paths]
+    tables = [grid for grid in grids if not _is_graph(grid, boxes, raw)]
+    parts = [
+        (edges, item)
+        for edges, item in boxes
+        if edges[2] - edges[0] <= 0.85 * view.width
+        and edges[3] - edges[1] <= 0.6 * view.height
+        and not any(grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2) for grid in tables)
+    ]
     found = []
-    for members in _cluster([edges for edges, _ in parts]):
+    for members in _join_over(_cluster([edges for edges, _ in parts]), [edges for edges, _ in parts]):
         box = _unite([parts[place][0] for place in members])
         width, height = box[2] - box[0], box[3] - box[1]
-        is_sized = width >= _LEAST_WIDTH and height >= _LEAST_HEIGHT
+        longest = max(max(e[2] - e[0], e[3] - e[1]) for e in (parts[place][0] for place in members))
         if (
-            not is_sized
+            max(width, height) < _LEAST_LONG
+            or min(width, height) < _LEAST_SHORT
             or width * height > _MOST_AREA * view.width * view.height
-            or max(max(e[2] - e[0], e[3] - e[1]) for e in (parts[place][0] for place in members))
-            < _LEAST_PART
-            or not any(is_slanted(parts[place][1], raw, _LEAST_SLANT) for place in members)
+            or longest < _LEAST_PART
+            or not _is_drawn([parts[place][1] for place in members], height, raw)
             or _is_text(box, characters, len(members))
         ):
             continue
         found.append(_take_labels(box, characters))
     return found
+
+
+def _join_over(groups: Sequence[list[int]], boxes: Sequence[Edges]) -> list[list[int]]:
+    """The groups of paths; those over each other are one, as a curve and its axes are."""
+    joined: list[tuple[Edges, list[int]]] = []
+    for members in groups:
+        box = _unite([boxes[place] for place in members])
+        over = [other for other in joined if _share(box, other[0]) >= _LEAST_SHARED]
+        while over:
+            joined = [other for other in joined if other not in over]
+            box = _unite([box, *(other for other, _ in over)])
+            members = [*members, *(place for _, places in over for place in places)]
+            over = [other for other in joined if _share(box, other[0]) >= _LEAST_SHARED]
+        joined.append((box, members))
+    return [members for _, members in joined]
+
+
+def _is_drawn(paths: Sequence[Any], height: float, raw: Any) -> bool:
+    """Whether something is slanted: a long line or a curve, or heads of arrows in a tall figure."""
+    if any(is_slanted(item, raw, _LEAST_SLANT) for item in paths):
+        return True
+    if height < _TALL or len(paths) < _MANY_PATHS:
+        return False
+    return sum(is_slanted(item, raw, _LEAST_HEAD) for item in paths) >= _LEAST_HEADS
+
+
+def _is_graph(grid: Grid, boxes: Sequence[tuple[Edges, Any]], raw: Any) -> bool:
+    """Whether curves run through the cells of a grid: a graph's, not a table's."""
+    wide, tall = grid.columns[-1] - grid.columns[0], grid.rows[0] - grid.rows[-1]
+    cell = max(wide / max(len(grid.columns) - 1, 1), tall / max(len(grid.rows) - 1, 1))
+    return any(
+        max(edges[2] - edges[0], edges[3] - edges[1]) > max(1.5 * cell, 0.4 * min(wide, tall))
+        and grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2)
+        and is_slanted(item, raw, _LEAST_SLANT)
+        for edges, item in boxes
+    )
 
 
 def holds(box: Edges, one: Character) -> bool:
@@ -76,6 +120,36 @@ def holds(box: Edges, one: Character) -> bool:
 def is_within(inner: Edges, outer: Edges) -> bool:
     """Whether a box lies in another."""
     return outer[0] <= inner[0] and outer[1] <= inner[1] and inner[2] <= outer[2] and inner[3] <= outer[3]
+
+
+def join_pictures(boxes: Sequence[Edges], characters: Sequence[Character]) -> list[Edges]:
+    """The pictures of a page; those over each other are one, and what text runs over is none."""
+    kept: list[Edges] = []
+    for box in boxes:
+        if _is_ground(box, characters):
+            continue
+        over = [other for other in kept if _share(box, other) >= _LEAST_SHARED]
+        kept = [other for other in kept if other not in over]
+        kept.append(_unite([box, *over]))
+    return kept
+
+
+def _is_ground(box: Edges, characters: Sequence[Character]) -> bool:
+    lines: dict[int, int] = {}
+    for one in characters:
+        if holds(box, one) and not one.text.isspace():
+            line = round(one.y / 3)
+            lines[line] = lines.get(line, 0) + (2 if one.text > "\u2e80" else 1)
+    return sum(count > _LONG_LINE for count in lines.values()) >= _MANY_LINES
+
+
+def _share(one: Edges, other: Edges) -> float:
+    """How much of the smaller of two boxes lies in the other."""
+    wide = min(one[2], other[2]) - max(one[0], other[0])
+    tall = min(one[3], other[3]) - max(one[1], other[1])
+    if wide <= 0 or tall <= 0:
+        return 0.0
+    return wide * tall / max(min((box[2] - box[0]) * (box[3] - box[1]) for box in (one, other)), 1.0)
 
 
 def _cluster(boxes: Sequence[Edges]) -> list[list[int]]:
@@ -118,17 +192,17 @@ def _is_text(box: Edges, characters: Sequence[Character], path_count: int) -> bo
         if holds(box, one) and not one.text.isspace():
             line = round(one.y / 3)
             lines[line] = lines.get(line, 0) + (2 if one.text > "\u2e80" else 1)
-    letters = sum(lines.values())
+    letters, longest = sum(lines.values()), max(lines.values(), default=0)
+    is_labelled = box[3] - box[1] >= _TALL and longest <= _FEW_LETTERS
     return (
         letters > _MOST_LETTERS
-        or letters > max(_FEW_LETTERS, 2 * path_count)
-        or max(lines.values(), default=0) > 2 * _LONGEST_LABEL
+        or (letters > max(_FEW_LETTERS, 2 * path_count) and not is_labelled)
+        or longest > 2 * _LONGEST_LABEL
     )
 
 
 def _take_labels(box: Edges, characters: Sequence[Character]) -> Edges:
-    """The box with the short words that stand at its edges."""
-    near = (box[0] - _NEAR, box[1] - _NEAR, box[2] + _NEAR, box[3] + _NEAR)
+    """The box with the short words that stand at its edges, or are cut by them."""
     runs: list[list[Character]] = []
     for one in sorted(
         (one for one in characters if not one.text.isspace()), key=lambda one: (round(one.y / 3), one.left)
@@ -138,15 +212,25 @@ def _take_labels(box: Edges, characters: Sequence[Character]) -> Edges:
             runs[-1].append(one)
         else:
             runs.append([one])
-    labels = [
-        run
-        for run in runs
-        if len(run) <= _LONGEST_LABEL // 2
-        and all(holds(near, one) for one in run)
-        and not _BEGINS.match("".join(one.text for one in run))
-        and not _is_letter_below(run, box)
-    ]
+    labels = [run for run in runs if _is_label(run, box)]
     return _unite([box, *((one.left, one.bottom, one.right, one.top) for run in labels for one in run)])
+
+
+def _is_label(run: Sequence[Character], box: Edges) -> bool:
+    """Whether words stand so near to a figure, and are so short, that they are its own."""
+    length = sum(2 if one.text > "\u2e80" else 1 for one in run)
+    if length > _LONGEST_LABEL:
+        return False
+    if any(holds(box, one) for one in run):
+        return True
+    if _BEGINS.match("".join(one.text for one in run)) or _is_letter_below(run, box):
+        return False
+    middle = (run[0].bottom + run[0].top) / 2
+    is_beside = box[1] <= middle <= box[3] and (
+        0 <= box[0] - run[-1].right <= _NEAR or 0 <= run[0].left - box[2] <= _NEAR
+    )
+    near = (box[0] - _NEAR, box[1] - _NEAR, box[2] + _NEAR, box[3] + _NEAR)
+    return is_beside or (length <= _LONGEST_LABEL // 2 and all(holds(near, one) for one in run))
 
 
 def _is_letter_below(run: Sequence[Character], box: Edges) -> bool:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from difflib import SequenceMatcher
 from itertools import pairwise
 
+from tasks.ingest.readers.extraction import is_picture
 from tasks.ingest.readers.pdf_columns import SHORT_COLUMN, count_crossings, find_column_border
 from tasks.ingest.readers.pdf_pages import Page, Row
 from tasks.ingest.words.labels import parse_label
@@ -99,6 +100,7 @@ def mark_wraps(pages: list[Page]) -> None:
                 and is_next
                 and following.left < row.left + 4 * row.size
                 and not starts_anew(following.text)
+                and not is_picture(row.text)
             )
 
 

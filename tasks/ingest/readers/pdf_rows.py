@@ -5,14 +5,21 @@ The rows keep spaces, blanks, raised and lowered script, and the cells of ruled 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from unicodedata import category
 
-from tasks.ingest.readers.extraction import IMAGE, is_picture
+from tasks.ingest.readers.extraction import (
+    IMAGE,
+    PICTURE_MARK,
+    FoundPicture,
+    is_picture,
+    read_picture_number,
+)
 from tasks.ingest.readers.pdf_formulas import BIG_SIGNS, bracket
 from tasks.ingest.readers.pdf_lines import first_word_width, starts_anew
-from tasks.ingest.readers.pdf_pages import Character, Page, Row
+from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
 from tasks.ingest.readers.pdf_rules import (
     Grid,
     Rule,
@@ -379,20 +386,34 @@ class _RowBuilder:
         self.text = []
 
 
-def settle_pictures(rows: list[Row]) -> None:
+def settle_pictures(page: Page, pictures: Sequence[FoundPicture]) -> None:
     """Move the mark of a picture beside a paragraph to the end of the paragraph.
 
-    That is before the next number or option.
+    That is before the next number or option. A picture below all that was read before it stays where it is.
     """
+    rows = page.rows
     for index in range(len(rows) - 2, -1, -1):
         place = index
+        mark = PICTURE_MARK.fullmatch(rows[index].text)
+        number = read_picture_number(mark) if mark else None
+        if number is None:
+            continue
+        foot = pictures[number].box[3]
+        is_beside = False
         while (
-            is_picture(rows[place].text)
-            and place + 1 < len(rows)
-            and place < index + 8
+            place + 1 < len(rows)
             and not is_picture(rows[place + 1].text)
             and not rows[place + 1].cells
             and not starts_anew(rows[place + 1].text)
         ):
+            _, top, _, bottom = place_row(page.frame, rows[place + 1])
+            is_beside = (top + bottom) / 2 < foot or (
+                is_beside and not _ENDS_SENTENCE.search(rows[place].text)
+            )
+            if not is_beside:
+                break
             rows[place], rows[place + 1] = rows[place + 1], rows[place]
             place += 1
+
+
+_ENDS_SENTENCE = re.compile(r"[。.！!？?：:；;）)]\s*$")

@@ -5,6 +5,7 @@ It covers who sees what, numbers that move, filters that find, and an entry of t
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,6 +28,7 @@ from tests.deployments.web.watched_home import (
     RUN,
     SEARCHED,
     Watched,
+    draw_picture,
     open_watched,
 )
 from warehouse.ledger.engine.tables import access_log
@@ -245,6 +247,23 @@ def test_an_examiner_sees_reference_and_reasons_and_an_analyst_neither(watched: 
 
 def test_a_runs_page_says_how_its_edition_is_attested(watched: Watched) -> None:
     assert "self-attested, by its operator alone" in watched.sign_in("xu").get(f"/runs/{RUN}").text
+
+
+def test_pictures_of_an_answered_question_are_seen_by_those_who_see_the_text_that_names_them(
+    watched: Watched,
+) -> None:
+    pages = {name: watched.sign_in(name).get(ANSWER).text for name in ("xu", "anna")}
+    asked, explained = (
+        f'src="data:image/png;base64,{base64.b64encode(draw_picture(word)).decode()}"'
+        for word in ("asked", "explained")
+    )
+    assert {name: (asked in page, explained in page) for name, page in pages.items()} == {
+        "xu": (True, True), "anna": (True, False),
+    }  # fmt: skip
+    # They have no address of their own, that somebody else could ask for.
+    assert "/picture/" not in "".join(pages.values())
+    annotator = watched.sign_in("chen").get(ANSWER)
+    assert (annotator.status_code, asked in annotator.text) == (403, False)
 
 
 def test_every_look_at_content_is_in_the_audit_log_without_a_word_of_it(watched: Watched) -> None:

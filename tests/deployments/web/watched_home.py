@@ -6,6 +6,7 @@ It has a published run of six candidates in its lake, and a run under way in its
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,10 +24,13 @@ from deployments.web.visitor import SESSION_COOKIE
 from schemas.settings import Settings
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.exam.protocol import Answer, make_protocol
+from tasks.questions.pictures import name_picture
 from tests.fresh import open_new_lake
 from tests.tasks.editions.kit import publish_run
 from tests.tasks.editions.season import land_frames
 from tests.tasks.exam.world import World, make_bank, make_model, make_registry, make_settings, publish
+from tests.tasks.ingest.kit import normalise_picture
+from tests.tasks.ingest.test_pictures import draw, save
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.bank_rows import BANK, land_bank_rows
 from tests.warehouse.test_sql_cases import fill_rows
@@ -38,6 +42,23 @@ RUN, MONTH, MODEL = "run-2025-06", "2025-06", "south-chat"
 REFERENCE, EXPLANATION, REASON = "PLANTED-REFERENCE", "PLANTED-EXPLANATION", "PLANTED-REASON"
 SEARCHED = "Zanzibar"
 PEOPLE = {"cora": "admin", "xu": "examiner", "anna": "analyst", "chen": "annotator"}
+
+
+def draw_picture(word: str) -> bytes:
+    """A picture that says a word, as ingest keeps it."""
+    normal = normalise_picture(save(draw(word)))
+    assert normal is not None
+    return normal.data
+
+
+def keep_picture(settings: Settings, word: str) -> str:
+    """Have such a picture in the archive; returns its hash."""
+    data = draw_picture(word)
+    sha256 = hashlib.sha256(data).hexdigest()
+    path = name_picture(settings.archive_dir, sha256)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return sha256
 
 
 def land_published_run(settings: Settings) -> None:
@@ -64,9 +85,13 @@ def land_published_run(settings: Settings) -> None:
             "bank_version": 1,
             "question_type": "short_answer",
             "language": "en",
-            "stem": f"Where is {SEARCHED if number == 0 else 'place'} number {number}?",
+            "stem": f"Where is {SEARCHED if number == 0 else 'place'} number {number}? [picture:1]",
             "answer": [REFERENCE],
-            "explanation": EXPLANATION,
+            "explanation": f"{EXPLANATION} [picture:2]",
+            "pictures": [
+                {"number": 1, "sha256": keep_picture(settings, "asked"), "place": "stem"},
+                {"number": 2, "sha256": keep_picture(settings, "explained"), "place": "explanation"},
+            ],
         }
         for number, question in enumerate(questions)
     ]

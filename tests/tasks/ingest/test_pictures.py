@@ -144,6 +144,64 @@ def test_a_picture_below_the_last_option_belongs_to_the_question(tmp_path: Path)
     assert [one["place"] for one in question["pictures"]] == ["stem"]
 
 
+def test_a_picture_below_the_label_of_the_last_option_is_that_option(tmp_path: Path) -> None:
+    blocks = [say("一、选择题（请把正确答案的字母写在题前的括号内，每题两分，多选、少选、错选均不得分）")]
+    blocks.append(say("1. 数据可视化常用位置、长度、颜色等视觉通道，下列哪个图形表示的是位置通道？（ ）"))
+    blocks += [say(f"{letter}. ", show(f"option{letter}")) for letter in "ABC"]
+    blocks += [say("D. "), say("", show("optionD"))]
+    (question,) = parse_word(tmp_path, [*blocks, say("答案：A")], PICTURES).questions
+    assert [option["text"] for option in question["options"]] == [f"[picture:{n}]" for n in (1, 2, 3, 4)]
+    assert {one["place"] for one in question["pictures"]} == {"option"}
+
+
+def test_a_formula_object_is_kept_as_the_picture_that_it_brings(tmp_path: Path) -> None:
+    shape = "<v:shape xmlns:v='urn:v'><v:imagedata xmlns:r='urn:r' r:id='{}'/></v:shape>"
+    formula = f"<w:r><w:object>{shape}<o:OLEObject xmlns:o='urn:o' ProgID='Equation.DSMT4'/></w:object></w:r>"
+    blocks = [
+        say("一、选择题"),
+        say("1. 设函数为", formula.format("circuit")).replace(
+            "</w:p>", "<w:r><w:t>，它的导数是（ ）</w:t></w:r></w:p>"
+        ),
+        say("A. 常数"),
+        say("B. 零"),
+        say("C. 等于", formula.format("optionA")),
+        say("答案：C"),
+        say("2. 如图所示的曲线，方程是", formula.format("missing")),
+    ]
+    first, second = parse_word(tmp_path, blocks, PICTURES).questions
+    assert first["stem"] == "设函数为[picture:1]，它的导数是（）"
+    # It is part of its line, also where it ends the last option.
+    assert [option["text"] for option in first["options"]] == ["常数", "零", "等于[picture:2]"]
+    assert not {"embedded_formula_lost", "needs_figure"} & set(first["parse_notes"])
+    # What brings none is lost, and no formula is the figure that a question speaks of.
+    assert "[formula]" in second["stem"]
+    assert {"embedded_formula_lost", "needs_figure"} <= set(second["parse_notes"])
+
+
+def test_pictures_of_an_answer_file_stay_its_own_beside_those_of_the_paper(tmp_path: Path) -> None:
+    """Both count their pictures from the first: an answer must not show one of the paper's."""
+    paper, key = tmp_path / "paper.docx", tmp_path / "paper答案.docx"
+    write_word(
+        paper,
+        [say("一、简答题"), say("1. 如图，求电流。", show("circuit")), say("2. 画出等效电路。")],
+        {"circuit": PICTURES["circuit"]},
+    )
+    write_word(
+        key,
+        [say("一、简答题"), say("1. 电流为 2 A"), say("2. 见下图", show("answer"))],
+        {"answer": PICTURES["answer"]},
+    )
+    parsed = parse_document(paper, IngestOptions())
+    first, second = parsed.questions
+    (shown,), (answered,) = first["pictures"], second["pictures"]
+    assert (shown["place"], answered["place"]) == ("stem", "answer")
+    originals = {row["sha256"]: row["original_sha256"] for row in parsed.pictures}
+    assert originals == {
+        shown["sha256"]: hashlib.sha256(PICTURES["circuit"]).hexdigest(),
+        answered["sha256"]: hashlib.sha256(PICTURES["answer"]).hexdigest(),
+    }
+
+
 def test_a_damaged_picture_is_said_and_its_question_needs_its_figure(tmp_path: Path) -> None:
     parsed = parse_word(tmp_path, CHOICES, {**PICTURES, "circuit": PICTURES["circuit"][:60]})
     first = parsed.questions[0]
@@ -434,6 +492,43 @@ def test_a_figure_that_a_pdf_draws_is_cut_out_with_its_labels(tmp_path: Path) ->
     assert top <= 1000 * (842 - 714) / 842 and bottom >= 1000 * (842 - 606) / 842
     assert (second["pictures"], third["pictures"]) == (None, None)
     assert "whole sentence" in second["stem"] and "21" in third["stem"]
+
+
+def test_pictures_of_a_page_stand_where_they_are_read_and_the_ground_is_none(tmp_path: Path) -> None:
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+
+    def put(word: str, left: float, bottom: float, width: float, height: float) -> None:
+        canvas.drawImage(ImageReader(draw(word, (240, 120))), left, bottom, width, height)
+
+    def write(*lines: tuple[float, str]) -> None:
+        canvas.setFont("Helvetica", 11)
+        for height, text in lines:
+            canvas.drawString(60, height, text)
+
+    put("GROUND", 100, 560, 400, 200)  # a watermark under running text, on one page only
+    write(
+        (780, "Short answer questions"),
+        (750, "1. A long sentence that runs over the ground of the page, from its left edge to the right."),
+        (730, "It goes on over another line that is as long as the first one, and says nothing of weight,"),
+        (710, "and over a third one, so that nobody takes the ground for a figure. What is its colour?"),
+        (500, "2. The circuit is shown in the figure on the next page. What is the voltage?"),
+    )
+    canvas.showPage()
+    put("CIRCUIT", 200, 680, 200, 90)  # above all text of its page
+    put("LABEL", 380, 690, 60, 30)  # a label laid over its edge
+    write((640, "Give the voltage in volts."), (600, "3. Name the largest planet of the solar system."))
+    canvas.save()
+    parsed = parse_document(tmp_path / "paper.pdf", IngestOptions())
+    first, second, third = parsed.questions
+    assert (first["pictures"], third["pictures"]) == (None, None)
+    # A picture on a line of its own stands in the stem, before or below its last line.
+    assert set(second["stem"].split("\n")[-2:]) == {"[picture:1]", "Give the voltage in volts."}
+    (row,) = parsed.pictures
+    left, _, right, _ = row["box"]
+    assert row["page"] == 2 and left <= 1000 * 201 / 595 and right >= 1000 * 439 / 595
 
 
 def write_chunk(kind: bytes, data: bytes) -> bytes:

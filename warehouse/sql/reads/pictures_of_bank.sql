@@ -1,5 +1,5 @@
 -- How do the pictures look that the bank ever held, and these?
--- One row per picture: first those of the bank, in the order of the versions that brought them.
+-- One row per picture, formulas left out: one letter tells two of them apart, and their hashes do not. First those of the bank, in the order of the versions that brought them.
 -- Parameters: $sha256s
 WITH held AS (
     SELECT one.sha256, min(from_version) AS from_version
@@ -14,6 +14,6 @@ SELECT
     bool_or(held.sha256 IS NOT NULL) AS is_held
 FROM pictures AS p
 LEFT JOIN held ON held.sha256 = p.sha256
-WHERE held.sha256 IS NOT NULL OR p.sha256 IN (SELECT unnest($sha256s::VARCHAR[]))
+WHERE p.picture_kind <> 'formula' AND (held.sha256 IS NOT NULL OR p.sha256 IN (SELECT unnest($sha256s::VARCHAR[])))
 GROUP BY p.sha256
 ORDER BY min(held.from_version) NULLS LAST, p.sha256

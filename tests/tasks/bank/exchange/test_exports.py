@@ -22,6 +22,7 @@ from schemas.tables import get_table
 from tasks.bank.exchange.formats import FORMATS, write_slice
 from tasks.bank.exchange.records import export_run_records
 from tasks.bank.exchange.slices import BARE_COLUMNS, Slice, check_may_see_answers, read_slice
+from tasks.exam.month import read_current_bank
 from tasks.exchange.imports import import_question_records
 from tasks.questions import BareQuestion
 from tasks.questions.forms import import_records
@@ -140,7 +141,7 @@ def test_a_picture_stands_where_its_question_names_it_in_the_forms_of_other_tool
     (message,) = next(line["input"] for line in lines if not isinstance(line["input"], str))
     parts = message["content"]
     assert [part["type"] for part in parts] == ["text", "image", "text", "image", "text"]
-    assert parts[0]["text"].endswith("Which one is ")
+    assert parts[0]["text"].endswith("Which one is [picture:1]")
     shown = [base64.b64decode(part["image"].partition(",")[2]) for part in parts if part["type"] == "image"]
     (held,) = (one for one in questions["pictures"] if one is not None)
     assert [hashlib.sha256(data).hexdigest() for data in shown] == [one["sha256"] for one in held][:2]
@@ -298,6 +299,44 @@ def test_inspect_opens_its_task_and_asks_every_question(
             assert sample["scores"] == {"match": "C"}, (row["stem"], sample)
         if not with_answers:
             assert (sample["target"], sample["scores"]) == ("", {})
+
+
+@pytest.mark.long
+def test_inspect_and_the_harness_send_every_picture_where_its_question_names_it(
+    pictured: tuple[Lake, Settings], tmp_path: Path
+) -> None:
+    if not PYTHON.exists():
+        pytest.skip(f"{PYTHON} is not there: `make test-long` installs both programs.")
+    lake, settings = pictured
+    questions = read_slice(lake, Slice(discipline="Law", question_type="multiple_choice"), with_answers=True)
+    assert questions.height == 1
+    # The server knows a question with pictures only where it was sent the bytes of all that the question shows.
+    answers = build_answer_key(read_current_bank(lake))
+    for form in ("inspect", "lm-eval"):
+        write_slice(questions, form, tmp_path / form.replace("-", "_") / "a_slice", settings.archive_dir)
+    with start_server(answers, sim={"accuracy": 0.999, "sees_pictures": True}) as server:
+        said = run(
+            [str(TOOLS / "open_inspect.py"), str(tmp_path / "inspect" / "a_slice"), "a_slice"], tmp_path,
+            LOCAL_BASE_URL=server.url, LOCAL_API_KEY="none",
+        )  # fmt: skip
+        (sample,) = json.loads(said[said.index("{") :])["samples"]
+        assert sample["scores"] == {"match": "C"}
+        # The harness sends one picture unless it is told of more, and writes each anew: the server does not know these bytes.
+        run(
+            [
+                "-m", "lm_eval", "--model", "local-chat-completions", "--model_args",
+                f"model=sim,base_url={server.url}/chat/completions,num_concurrent=1,tokenizer_backend=none,max_images=2",
+                "--tasks", "a_slice", "--include_path", str(tmp_path / "lm_eval" / "a_slice"), "--output_path", "out",
+                "--apply_chat_template", "--log_samples",
+            ],
+            tmp_path, OPENAI_API_KEY="none",
+        )  # fmt: skip
+        assert server.state.requests["sim"] == 2
+    (samples,) = (tmp_path / "out").rglob("samples_*.jsonl")
+    (line,) = [json.loads(line) for line in samples.read_text("utf-8").split("\n") if line]
+    assert line["doc"]["question_uuid"] == questions["question_uuid"][0]
+    assert line["doc"]["prompt"].count("<image>") == len(line["doc"]["pictures"]) == 2
+    assert line["resps"][0][0]
 
 
 @pytest.mark.long

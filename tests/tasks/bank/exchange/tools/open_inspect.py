@@ -33,7 +33,7 @@ def main() -> None:
                 "samples": [
                     {
                         "id": sample.id,
-                        "input": sample.input,
+                        "input": sample.input if isinstance(sample.input, str) else sample.input[0].text,
                         "target": sample.target,
                         "metadata": sample.metadata,
                         "scores": {key: score.value for key, score in (sample.scores or {}).items()},

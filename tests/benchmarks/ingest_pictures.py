@@ -1,0 +1,445 @@
+"""Every picture that papers hold, what became of it, and sheets to be judged by eye.
+
+The list does not rest on the readers: the parts that a Word text or a workbook names, the images of a page, and the
+ink of a page that lies under no letter. A picture that stands on several pages in one place is listed once.
+
+`python -m tests.benchmarks.ingest_pictures FOLDER... --out FOLDER [--seed N] [--count 150] [--only NAMES.json]`
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import html
+import io
+import json
+import pickle
+import random
+import re
+import sys
+import textwrap
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from schemas.errors import DocumentError
+from tests.benchmarks.ingest_accuracy import read_document, read_options
+from tests.benchmarks.ingest_cache import Convert, use_cache
+
+_FORMS = (".doc", ".docx", ".pdf", ".xlsx", ".html", ".htm")
+_DPI = 72
+# In points: what is smaller is a sign, a rule or a letter.
+_LEAST_WIDE, _LEAST_TALL = 24, 18
+_PICTURE_NAMES = re.compile(r'(?:r:embed|r:id|r:link)="([^"]+)"')
+_DRAWN = re.compile(r"<(?:a:blip|v:imagedata)\b[^>]*>")
+
+
+@dataclass
+class Listed:
+    """One picture of a paper: where it is, what is around it, and the questions that hold it."""
+
+    path: str
+    kind: str
+    page: int = 0
+    box: tuple[int, ...] = ()
+    original_sha256: str = ""
+    around: str = ""
+    data: bytes = field(default=b"", repr=False)
+    held: list[dict[str, Any]] = field(default_factory=list)
+    why: str = ""
+
+
+def list_pictures(path: Path, convert: Convert) -> list[Listed]:
+    """Every picture that a paper holds, in its order."""
+    if path.suffix == ".pdf":
+        return _list_pages(path)
+    if path.suffix == ".doc":
+        try:
+            return list(_list_parts(path, convert(path.read_bytes(), "doc", "docx", 120.0)))
+        except DocumentError:
+            return []
+    if path.suffix in (".docx", ".xlsx"):
+        return list(_list_parts(path, path.read_bytes()))
+    text = path.read_bytes().decode("utf-8", "replace")
+    return [
+        Listed(
+            str(path),
+            "html",
+            around=html.unescape(re.sub(r"<[^>]+>", " ", text[max(0, one.start() - 300) : one.end() + 300]))[
+                :400
+            ],
+        )
+        for one in re.finditer(r"<img\b[^>]*>", text)
+    ]
+
+
+def _list_once(listed: Sequence[Listed]) -> list[Listed]:
+    """Each picture of Word, a workbook or a page once, however often it is shown."""
+    met: set[str] = set()
+    kept = []
+    for one in listed:
+        if one.original_sha256 not in met:
+            kept.append(one)
+        met.add(one.original_sha256 or " ")
+        met.discard(" ")
+    return kept
+
+
+def _list_parts(path: Path, data: bytes) -> Iterator[Listed]:
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        names = set(package.namelist())
+        stems = [
+            name for name in names if re.fullmatch(r"word/document\d*\.xml|xl/drawings/drawing\d+\.xml", name)
+        ]
+        for stem in sorted(stems):
+            folder, _, name = stem.rpartition("/")
+            try:
+                rels = package.read(f"{folder}/_rels/{name}.rels").decode("utf-8", "replace")
+            except KeyError:
+                continue
+            targets = {}
+            for one in re.findall(r"<Relationship\b[^>]*>", rels):
+                found = dict(re.findall(r'(\w+)="([^"]*)"', one))
+                targets[found.get("Id", "")] = found.get("Target", "")
+            text = package.read(stem).decode("utf-8", "replace")
+            for drawn in _DRAWN.finditer(text):
+                named = _PICTURE_NAMES.search(drawn[0])
+                target = targets.get(named[1], "") if named else ""
+                part = str(Path(folder, target)) if not target.startswith("/") else target[1:]
+                part = re.sub(r"[^/]+/\.\./", "", part)
+                if part not in names:
+                    continue
+                before = re.sub(
+                    r"<[^>]+>",
+                    "",
+                    text[max(0, drawn.start() - 12_000) : drawn.start()].replace("</w:p>", " / "),
+                )[-220:]
+                after = re.sub(
+                    r"<[^>]+>", "", text[drawn.end() : drawn.end() + 12_000].replace("</w:p>", " / ")
+                )[:160]
+                data = package.read(part)
+                yield Listed(
+                    str(path),
+                    path.suffix[1:],
+                    original_sha256=hashlib.sha256(data).hexdigest(),
+                    around=f"{html.unescape(before)} <<<PICTURE>>> {html.unescape(after)}",
+                    data=data,
+                )
+
+
+def _list_pages(path: Path) -> list[Listed]:
+    import cv2
+    import numpy
+    import pypdfium2
+    import pypdfium2.raw as raw
+
+    listed: list[Listed] = []
+    seen: set[tuple[int, ...]] = set()
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError:
+        return []
+    with closing(document):
+        for number in range(min(len(document), 60)):
+            try:
+                page = document[number]
+                text = page.get_textpage()
+                ink = page.render(scale=_DPI / 72, grayscale=True).to_numpy()
+            except pypdfium2.PdfiumError:
+                continue
+            ink = (ink[:, :, 0] if ink.ndim == 3 else ink) < 225
+            tall, wide = ink.shape
+            letters = text.count_chars()
+            if letters < 8:
+                if ink.mean() > 0.002:
+                    listed.append(Listed(str(path), "scanned page", number + 1, (0, 0, 1000, 1000)))
+                continue
+            width, height = page.get_size()
+            across, down = wide / width, tall / height
+            bare = ink.copy()
+            for place in range(letters):
+                left, low, right, top = text.get_charbox(place)
+                bare[
+                    max(0, int((height - top) * down) - 1) : int((height - low) * down) + 2,
+                    max(0, int(left * across) - 1) : int(right * across) + 2,
+                ] = False
+            boxes: list[tuple[str, tuple[int, int, int, int]]] = []
+            for one in page.get_objects(filter=(raw.FPDF_PAGEOBJ_IMAGE,), max_depth=6):
+                left, low, right, top = one.get_bounds() if hasattr(one, "get_bounds") else one.get_pos()
+                boxes.append(
+                    (
+                        "image",
+                        (
+                            int(left * across),
+                            int((height - top) * down),
+                            int(right * across),
+                            int((height - low) * down),
+                        ),
+                    )
+                )
+            for _, (left, top, right, foot) in boxes:
+                bare[max(0, top) : max(0, foot), max(0, left) : max(0, right)] = False
+            joined = cv2.dilate(bare.astype(numpy.uint8), numpy.ones((9, 9), numpy.uint8))
+            count, labels, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=8)
+            for name in range(1, count):
+                left, top, w, h, _ = (int(value) for value in stats[name])
+                if w < _LEAST_WIDE + 8 or h < _LEAST_TALL + 8 or w * h > 0.6 * wide * tall:
+                    continue
+                own = bare[top : top + h, left : left + w] & (labels[top : top + h, left : left + w] == name)
+                if not _is_slanted(own):
+                    continue
+                boxes.append(("drawn", (left + 4, top + 4, left + w - 4, top + h - 4)))
+            for kind, (left, top, right, foot) in boxes:
+                if right - left < _LEAST_WIDE / 2 or foot - top < _LEAST_TALL / 2 or right <= 0 or foot <= 0:
+                    continue
+                box = (left * 1000 // wide, top * 1000 // tall, right * 1000 // wide, foot * 1000 // tall)
+                mark = tuple(edge // 6 for edge in box)
+                if mark in seen:
+                    continue
+                seen.add(mark)
+                listed.append(Listed(str(path), f"pdf {kind}", number + 1, box))
+    return listed
+
+
+def _is_slanted(ink: Any) -> bool:
+    """Whether some of the ink is neither part of a long level line nor of a long upright one."""
+    import cv2
+    import numpy
+
+    dots = ink.astype(numpy.uint8)
+    level = cv2.morphologyEx(dots, cv2.MORPH_OPEN, numpy.ones((1, 12), numpy.uint8))
+    upright = cv2.morphologyEx(dots, cv2.MORPH_OPEN, numpy.ones((12, 1), numpy.uint8))
+    rest = dots & ~cv2.dilate(level | upright, numpy.ones((3, 3), numpy.uint8))
+    return int(rest.sum()) > 25
+
+
+def follow(listed: list[Listed], result: dict[str, Any], seen: Sequence[tuple[Any, Any]]) -> None:
+    """Write beside each listed picture the questions that hold it, or where it was left.
+
+    `seen` has what the reader found and what of it was kept, by number.
+    """
+    rows = result["pictures"]
+    by_hash: dict[str, list[dict[str, Any]]] = {}
+    for question in result["questions"]:
+        for picture in question["pictures"] or ():
+            by_hash.setdefault(picture["sha256"], []).append({**question, "picture": picture})
+    for row in rows:
+        row["is_met"] = False
+    rows_by_hash = {row["sha256"]: row for row in rows}
+    for one in listed:
+        one.why, sha256s = _find_fate(one, seen)
+        for sha256 in sha256s:
+            row = rows_by_hash.get(sha256)
+            if row is not None:
+                row["is_met"] = True
+                one.held += [{**held, "row": row} for held in by_hash.get(sha256, ())]
+    for row in rows:
+        if not row["is_met"] and row["page"]:
+            listed.append(
+                Listed(
+                    listed[0].path if listed else result["document"]["document_name"],
+                    "pdf, cut by the reader alone",
+                    row["page"],
+                    tuple(row["box"]),
+                    held=[{**held, "row": row} for held in by_hash.get(row["sha256"], ())],
+                )
+            )
+
+
+def _find_fate(one: Listed, seen: Sequence[tuple[Any, Any]]) -> tuple[str, list[str]]:
+    """How far a picture came: met by the reader, in a question, kept; and the hashes then."""
+    reason, sha256s = "not met by the reader", []
+    for extraction, kept in seen:
+        for number, found in enumerate(extraction.pictures):
+            if found.part:
+                data = _read_part(extraction.package, found.part)
+                is_same = hashlib.sha256(data).hexdigest() == one.original_sha256
+            else:
+                is_same = found.page == one.page and bool(found.box) and _overlap(found.box, one.box) > 0.3
+            if is_same and number in kept.rows:
+                sha256s.append(kept.rows[number]["sha256"])
+                reason = "kept"
+            elif is_same and not sha256s:
+                reason = "furniture, or shows nothing" if number in kept.empty else "in no question"
+    return reason, list(dict.fromkeys(sha256s))
+
+
+@cache
+def _read_part(package: bytes, part: str) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(package)) as opened:
+        return opened.read(part) if part in opened.namelist() else b""
+
+
+def _overlap(one: Sequence[int], other: Sequence[int]) -> float:
+    wide = min(one[2], other[2]) - max(one[0], other[0])
+    tall = min(one[3], other[3]) - max(one[1], other[1])
+    if wide <= 0 or tall <= 0:
+        return 0.0
+    smaller = min((box[2] - box[0]) * (box[3] - box[1]) for box in (one, other))
+    return wide * tall / max(smaller, 1)
+
+
+def collect(folders: Sequence[Path], only: set[str] | None) -> tuple[list[Listed], Counter[tuple[str, str]]]:
+    """List the pictures of all papers and follow them; the totals are by folder and word."""
+    reading = sys.modules[read_document.__module__]
+
+    seen: list[tuple[Any, Any]] = []
+    keep = reading.keep_pictures
+
+    def keep_seen(drafts: Any, extraction: Any) -> Any:
+        kept = keep(drafts, extraction)
+        seen.append((extraction, kept))
+        return kept
+
+    listed: list[Listed] = []
+    totals: Counter[tuple[str, str]] = Counter()
+    with use_cache() as convert, patch.object(reading, "keep_pictures", keep_seen):
+        for folder in folders:
+            for path in sorted(folder.rglob("*")):
+                if path.suffix not in _FORMS or (
+                    only is not None and folder.name == "papers_unlabelled" and path.name not in only
+                ):
+                    continue
+                options = read_options(path)
+                options["use_ocr"] = "papers_unlabelled" not in folder.parts
+                document = {
+                    "document_id": path.name,
+                    "document_name": path.name,
+                    "source_path": path.name,
+                    "source_kind": "other",
+                    "discipline": None,
+                    "sub_discipline": None,
+                    "error": None,
+                    "warnings": [],
+                }
+                begin = time.process_time()
+                seen.clear()
+                result = reading.read_document(path, document, options)
+                spent = time.process_time() - begin
+                own = _list_once(list_pictures(path, convert))
+                follow(own, result, seen)
+                listed += own
+                name = folder.name
+                questions = result["questions"]
+                totals[name, "papers"] += 1
+                totals[name, "questions"] += len(questions)
+                totals[name, "needs_figure"] += sum("needs_figure" in one["parse_notes"] for one in questions)
+                totals[name, "formula lost"] += sum(
+                    "embedded_formula_lost" in one["parse_notes"] for one in questions
+                )
+                shown = [
+                    one
+                    for one in questions
+                    if any(p["place"] in ("stem", "option", "material") for p in one["pictures"] or ())
+                ]
+                totals[name, "with pictures"] += len(shown)
+                totals[name, "complete"] += sum("needs_figure" not in one["parse_notes"] for one in shown)
+                totals[name, "listed"] += len(own)
+                totals[name, "listed, held"] += sum(bool(one.held) for one in own)
+                print(
+                    f"{name} {path.name[:50]} {spent:.1f} s listed {len(own)} held {sum(bool(o.held) for o in own)} pictures {len(result['pictures'])}",
+                    flush=True,
+                )
+    return listed, totals
+
+
+def draw_sheets(drawn: Sequence[Listed], out: Path, each: int = 8) -> None:
+    """Draw the page around each picture, what was kept of it, and the question that holds it."""
+    import pypdfium2
+    from PIL import Image, ImageDraw, ImageFont
+
+    fonts = sorted(Path("/usr/share/fonts").rglob("*CJK*Regular*"))
+    font = ImageFont.truetype(str(fonts[0]), 13) if fonts else ImageFont.load_default()
+    tall = 225
+    for first in range(0, len(drawn), each):
+        sheet = Image.new("RGB", (1560, each * tall), "white")
+        pen = ImageDraw.Draw(sheet)
+        for place, one in enumerate(drawn[first : first + each]):
+            y = place * tall
+            pen.line([0, y, 1560, y], fill="gray")
+            words = f"#{first + place + 1} {Path(one.path).name[:40]} {one.kind} p{one.page} {one.box}\n"
+            if not one.held:
+                words += f"LEFT OUT: {one.why}\n{one.around}"
+            for held in one.held[:2]:
+                picture, row = held["picture"], held["row"]
+                words += (
+                    f"q{held['number_label']} place={picture['place']} n={picture['number']} {row['width']}x{row['height']} {','.join(held['parse_notes'])[:60]}\n"
+                    f"M:{(held['material'] or '')[-90:]}\nS:{_shorten(held['stem'], picture['number'])}\n"
+                    f"O:{' | '.join(option['text'][:30] for option in held['options'])[:150]}\nA:{' / '.join(held['answer'])[:100]}\nE:{(held['explanation'] or '')[:60]}\n"
+                )
+            if one.held and one.around:
+                words += one.around
+            lines: list[str] = []
+            for line in words.split("\n"):
+                lines += textwrap.wrap(line, 58) or [""]
+            pen.text((4, y + 3), "\n".join(lines[:13]), font=font, fill="black")
+            shown = base64.b64decode(one.held[0]["row"]["data"]) if one.held else one.data
+            try:
+                image = Image.open(io.BytesIO(shown)).convert("RGB")
+                image.thumbnail((300, tall - 8))
+                sheet.paste(image, (760, y + 3))
+            except Exception:
+                pen.text((760, y + 40), "(nothing kept)", font=font, fill="gray")
+            if one.path.endswith(".pdf"):
+                with closing(pypdfium2.PdfDocument(one.path)) as document:
+                    image = document[one.page - 1].render(scale=1.1).to_pil().convert("RGB")
+                wide, high = image.size
+                left, top, right, foot = one.box
+                frame = ImageDraw.Draw(image)
+                frame.rectangle(
+                    [left * wide / 1000, top * high / 1000, right * wide / 1000, foot * high / 1000],
+                    outline="red",
+                    width=2,
+                )
+                image = image.crop(
+                    (0, int(max(0, top * high / 1000 - 150)), wide, int(min(high, foot * high / 1000 + 110)))
+                )
+                image.thumbnail((490, tall - 6))
+                sheet.paste(image, (1066, y + 3))
+        sheet.save(out / f"sheet_{first // each:02d}.png")
+
+
+def _shorten(stem: str, number: int) -> str:
+    at = stem.find(f"[picture:{number}]")
+    return stem[:260] if at < 200 else f"{stem[:110]} … {stem[at - 90 : at + 60]}"
+
+
+def main() -> None:
+    """List, draw, and write the sheets and the list."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=150)
+    parser.add_argument("--only", type=Path, help="JSON list of file names of papers_unlabelled")
+    parser.add_argument("--again", action="store_true", help="draw from the list of the last run")
+    chosen = parser.parse_args()
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    kept = chosen.out / "listed.pickle"
+    if chosen.again:
+        listed, totals = pickle.loads(kept.read_bytes())
+    else:
+        only = set(json.loads(chosen.only.read_text())) if chosen.only else None
+        listed, totals = collect(chosen.folders, only)
+        kept.write_bytes(pickle.dumps((listed, totals)))
+    for (folder, word), count in sorted(totals.items()):
+        print(f"{folder:20} {word:16} {count}")
+    for (kind, why), count in sorted(
+        Counter((one.kind, "in a question" if one.held else one.why) for one in listed).items()
+    ):
+        print(f"{kind:28} {why:30} {count}")
+    listed = [one for one in listed if one.kind != "scanned page"]
+    drawn = random.Random(chosen.seed).sample(listed, min(chosen.count, len(listed)))
+    draw_sheets(drawn, chosen.out)
+
+
+if __name__ == "__main__":
+    main()
