@@ -215,9 +215,10 @@ def _is_slanted(ink: Any) -> bool:
     import numpy
 
     dots = ink.astype(numpy.uint8)
-    level = cv2.morphologyEx(dots, cv2.MORPH_OPEN, numpy.ones((1, 12), numpy.uint8))
-    upright = cv2.morphologyEx(dots, cv2.MORPH_OPEN, numpy.ones((12, 1), numpy.uint8))
-    rest = dots & ~cv2.dilate(level | upright, numpy.ones((3, 3), numpy.uint8))
+    level: Any = cv2.morphologyEx(dots, cv2.MORPH_OPEN, numpy.ones((1, 12), numpy.uint8))
+    upright: Any = cv2.morphologyEx(dots, cv2.MORPH_OPEN, numpy.ones((12, 1), numpy.uint8))
+    ruled: Any = cv2.dilate(level | upright, numpy.ones((3, 3), numpy.uint8))
+    rest = dots & ~ruled
     return int(rest.sum()) > 25
 
 
@@ -310,7 +311,7 @@ def collect(folders: Sequence[Path], only: set[str] | None) -> tuple[list[Listed
                     continue
                 options = read_options(path)
                 options["use_ocr"] = "papers_unlabelled" not in folder.parts
-                document = {
+                document: dict[str, Any] = {
                     "document_id": path.name,
                     "document_name": path.name,
                     "source_path": path.name,

@@ -14,8 +14,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import needs_browser
 from tests.deployments.auth.openid_provider import CLIENT, SECRET, serve_provider
+from tests.deployments.test_cli import run
 from tests.e2e.test_web_desk import DESKTOP, browser, find_faults_of_access
-from tests.seams.test_third_party import run, serve_desk
+from tests.seams.test_third_party import serve_desk
 
 pytestmark = [*needs_browser, pytest.mark.slow, pytest.mark.long]
 
