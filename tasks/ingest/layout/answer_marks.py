@@ -124,6 +124,10 @@ def _is_one_each(found: Sequence[_Key], firsts: Sequence[int], seconds: Sequence
     """Whether the keys stand after most lists of options, one each, and are not always the same."""
     if len(found) < max(_MIN_TIMES, _MIN_SHARE * count) or len({key.letters for key in found}) < 2:
         return False
+    # What options follow at once is a question with its key in brackets, however alike the questions are.
+    lists = set(firsts)
+    if sum(1 for key in found if key.piece + 1 in lists) > _MIN_SHARE * len(found):
+        return False
     owners = [bisect_left(firsts, key.piece) for key in found]
     offered = sum(
         1
