@@ -52,10 +52,14 @@ def test_a_pod_is_chosen_by_its_labels_and_knows_secrets_by_reference_alone(name
         assert workload["spec"]["selector"]["matchLabels"] == labels
     pod = find_pod(workload)
     (container,) = pod["containers"]
-    assert "env" not in container
+    assert [one["name"] for one in container.get("env", ())] == (
+        ["PROCTOR_SECRETS"] if name == "exam" else []
+    )
     secrets = [one["secretRef"]["name"] for one in container["envFrom"] if "secretRef" in one]
     assert secrets == [{"exam": "proctor-exam", "prefect": "proctor-prefect"}.get(name, "proctor-owner")]
-    assert {mount["name"] for mount in container["volumeMounts"]} == {one["name"] for one in pod["volumes"]}
+    own = [one["metadata"]["name"] for one in workload["spec"].get("volumeClaimTemplates", ())]
+    mounted = {mount["name"] for mount in container["volumeMounts"]}
+    assert mounted == {one["name"] for one in pod["volumes"]} | {*own}
     assert {"requests", "limits"} == container["resources"].keys()
     if "ports" in container:
         assert {"readinessProbe", "livenessProbe"} <= container.keys()
@@ -65,6 +69,9 @@ def test_the_exam_api_has_one_key_and_no_other_file_of_the_installation() -> Non
     pod = find_pod(WORKLOADS["exam"])
     shared = [mount for mount in pod["containers"][0]["volumeMounts"] if mount["name"] == "shared"]
     assert [(one["subPath"], one["readOnly"]) for one in shared] == [("secrets/exam-keys.json", True)]
+    # The file lies where the variable says, and beside nothing that the API writes.
+    (told,) = pod["containers"][0]["env"]
+    assert shared[0]["mountPath"] == f"{told['value']}/exam-keys.json"
     assert {one["name"] for one in pod["volumes"] if "persistentVolumeClaim" in one} == {"shared"}
     (out,) = [one for one in select(("NetworkPolicy",)).values() if one["spec"]["policyTypes"] == ["Egress"]]
     assert out["spec"]["podSelector"]["matchLabels"] == {COMPONENT: "exam"}

@@ -210,6 +210,7 @@ def test_the_command_walks_from_two_hundred_stars_of_a_server_form(tmp_path: Pat
             with as_process_of(variables):
                 home = Home(settings.home, tmp_path, variables, warm)
                 explain_stars(home, settings, 200)
+                assert home.run("exam", "audit").returncode == 0
         finally:
             door.kill()
 

@@ -50,8 +50,10 @@ class HeadKeeper:
         self._ledger = ledger
         self._path = name_heads_file(settings)
         self._is_asked = False
-        # The exam API keeps heads, too, and opens no key but its own.
-        _note_signer(ledger, settings, self._signer)
+        # The exam API keeps heads, too, and opens no key but its own. In the server form it has a home of its own: until that
+        # has kept a head, its key takes nobody's place.
+        is_new_door = not ledger.is_whole and not self._path.exists()
+        _note_signer(ledger, settings, self._signer, joins=is_new_door)
 
     @property
     def signer(self) -> LogSigner:

@@ -51,6 +51,7 @@ from tasks.exam.public.log.log_file import write_public_log
 from tasks.texts import cut_text
 from tests.tasks.exam.world import World
 from warehouse.ledger.engine import tables
+from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import FIRST_HASH
 from warehouse.ledger.engine.logs.digests import digest_text
 from warehouse.ledger.trust import users
@@ -325,6 +326,28 @@ def test_a_key_put_in_the_place_of_another_is_named_until_somebody_confirms_it(s
     assert names == {"log_key_replaced", "token_keys_replaced"}
     confirm_keys(world.ledger, world.settings)
     assert check_log(world.ledger, world.settings).findings == ()
+
+
+def test_the_key_of_an_exam_api_with_a_home_of_its_own_takes_nobodys_place(
+    seat: Seat, tmp_path: Path
+) -> None:
+    world = seat.world
+    assert seat.heads.keep()
+    door = world.settings.model_copy(update={"home": tmp_path / "door"})
+    # As on PostgreSQL: one database, of which the API opens a part.
+    ledger = Ledger(world.ledger.engine, is_whole=False)
+    first = HeadKeeper(ledger, door)
+    with world.ledger.write() as connection:
+        users.add_user(connection, user_id="somebody", role="analyst")
+    assert first.keep()
+    ledger.writer.close()
+    assert first.signer.key_id != open_signer(world.settings).key_id
+    assert check_log(world.ledger, world.settings).findings == ()
+    # Another one in its home is an exchange, as everywhere.
+    name_key_file(door).unlink()
+    HeadKeeper(ledger, door)
+    found = {finding.name for finding in check_log(world.ledger, world.settings).findings}
+    assert found == {"log_key_replaced"}
 
 
 HOME_KEYS = ("blinding-key", "league", "review_gold", "web-cookie.key")

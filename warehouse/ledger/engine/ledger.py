@@ -32,6 +32,10 @@ class Ledger:
 
     `read()` gives a connection for queries, `write()` one transaction for planning and administration, `writer` the
     group-commit writer for the hot path. Close it, or use it as a context manager.
+
+    Attributes:
+        engine: SQLAlchemy's.
+        is_whole: whether it is the ledger, and not the exam's side alone.
     """
 
     def __init__(
@@ -43,6 +47,7 @@ class Ledger:
         is_whole: bool = True,
     ) -> None:
         self.engine = engine
+        self.is_whole = is_whole
         # The exam's side alone has no table in which commits are counted, and its calls are made again by who made them.
         self._counts_commits = is_whole and busy_s is None
         self._has_exam_attached = has_exam_attached
