@@ -44,7 +44,12 @@ def read_landed(path: Path) -> dict[str, Any]:
 
     Returns its `document`, its `text` (or None) and its `questions`.
     """
-    document: dict[str, Any] = {
+    return read_document(path, make_document(path), read_options(path))
+
+
+def make_document(path: Path) -> dict[str, Any]:
+    """A paper's document before it is read."""
+    return {
         "document_id": path.name,
         "document_name": path.name,
         "source_path": path.name,
@@ -54,7 +59,6 @@ def read_landed(path: Path) -> dict[str, Any]:
         "error": None,
         "warnings": [],
     }
-    return read_document(path, document, read_options(path))
 
 
 def read_options(path: Path) -> dict[str, Any]:

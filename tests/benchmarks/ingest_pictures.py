@@ -31,7 +31,7 @@ from typing import Any
 from unittest.mock import patch
 
 from schemas.errors import DocumentError
-from tests.benchmarks.ingest_accuracy import read_document, read_options
+from tests.benchmarks.ingest_accuracy import make_document, read_document, read_options
 from tests.benchmarks.ingest_cache import Convert, use_cache
 
 _FORMS = (".doc", ".docx", ".pdf", ".xlsx", ".html", ".htm")
@@ -311,16 +311,7 @@ def collect(folders: Sequence[Path], only: set[str] | None) -> tuple[list[Listed
                     continue
                 options = read_options(path)
                 options["use_ocr"] = "papers_unlabelled" not in folder.parts
-                document: dict[str, Any] = {
-                    "document_id": path.name,
-                    "document_name": path.name,
-                    "source_path": path.name,
-                    "source_kind": "other",
-                    "discipline": None,
-                    "sub_discipline": None,
-                    "error": None,
-                    "warnings": [],
-                }
+                document = make_document(path)
                 begin = time.process_time()
                 seen.clear()
                 result = reading.read_document(path, document, options)
