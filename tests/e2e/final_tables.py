@@ -25,6 +25,7 @@ LEFT_ASIDE: Mapping[str, str] = {
     "flow_run_id": "drawn for each run",
     "content_hash": "over a unit with its moments",
     "rows_hash": "over a unit with its moments",
+    "leaves": "over rows with their moments",
     "code_version": "of the checkout",
 }
 # Equal answers to one question are judged by one call, which is booked with the session that was judged first.

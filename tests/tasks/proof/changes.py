@@ -396,11 +396,11 @@ for _table, _what, _set in (
     ("judgements", "stars", "stars = (stars + 1) % 4"),
     ("judge_controls", "a control answer's stars", "stars = (stars + 1) % 4"),
     ("editions", "an edition's account", "candidate_count = candidate_count + 1"),
-    ("edition_scores", "a published score", "score = 100"),
+    ("edition_scores", "a published score", "score = if(score = 100, 99, 100)"),
     ("edition_stars", "the stars of an edition", "stars_3_count = stars_3_count + 1"),
-    ("edition_pairs", "a published comparison", "p_value = 0"),
+    ("edition_pairs", "a published comparison", "p_value = if(p_value = 0, 1, 0)"),
     ("edition_sessions", "the sessions of an edition", "question_count = question_count + 1"),
-    ("league_evaluations", "a verdict of a league", "score = 3"),
+    ("league_evaluations", "a verdict of a league", "score = if(score = 3, 2, 3)"),
     ("league_rankings", "a standing of a league", "model = model || 'x'"),
 ):
     add(
