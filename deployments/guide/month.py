@@ -14,12 +14,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
+
 from deployments.guide.answers import GivenAnswers
 from deployments.guide.seats import has_own_models, register_models
 from deployments.guide.talking import StepError, Talk, split_names
 from schemas.errors import INTERRUPTED, UsageError
 from schemas.settings import HOME_NAME, is_home, load_settings, read_setting
-from schemas.vocabulary import EXAMINED_DISCIPLINES
+from schemas.vocabulary import EXAMINED_DISCIPLINES, check_discipline
 from tasks.models.registry import SIMULATED_URL
 from tasks.review import LANGUAGES
 
@@ -40,6 +42,8 @@ _CLONE: Final = Path(__file__).resolve().parents[2]
 _OWN_FOLDER: Final = "exam"
 _WORKBOOKS: Final = "workbooks"
 _LATER: Final = "later"
+# Beside the home's settings: what somebody said that papers are about.
+_DISCIPLINE_MAP: Final = "disciplines.yaml"
 _WAYS: Final = ("desk", "workbooks", "import", _LATER)
 
 
@@ -163,7 +167,9 @@ def _read_papers(talk: Talk, answers: GivenAnswers, *, is_later: bool) -> None:
         papers = talk.ask("Folder with more papers (`none` for none)", _NONE, check=_check_more)
     if papers and papers != _NONE:
         _check_papers(papers)
+        unknown = _list_unknown(talk)
         talk.run("ingest", str(Path(papers).expanduser()), may_refuse=True)
+        _name_disciplines(talk, papers, [name for name in _list_unknown(talk) if name not in unknown])
     read = _count_read(talk)
     if not read:
         talk.tell("No question was read of them: `proctor documents list` says why, paper by paper.")
@@ -174,9 +180,45 @@ def _read_papers(talk: Talk, answers: GivenAnswers, *, is_later: bool) -> None:
             f"{len(held)} papers are held until somebody has looked at them: proctor documents list --status held"
         )
     if _UNKNOWN in read:
+        unknown = _list_unknown(talk)
+        more = [f"{len(unknown) - _MOST_NAMED} more"] if len(unknown) > _MOST_NAMED else []
         talk.tell(
-            f"Of {', '.join(_list_unknown(talk))} the discipline is not known, and no exam takes these questions: annotators may correct "
+            f"Of {', '.join([*unknown[:_MOST_NAMED], *more])} the discipline is not known, and no exam takes these questions: annotators may correct "
             "it, or a YAML file names it (a line `part of the path: Law`): proctor ingest FOLDER --discipline-map FILE --again"
+        )
+
+
+def _name_disciplines(talk: Talk, papers: str, unknown: Sequence[str]) -> None:
+    """Ask what these papers are about before anybody reviews them; what is named is kept beside the home's settings.
+
+    Once a question is in the bank, another discipline of its paper is not its own any more.
+    """
+    if not unknown or talk.is_silent:
+        return
+    talk.tell(
+        f"The discipline of {len(unknown)} papers is not known, and no exam takes a question without one."
+    )
+
+    def check(name: str) -> None:
+        if name not in (_NONE, ""):
+            check_discipline(name.title())
+
+    named: dict[str, str] = {}
+    for name in unknown:
+        answer = talk.ask(f"Discipline of {name} (`none` leaves it out)", _NONE, check=check)
+        if answer not in (_NONE, ""):
+            named[name] = answer.title()
+    if named:
+        path = load_settings().home / _DISCIPLINE_MAP
+        known = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
+        path.write_text(yaml.safe_dump({**known, **named}, allow_unicode=True), encoding="utf-8")
+        talk.run(
+            "ingest",
+            str(Path(papers).expanduser()),
+            "--discipline-map",
+            str(path),
+            "--again",
+            may_refuse=True,
         )
 
 
@@ -365,7 +407,11 @@ def _check_port(port: str) -> None:
 def _shape_exam(talk: Talk, answers: GivenAnswers) -> None:
     talk.head(5, "What the exam is made of")
     settings = load_settings()
-    counts = _count_originals(talk)
+    counts, left_out = _count_drawable()
+    if left_out:
+        talk.tell(
+            f"{left_out} questions of the bank have pictures, and a set has none of them unless the setting `picture_share` says so."
+        )
     if "disciplines" not in settings.model_fields_set:
         _choose_disciplines(talk, counts, settings.least_share)
     settings = load_settings()
@@ -543,15 +589,11 @@ def _count_read(talk: Talk) -> dict[str, int]:
 
 
 def _list_unknown(talk: Talk) -> list[str]:
-    """The papers whose discipline is not known; of many the first."""
-    papers = [
+    """The papers whose discipline is not known."""
+    return [
         str(one["document_name"])
         for one in talk.read("documents", "list")
         if one["status"] != "removed" and one["question_count"] and not one["discipline"]
-    ]
-    return [
-        *papers[:_MOST_NAMED],
-        *([f"{len(papers) - _MOST_NAMED} more"] if len(papers) > _MOST_NAMED else []),
     ]
 
 
@@ -573,6 +615,22 @@ def _count_originals(talk: Talk) -> dict[str, int]:
     """Questions of papers in the bank, by discipline."""
     rows = talk.read("sql", "bank_statistics")
     return {str(one["name"]): int(one["original_count"]) for one in rows if one["grouped_by"] == "discipline"}
+
+
+def _count_drawable() -> tuple[dict[str, int], int]:
+    """Questions of papers that sets may have, by discipline; and how many have pictures beyond their share."""
+    from warehouse.lake import open_lake
+
+    share = load_settings().picture_share
+    counts: dict[str, int] = {}
+    left_out = 0
+    with open_lake(load_settings(), read_only=True) as lake:
+        for discipline, lineage_count, pictured_count in lake.read("bank_originals").iter_rows():
+            plain = lineage_count - pictured_count
+            kept = pictured_count if share == 1 else min(pictured_count, int(plain * share / (1 - share)))
+            counts[str(discipline)] = plain + kept
+            left_out += pictured_count - kept
+    return counts, left_out
 
 
 def _count_bank(talk: Talk) -> int:

@@ -17,6 +17,9 @@ from deployments.guide.month import _make_home, _write_command
 from deployments.guide.talking import Talk
 from schemas.settings import load_settings
 from tests.deployments.test_cli import invoke
+from tests.fresh import open_new_lake
+from tests.tasks.bank.exchange.test_exports import make_bank_row
+from tests.warehouse.bank_rows import BANK, land_bank_rows
 
 
 def test_the_command_that_goes_on_has_what_was_answered_for_later_steps() -> None:
@@ -45,6 +48,62 @@ def test_every_answer_has_the_option_that_the_command_writes(capsys: pytest.Capt
     options = [word for word in written if word.startswith("--")]
     assert len(options) == len(fields(GivenAnswers)) - 2
     assert [option for option in options if f"{option} " not in shown] == []
+
+
+@pytest.mark.slow
+def test_a_paper_whose_discipline_is_not_known_is_asked_about_before_anybody_reviews_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm: Path
+) -> None:
+    monkeypatch.setattr(talking, "_PROGRAM", (str(warm / "proctor"),))
+    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PROCTOR_NO_SERVER", "true")
+    assert invoke(tmp_path / "home", "init").exit_code == 0
+    load_settings.cache_clear()
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for name, word in (("a1", "榫头"), ("a2", "刨刀")):
+        lines = [
+            f"{number}. {word}的第{number}种做法合用吗？（B）\nA. 合用\nB. 不合用" for number in (1, 2, 3)
+        ]
+        (papers / f"{name}.txt").write_text("\n".join(lines), "utf-8")
+    # A word that is no discipline is asked for again; small letters will do.
+    given = iter(["carpentry", "engineering", "none"])
+    asked: list[str] = []
+
+    def answer(question: str, **_: object) -> str:
+        asked.append(question)
+        return next(given)
+
+    monkeypatch.setattr(talking, "ask", answer)
+    try:
+        month._read_papers(Talk(), GivenAnswers(papers=str(papers)), is_later=False)
+        assert month._count_read(Talk()) == {"Engineering": 3, "unknown": 3}
+        # What is left out stays so, and is not asked about again.
+        month._read_papers(Talk(), GivenAnswers(papers=str(papers)), is_later=False)
+    finally:
+        load_settings.cache_clear()
+    assert [question.split()[2] for question in asked] == ["a1.txt", "a1.txt", "a2.txt"]
+
+
+def test_a_set_is_proposed_of_the_questions_that_it_may_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROCTOR_HOME", str(tmp_path / "home"))
+    load_settings.cache_clear()
+    picture = [{"number": 1, "sha256": "ab" * 32, "place": "stem"}]
+    rows = [make_bank_row(f"What is {number}?", discipline="Law") for number in range(4)]
+    rows += [
+        make_bank_row(f"What does [picture:1] show, {number}?", discipline="Law", pictures=picture)
+        for number in range(2)
+    ]
+    rows.append(make_bank_row("Why?", discipline=None))
+    with open_new_lake(load_settings()) as lake:
+        land_bank_rows(lake, BANK.frame(rows))
+    for share, law, left_out in (("0", 4, 2), ("0.2", 5, 1), ("1", 6, 0)):
+        monkeypatch.setenv("PROCTOR_PICTURE_SHARE", share)
+        load_settings.cache_clear()
+        assert month._count_drawable() == ({"Law": law, "unknown": 1}, left_out)
+    load_settings.cache_clear()
 
 
 @pytest.mark.slow
