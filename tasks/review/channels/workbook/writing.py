@@ -129,10 +129,12 @@ def _check_imported(path: Path, work: Mapping[str, WorkItem]) -> None:
     book = open_workbook(path, keeps_rich_text=True)
     reading = parse_sheet(book, read_identity(book, path.name), work)
     known = {uuid: one.own.given for uuid, one in work.items() if one.own is not None}
-    if count := sum(known.get(one.question_uuid) != one for one in reading.decisions):
+    # A row with a fault was filled in, too.
+    faulty = {fault.row for fault in reading.faults}
+    if count := sum(known.get(one.question_uuid) != one for one in reading.decisions) + len(faulty):
         raise UsageError(
             f"{path} holds {count} decisions that were not imported, and would be written over. Import them first: "
-            f"proctor review import {path.parent}. Or move it away."
+            f"proctor review import {path.parent} (rows that it refuses are marked in a copy). Or move it away."
         )
 
 

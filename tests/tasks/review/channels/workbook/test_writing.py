@@ -145,6 +145,12 @@ def test_decisions_that_nobody_imported_are_not_written_over(ledger: Ledger, pat
     assert (summary.changed_count, summary.unchanged_count) == (0, 2)
 
 
+def test_a_decision_that_cannot_be_read_is_not_written_over_either(ledger: Ledger, path: Path) -> None:
+    fill(path, decision={2: "prhaps"})
+    with pytest.raises(UsageError, match="holds 1 decisions that were not imported"):
+        export_workbook(ledger, "b1", "chen", path)
+
+
 def test_an_adjudicator_sees_the_decisions_without_names(ledger: Ledger, folder: Path) -> None:
     for name, word in (("chen", "accept"), ("dai", "reject")):
         path = folder / name_workbook("b1", name)
