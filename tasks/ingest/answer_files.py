@@ -67,7 +67,7 @@ def find_companions(path: Path) -> list[Path]:
         return []
     try:
         changed = path.parent.stat().st_mtime_ns
-        files = _list_answer_files(path.parent, changed).get(name.subject, ())
+        files = _list_files(path.parent, changed).get((name.subject, True), ())
         found = [file for file in files if file.name != path.name and _is_own_file(file)]
     except OSError:
         return []
@@ -82,20 +82,33 @@ def find_companion(path: Path) -> Path | None:
     return found[0] if len(found) == 1 else None
 
 
+def find_answered(path: Path) -> Path | None:
+    """Return the one paper beside an answer file that is answered from it, or None."""
+    name = read_name(path.stem)
+    if not name.is_key:
+        return None
+    try:
+        files = _list_files(path.parent, path.parent.stat().st_mtime_ns).get((name.subject, False), ())
+    except OSError:
+        return None
+    found = [file for file in files if find_companion(file) == path]
+    return found[0] if len(found) == 1 else None
+
+
 def _is_own_file(path: Path) -> bool:
     """Whether it is a file and no link, which may lead anywhere."""
     return stat.S_ISREG(path.lstat().st_mode)
 
 
 @lru_cache(maxsize=256)
-def _list_answer_files(folder: Path, _changed: int) -> dict[tuple[str, ...], list[Path]]:
-    """The answer files of a folder by the subject of their paper.
+def _list_files(folder: Path, _changed: int) -> dict[tuple[tuple[str, ...], bool], list[Path]]:
+    """The files of a folder by the subject of their paper, and whether they hold its answers.
 
     They are listed once per state of the folder.
     """
-    found: dict[tuple[str, ...], list[Path]] = {}
+    found: dict[tuple[tuple[str, ...], bool], list[Path]] = {}
     for file in sorted(folder.iterdir()):
         name = read_name(file.stem)
-        if not file.name.startswith((".", "~$")) and name.is_key:
-            found.setdefault(name.subject, []).append(file)
+        if not file.name.startswith((".", "~$")):
+            found.setdefault((name.subject, name.is_key), []).append(file)
     return found

@@ -20,7 +20,7 @@ from typing import Any
 from schemas.errors import DocumentError, UsageError
 from schemas.settings import Settings
 from schemas.vocabulary import SOURCE_KINDS
-from tasks.ingest.answer_files import find_companions
+from tasks.ingest.answer_files import find_answered, find_companions
 from tasks.ingest.guard.client import ask
 from tasks.ingest.guard.cluster import ask_cluster
 from tasks.ingest.intake import show_name, take_in
@@ -276,7 +276,7 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
             "The file has no bytes. Save it again, or leave it out.",
             content.copy,
         )
-    companions = find_companions(path)
+    companions, answered = find_companions(path), find_answered(path)
     request = {
         "path": path.absolute().as_posix(),  # not resolved: a link has the name that its reader gave it
         "content": str(content.copy) if content.copy else None,
@@ -295,6 +295,7 @@ def _parse(source: Source, options: IngestOptions, convert: Convert) -> ParsedDo
             "correction": options.corrections.get(document["document_id"]),
             "layouts": list(options.layouts.get(name_source(document["source_path"]), ())),
             "companion": str(companions[0]) if len(companions) == 1 else None,
+            "answered": None if answered is None else answered.name,
             "companion_doubt": [companion.name for companion in companions[1:] and companions],
         },
     }

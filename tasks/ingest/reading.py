@@ -15,6 +15,7 @@ from tasks.ingest.content.named_pictures import give_to_who_refers
 from tasks.ingest.content.questions import make_questions
 from tasks.ingest.contracts.checking import SAID_BY_ERROR, note_neighbours
 from tasks.ingest.describing import describe
+from tasks.ingest.intake import show_name
 from tasks.ingest.layout.corrections import generalise, parse_correction
 from tasks.ingest.mapping import read_mapping
 from tasks.ingest.pictures import keep_pictures
@@ -103,7 +104,10 @@ def read_extraction(
         note_sureness(questions, extraction.lines, join_lines(extraction.lines)[1])
     judge_reading(document, questions, raw, split.checked, Terms.from_options(options))
     if not questions:
-        document["status"], document["error"] = "no_questions", _explain_nothing(raw, split, answers)
+        document["status"], document["error"] = (
+            "no_questions",
+            _explain_nothing(raw, split, answers, options.get("answered")),
+        )
     pictures = kept.list_rows(
         picture["sha256"] for question in questions for picture in question["pictures"] or ()
     )
@@ -168,7 +172,9 @@ def _is_key_alone(split: Split) -> bool:
     )
 
 
-def _explain_nothing(raw: str, split: Split, answers: int) -> str:
+def _explain_nothing(raw: str, split: Split, answers: int, answered: str | None) -> str:
+    if split.keys and answered is not None:
+        return f"The document holds {answers} answers and no questions: it is the key of {show_name(Path(answered))} beside it, and nothing is wrong with it."
     if split.keys:
         return f"The document holds {answers} answers and no questions: it is the key of another paper."
     if not raw.strip():

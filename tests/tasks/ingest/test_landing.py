@@ -14,7 +14,7 @@ import pytest
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tasks.ingest import landing
-from tasks.ingest.answer_files import find_companion
+from tasks.ingest.answer_files import find_answered, find_companion
 from tasks.ingest.companions import read_companion
 from tasks.ingest.documents import IngestOptions, list_sources, make_options, parse_document
 from tasks.ingest.landing import land_documents
@@ -214,6 +214,21 @@ def test_an_answer_file_that_comes_later_is_found(tmp_path: Path) -> None:
     assert find_companion(paper) is None
 
 
+def test_an_answer_file_beside_its_paper_says_whose_it_is(tmp_path: Path) -> None:
+    key = write(
+        tmp_path, "期末A答案.txt", "一、单项选择题\n1-5 ABDCB\n二、多项选择题\n1-5 AB ACD BC ABD CD\n"
+    )
+    told = "The document holds 10 answers and no questions: it is the key of "
+    assert parse_document(key, IngestOptions()).document["error"] == f"{told}another paper."
+    paper = write(tmp_path, "期末A.txt", PAPER)
+    assert (find_answered(key), find_answered(paper)) == (paper, None)
+    document = parse_document(key, IngestOptions()).document
+    assert document["error"] == f"{told}期末A.txt beside it, and nothing is wrong with it."
+    # Of two papers of that name it is not known.
+    write(tmp_path, "期末A.docx", b"PK")
+    assert find_answered(key) is None
+
+
 def test_an_answer_file_that_goes_or_becomes_a_link_meanwhile_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,7 +240,7 @@ def test_an_answer_file_that_goes_or_becomes_a_link_meanwhile_is_none(
     with pytest.raises(OSError, match="symbolic links"):
         read_companion(answers, {})
     monkeypatch.setattr(
-        "tasks.ingest.answer_files._list_answer_files", lambda *_: {("a", "期末"): [tmp_path / "gone.txt"]}
+        "tasks.ingest.answer_files._list_files", lambda *_: {(("a", "期末"), True): [tmp_path / "gone.txt"]}
     )
     assert find_companion(paper) is None
 
