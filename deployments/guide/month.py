@@ -189,9 +189,9 @@ def _read_papers(talk: Talk, answers: GivenAnswers, *, is_later: bool) -> None:
 
 
 def _name_disciplines(talk: Talk, papers: str, unknown: Sequence[str]) -> None:
-    """Ask what these papers are about before anybody reviews them; what is named is kept beside the home's settings.
+    """Ask what these papers are about before anybody reviews them.
 
-    Once a question is in the bank, another discipline of its paper is not its own any more.
+    What is named is kept beside the home's settings. Once a question is in the bank, another discipline of its paper is not its own any more.
     """
     if not unknown or talk.is_silent:
         return
@@ -618,7 +618,10 @@ def _count_originals(talk: Talk) -> dict[str, int]:
 
 
 def _count_drawable() -> tuple[dict[str, int], int]:
-    """Questions of papers that sets may have, by discipline; and how many have pictures beyond their share."""
+    """Questions of papers that sets may have, by discipline, and how many they may not.
+
+    Those have pictures, beyond the share of the setting.
+    """
     from warehouse.lake import open_lake
 
     share = load_settings().picture_share
