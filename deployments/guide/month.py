@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
+from glob import escape
 from pathlib import Path
 from typing import Any, Final
 
@@ -207,11 +208,13 @@ def _name_disciplines(talk: Talk, papers: str, unknown: Sequence[str]) -> None:
     for name in unknown:
         answer = talk.ask(f"Discipline of {name} (`none` leaves it out)", _NONE, check=check)
         if answer not in (_NONE, ""):
-            named[name] = answer.title()
+            named[escape(name)] = answer.title()
     if named:
         path = load_settings().home / _DISCIPLINE_MAP
         known = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
-        path.write_text(yaml.safe_dump({**known, **named}, allow_unicode=True), encoding="utf-8")
+        draft = path.with_suffix(".draft")
+        draft.write_text(yaml.safe_dump({**known, **named}, allow_unicode=True), encoding="utf-8")
+        draft.replace(path)
         talk.run(
             "ingest",
             str(Path(papers).expanduser()),

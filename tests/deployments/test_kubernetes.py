@@ -139,4 +139,6 @@ def test_the_manifests_are_built_and_hold_to_the_schemas_of_kubernetes(tmp_path:
         assert pod["automountServiceAccountToken"] is False
         assert pod["securityContext"]["runAsNonRoot"] is True
         held = pod["containers"][0]["securityContext"]
+        mounted = {mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"]}
+        assert {"/tmp", "/home/proctor"} <= mounted
         assert (held["readOnlyRootFilesystem"], held["capabilities"]) == (True, {"drop": ["ALL"]})

@@ -61,7 +61,7 @@ def test_a_paper_whose_discipline_is_not_known_is_asked_about_before_anybody_rev
     load_settings.cache_clear()
     papers = tmp_path / "papers"
     papers.mkdir()
-    for name, word in (("a1", "榫头"), ("a2", "刨刀")):
+    for name, word in (("a [1]", "榫头"), ("b", "刨刀")):
         lines = [
             f"{number}. {word}的第{number}种做法合用吗？（B）\nA. 合用\nB. 不合用" for number in (1, 2, 3)
         ]
@@ -82,7 +82,9 @@ def test_a_paper_whose_discipline_is_not_known_is_asked_about_before_anybody_rev
         month._read_papers(Talk(), GivenAnswers(papers=str(papers)), is_later=False)
     finally:
         load_settings.cache_clear()
-    assert [question.split()[2] for question in asked] == ["a1.txt", "a1.txt", "a2.txt"]
+    assert [question.split(" (")[0] for question in asked] == [
+        f"Discipline of {name}.txt" for name in ("a [1]", "a [1]", "b")
+    ]
 
 
 def test_a_set_is_proposed_of_the_questions_that_it_may_have(
