@@ -35,10 +35,10 @@ _LEAST_SHARE: Final = 3
 # What two people would look at for longer than this is begun with a part of it.
 _LONG_REVIEW_DAYS: Final = 10
 _SHORT_REVIEW_DAYS: Final = 5
-# The root of a clone, where `make demo` keeps a home of its own.
 _MOST_NAMED: Final = 5
 # A gate that is shut.
 _REFUSED: Final = 3
+# The root of a clone, where `make demo` keeps a home of its own.
 _CLONE: Final = Path(__file__).resolve().parents[2]
 _OWN_FOLDER: Final = "exam"
 _WORKBOOKS: Final = "workbooks"

@@ -378,7 +378,7 @@ def draw_sheets(drawn: Sequence[Listed], out: Path, each: int = 8) -> None:
                 image = Image.open(io.BytesIO(shown)).convert("RGB")
                 image.thumbnail((300, tall - 8))
                 sheet.paste(image, (760, y + 3))
-            except Exception:
+            except OSError:
                 pen.text((760, y + 40), "(nothing kept)", font=font, fill="gray")
             if one.path.endswith(".pdf"):
                 with closing(pypdfium2.PdfDocument(one.path)) as document:
