@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote
 
@@ -17,7 +18,7 @@ from starlette.requests import Request
 from deployments.auth import Sessions, SignedIn, has_zero
 from deployments.auth.kinds import SignInKind
 from schemas.settings import Settings
-from tasks.watching import WATCHERS
+from tasks.watching import WATCHERS, Sight, find_sight
 from warehouse.ledger.engine.ledger import Ledger
 
 SESSION_COOKIE = "proctor_session"
@@ -26,7 +27,7 @@ FORM_HEADER = "x-proctor-form"
 # Who reads and decides, and who gives the work out. Others have no account here, whatever their password.
 ANNOTATORS = ("annotator",)
 COORDINATORS = ("admin", "examiner")
-# Who looks at runs and answers (tasks.watching.access); analysts have no other work here.
+# Who looks at runs and answers of every model (tasks.watching.access); analysts have no other work here.
 HAS_ACCOUNT = (*ANNOTATORS, *COORDINATORS, *(role for role in WATCHERS if role not in COORDINATORS))
 _MOST_FIELDS = 100
 
@@ -52,12 +53,23 @@ def read_kinds(request: Request) -> Mapping[str, SignInKind]:
 
 
 def read_visitor(request: Request) -> SignedIn | None:
-    """Who asks; null for nobody, and for who signed in by a kind that is offered no more."""
+    """Who asks, with their teams; null for nobody, and for who signed in by a kind that is offered no more."""
     found = read_sessions(request).read(request.cookies.get(SESSION_COOKIE))
     if found is None or found.kind not in read_kinds(request):
         return None
     request.state.is_known = True
-    return found
+    named = (team for team, members in _read_settings(request).teams.items() if found.user_id in members)
+    return replace(found, teams=tuple(sorted({*found.teams, *named})))
+
+
+def is_watcher(visitor: SignedIn) -> bool:
+    """Whether somebody looks at runs: of every model by their role, or of the models of their teams."""
+    return visitor.role in WATCHERS or bool(visitor.teams)
+
+
+def read_sight(request: Request, visitor: SignedIn) -> Sight:
+    """The models that somebody sees here; None for all."""
+    return find_sight(_read_settings(request), visitor.role, visitor.teams)
 
 
 def read_device(request: Request, user_id: str) -> str | None:
@@ -81,7 +93,7 @@ def _need_coordinator(request: Request) -> SignedIn:
 
 def _need_watcher(request: Request) -> SignedIn:
     visitor = _need_visitor(request)
-    if visitor.role not in WATCHERS:
+    if not is_watcher(visitor):
         raise HTTPException(403)
     return visitor
 
