@@ -6,6 +6,7 @@ It finds who asks, what they may see, and whether a form is really theirs.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
@@ -17,6 +18,7 @@ from starlette.requests import Request
 
 from deployments.auth import Sessions, SignedIn, has_zero
 from deployments.auth.kinds import SignInKind
+from schemas.errors import RegistryError
 from schemas.settings import Settings
 from tasks.watching import WATCHERS, Sight, find_sight
 from warehouse.ledger.engine.ledger import Ledger
@@ -30,6 +32,7 @@ COORDINATORS = ("admin", "examiner")
 # Who looks at runs and answers of every model (tasks.watching.access); analysts have no other work here.
 HAS_ACCOUNT = (*ANNOTATORS, *COORDINATORS, *(role for role in WATCHERS if role not in COORDINATORS))
 _MOST_FIELDS = 100
+_LOG = logging.getLogger("proctor.web")
 
 
 class SignInNeeded(Exception):
@@ -68,8 +71,15 @@ def is_watcher(visitor: SignedIn) -> bool:
 
 
 def read_sight(request: Request, visitor: SignedIn) -> Sight:
-    """The models that somebody sees here; None for all."""
-    return find_sight(_read_settings(request), visitor.role, visitor.teams)
+    """The models that somebody sees here; None for all.
+
+    Raises 503 where the registry, which says what is a team's, cannot be read now; the log says why.
+    """
+    try:
+        return find_sight(_read_settings(request), visitor.role, visitor.teams)
+    except RegistryError as error:
+        _LOG.error("Teams see nothing until the registry can be read: %s", error)
+        raise HTTPException(503) from None
 
 
 def read_device(request: Request, user_id: str) -> str | None:

@@ -21,6 +21,7 @@ WATCHERS: Final = ("admin", "examiner", "analyst")
 REFERENCE_READERS: Final = ("admin", "examiner")
 ACTION: Final = "look"
 _LONGEST_TARGET: Final = 240
+_ABSENT: Final = (0, 0)
 
 Look = Literal["answers", "search", "answer", "answer_with_reference"]
 
@@ -48,13 +49,14 @@ def _name_state(path: Path) -> tuple[int, int]:
     try:
         status = path.stat()
     except OSError:
-        return 0, 0
+        return _ABSENT
     return status.st_mtime_ns, status.st_size
 
 
 @lru_cache(maxsize=64)
 def _read_owned(path: Path, state: tuple[int, int], teams: tuple[str, ...]) -> frozenset[str]:
-    return read_registry(path).list_owned(teams) if teams else frozenset()
+    # Without a registry nobody owns anything.
+    return read_registry(path).list_owned(teams) if teams and state != _ABSENT else frozenset()
 
 
 def may_read_references(role: str) -> bool:

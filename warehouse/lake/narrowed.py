@@ -72,7 +72,7 @@ def open_narrow_lake(settings: Settings, models: Collection[str]) -> Lake:
         lambda: attach_for_reading(settings), stores=(CATALOG,), wait_s=settings.store_wait_s
     )
     try:
-        _narrow(connection, models)
+        narrow(connection, models)
     except BaseException:
         connection.close()
         raise
@@ -102,7 +102,8 @@ def read_sight() -> dict[str, TableSight]:
     }
 
 
-def _narrow(connection: duckdb.DuckDBPyConnection, models: Collection[str]) -> None:
+def narrow(connection: duckdb.DuckDBPyConnection, models: Collection[str]) -> None:
+    """Put a view before every table and mart of the attached lake, with the rows of these models alone."""
     own = quote_list(sorted(models)) if models else "(NULL)"
     found = connection.execute(
         f"SELECT table_name, list(column_name) FROM duckdb_columns() WHERE database_name = '{ALIAS}' GROUP BY table_name"
