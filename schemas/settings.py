@@ -150,6 +150,13 @@ class Settings(BaseSettings):
         None,
         description="Folder of what is for publication; default `public` under shared.",
     )
+    backups: Path | None = Field(
+        None,
+        description="Folder, outside the home, into which a backup is made every night; none is made where it is not set.",
+    )
+    keep_daily: int = Field(7, ge=1, description="Backups that are kept: the last of so many days.")
+    keep_weekly: int = Field(4, ge=0, description="The last of so many weeks, beside those.")
+    keep_monthly: int = Field(3, ge=0, description="The last of so many months, beside those.")
 
     review_count: int = Field(2, ge=1, description="Reviews per question.")
     review_due_days: int = Field(30, ge=1, description="Days an annotator has.")
@@ -501,6 +508,7 @@ class _TomlSource(TomlConfigSettingsSource):
             "secrets",
             "archive",
             "public",
+            "backups",
             "lake_data",
         ):
             value = values.get(name)

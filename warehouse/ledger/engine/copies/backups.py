@@ -7,14 +7,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from schemas.ledger.engine import Backup
 from warehouse.ledger.engine.rows import insert_rows, read_rows
-from warehouse.ledger.engine.tables import backups
+from warehouse.ledger.engine.tables import access_log, backups, metadata, responses
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+
+def count_rows(connection: Connection) -> dict[str, int]:
+    """Rows of every table of the ledger, by its name."""
+    return {
+        table.name: int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+        for table in metadata.sorted_tables
+    }
+
+
+def count_dated_before(connection: Connection, moment: str) -> dict[str, int]:
+    """Entries of the audit log and answers from before a moment (UTC as ISO text): neither is ever taken away."""
+    dated = {"entries of the audit log": access_log.c.accessed_at, "answers": responses.c.answered_at}
+    return {
+        name: int(connection.execute(select(func.count()).where(column < moment)).scalar_one())
+        for name, column in dated.items()
+    }
 
 
 def note_backup(connection: Connection, backup: Backup) -> None:
