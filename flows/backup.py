@@ -10,7 +10,7 @@ from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 @flow(name="backup", flow_run_name=name_run, **RECORDED)
 def backup() -> dict[str, object]:
-    """Make a backup in the folder that PROCTOR_BACKUPS names, then delete those that need not be kept.
+    """Make a backup in the folder of PROCTOR_BACKUPS, then delete those that need not be kept.
 
     Without that setting nothing is done.
     """

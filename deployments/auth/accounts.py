@@ -72,7 +72,7 @@ class DeskAccounts:
         return True
 
     def find_teams(self, person: Recognised) -> tuple[str, ...]:
-        """The teams that the claims of somebody give them, by name; none where the kind names no claims."""
+        """The teams that somebody's claims give them; none where the kind names no claims."""
         claims = person.claims or ()
         return tuple(sorted({team for claim, team in self.settings.sign_in_teams.items() if claim in claims}))
 

@@ -1,4 +1,4 @@
-"""The page of what a team's members see, from the decisions that the test of all routes holds to."""
+"""The page of what a team's members see, made from what a test of all routes holds to."""
 
 from __future__ import annotations
 
@@ -9,8 +9,18 @@ from warehouse.lake import read_sight
 _HEAD = """# What a team sees
 
 Every address of every application, and what somebody gets there who has a team and neither admin, examiner nor analyst as a role. How
-people get a team: [single sign-on](server.md#teams). The table is made from the one that
-`tests/deployments/web/test_teams.py` walks: a new address without a decision fails it.
+people get a team: [teams](server.md#teams).
+
+- Admins, examiners and analysts see every model, as ever. Anybody else with a team gets the live view, results, costs, answers and the report of
+  its models, without reference answers and without the reasons of judges. The judge that gave stars is named. Each look is in the audit log.
+- Another team's model is answered as one that nobody has heard of. A model is its team's as the registry says now, with all that it ever
+  answered; for the costs a run keeps the team of its planning. A judge's call counts for the candidate whose answers it judged.
+- Teams by claims are those of the last sign-in, and last as long as its session; those of `proctor.toml` hold once `proctor web` is started again.
+- Whoever reviews questions may be of a team: give them none that their model may sit. Whoever may run commands on a host has its files and sees all.
+- A site that `proctor report --team` made is shown on their report page.
+
+The tables are made from what `tests/deployments/web/test_teams.py` and `tests/warehouse/lake/test_narrowed.py` walk: an address without a decision
+fails them, and a table without one has no row.
 """
 
 

@@ -1,4 +1,4 @@
-"""Numbers of what an installation stands on: its stores, disks, workers, the work that waits, its backups.
+"""Numbers of what an installation stands on: stores, disks, workers, waiting work, backups.
 
 Each is a bounded look: the runs that are open or not published yet, the processes whose lease lasts, the list of the lake's files. The
 lake is looked at no more often than a twentieth of one core allows.
@@ -61,9 +61,8 @@ class StoreMetrics(Collector):
         yield from _collect_backups(self._settings)
 
     def _look_at_lake(self) -> Iterator[Metric]:
-        from warehouse.lake import ALIAS
         from warehouse.lake.reading import LakeReader
-        from warehouse.ledger.engine.sizes import measure_size
+        from warehouse.ledger.engine.integrity import measure_size
 
         unjudged = GaugeMetricFamily(
             "proctor_unjudged_answers",
@@ -77,15 +76,10 @@ class StoreMetrics(Collector):
         self._lake_s = None
         try:
             with LakeReader(self._settings) as lake:
-                began = time.perf_counter()
-                lake.query("SELECT 1 FROM runs LIMIT 1")
-                self._lake_s = time.perf_counter() - began
+                self._lake_s = lake.time_answer()
                 for run_id, count in lake.read("unjudged_counts", {"planned_since": since}).rows:
                     unjudged.add_metric((str(run_id),), float(str(count)))
-                files = lake.query(
-                    f"SELECT coalesce(sum(file_size_bytes), 0) FROM ducklake_table_info('{ALIAS}')"
-                )
-                size.add_metric(("lake",), float(str(files.scalar())))
+                size.add_metric(("lake",), lake.measure_files())
         except ProctorError:
             # A lake that is away or was never made: its numbers are not there, and an alert hears that.
             pass

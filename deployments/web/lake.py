@@ -32,7 +32,7 @@ class LakeDoor:
         self._lakes: OrderedDict[Sight, Lake] = OrderedDict()
 
     def read(self, sight: Sight) -> Lake:
-        """The lake for reading, of which rows of the models in sight are there; raises StoreError where there is none."""
+        """The lake for reading, with the rows in sight; raises StoreError where there is none."""
         with self._lock:
             if sight not in self._lakes:
                 self._lakes[sight] = (

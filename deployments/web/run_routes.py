@@ -116,7 +116,7 @@ def add_run_routes(app: FastAPI) -> None:
 
 
 def open_lake_for(request: Request, sight: Sight) -> Lake | None:
-    """The lake for reading, with what is in sight; null in a home whose lake nobody has made yet."""
+    """The lake for reading, with what is in sight; null where nobody has made one yet."""
     door: LakeDoor = request.app.state.lake
     try:
         return door.read(sight)

@@ -56,7 +56,7 @@ def read_kinds(request: Request) -> Mapping[str, SignInKind]:
 
 
 def read_visitor(request: Request) -> SignedIn | None:
-    """Who asks, with their teams; null for nobody, and for who signed in by a kind that is offered no more."""
+    """Who asks, with their teams; null for nobody, and for a kind that is offered no more."""
     found = read_sessions(request).read(request.cookies.get(SESSION_COOKIE))
     if found is None or found.kind not in read_kinds(request):
         return None
@@ -66,7 +66,7 @@ def read_visitor(request: Request) -> SignedIn | None:
 
 
 def is_watcher(visitor: SignedIn) -> bool:
-    """Whether somebody looks at runs: of every model by their role, or of the models of their teams."""
+    """Whether somebody looks at runs: of every model by role, or of those of their teams."""
     return visitor.role in WATCHERS or bool(visitor.teams)
 
 

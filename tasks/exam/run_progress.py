@@ -91,7 +91,10 @@ class RunProgress:
     candidates: tuple[CandidateProgress, ...]
 
     def keep_candidates(self, models: Collection[str]) -> RunProgress:
-        """The same of these candidates alone: the sums are theirs, the cost is that of their answers without judging."""
+        """The same of these candidates alone.
+
+        The sums are theirs, the cost is that of their answers without judging.
+        """
         kept = tuple(one for one in self.candidates if one.model in models)
         costs = [one.cost_usd for one in kept if one.cost_usd is not None]
         return _sum(kept, self.run_id, self.status, self.updated_at, cost_usd=sum(costs) if costs else None)

@@ -22,7 +22,7 @@ _REST_FACTOR: Final = 20.0
 
 
 def narrow_progress(run: RunProgress, sight: Sight) -> RunProgress | None:
-    """A run's progress of the candidates in sight alone, its sums too; None where none of them is in it."""
+    """A run's progress of the candidates in sight, sums too; None where none of them is in it."""
     if sight is None:
         return run
     narrowed = run.keep_candidates(sight)

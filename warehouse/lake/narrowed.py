@@ -1,4 +1,4 @@
-"""The lake as the members of a team see it: rows of their own models, and nothing of anybody else's.
+"""The lake as the members of a team see it: rows of their own models alone.
 
 Every table stands before the lake's own of that name, narrowed, and every mart is made again over the narrowed tables. So whatever is
 asked (a page, an analysis, a report) is answered from these rows alone, and a table that nobody decided about has none.
@@ -103,7 +103,7 @@ def read_sight() -> dict[str, TableSight]:
 
 
 def narrow(connection: duckdb.DuckDBPyConnection, models: Collection[str]) -> None:
-    """Put a view before every table and mart of the attached lake, with the rows of these models alone."""
+    """Put a view before every table and mart of the lake, with the rows of these models alone."""
     own = quote_list(sorted(models)) if models else "(NULL)"
     found = connection.execute(
         f"SELECT table_name, list(column_name) FROM duckdb_columns() WHERE database_name = '{ALIAS}' GROUP BY table_name"

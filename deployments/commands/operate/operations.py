@@ -234,9 +234,12 @@ def restore(
 ) -> None:
     """Put a backup into an empty PROCTOR_HOME.
 
-    The whole of it is checked before anything is put in place.
+    The whole of it is checked before anything is put in place. With --check files, tables and landings are compared with the lists and with
+    what the living ledger had when the backup began, the audit and every check are run, and what came of it is a row of `restore_checks`.
 
     Example: PROCTOR_HOME=/srv/proctor proctor restore /backups/2026-11-21
+
+    Example: proctor restore --check
     """
     from tasks.operations.backups import restore_home
 
@@ -260,7 +263,7 @@ def _check_restore(*, as_json: bool) -> None:
     print_result(
         asdict(found) | {"folder": str(found.folder)},
         as_json=as_json,
-        then="take an earlier backup, and make another one: proctor backup" if found.problems else None,
+        then="take an earlier backup, and make another one: proctor backup" if found.problems else "",
     )
     if found.problems:
         raise typer.Exit(1)

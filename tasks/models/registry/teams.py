@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def open_team_lake(settings: Settings, team: str) -> Lake:
-    """The lake for reading, with the rows of a team's models alone; raises UsageError for a team that owns none."""
+    """The lake for reading, with the rows of a team's models alone.
+
+    Raises UsageError for a team that owns none.
+    """
     from warehouse.lake import open_narrow_lake
 
     registry = read_registry(settings.registry_path)

@@ -1,4 +1,4 @@
-"""Copies of a home: made, put in place, kept as long as they should be, and tried every night."""
+"""Copies of a home: made, put in place, kept for a while, and tried every night."""
 
 from lazy_loader import attach_stub
 

@@ -13,9 +13,6 @@ from .drill import check_restore as check_restore
 # Land a try of a restore as a row of `restore_checks`.
 from .drill import land_check as land_check
 
-# What a try of a restore came to.
-from .drill import RestoreCheck as RestoreCheck
-
 # Make a backup among those that are kept, then delete those that need not be kept; returns what was done.
 from .kept import make_kept_backup as make_kept_backup
 
@@ -29,7 +26,6 @@ from .task import keep_backups as keep_backups
 from .task import try_newest_backup as try_newest_backup
 
 __all__ = [
-    "RestoreCheck",
     "backup_home",
     "check_restore",
     "keep_backups",

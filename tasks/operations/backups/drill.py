@@ -1,11 +1,9 @@
-"""A try of a restore: the newest backup into an empty place, all of it looked at, the place removed."""
+"""A try of a restore: the newest backup into an empty place, which is looked at and removed."""
 
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import time
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -65,7 +63,7 @@ class RestoreCheck:
 
 
 def check_restore(settings: Settings) -> RestoreCheck:
-    """Restore the newest whole backup and look at all of it; what is wrong is among the problems.
+    """Restore the newest whole backup and look at all of it; `problems` has what is wrong.
 
     Looked at are every file against the list, every row of the ledger against the copy, what the live ledger had when the backup was begun,
     the audit log with all that it fixes, and the lake with its checks and the contents of every landing. Raises UsageError where there is no
@@ -152,17 +150,11 @@ def _try(live: Settings, folder: Path, place: Path) -> dict[str, Any]:
 
 def _compare_rows(folder: Path, ledger: Ledger) -> tuple[int, list[str]]:
     """Rows of the restored ledger, and the tables that have other counts than the copy."""
-    from warehouse.ledger.engine.copies.backups import count_rows
+    from warehouse.ledger.engine.copies.backups import count_copied_rows, count_rows
 
     with ledger.read() as connection:
         restored = count_rows(connection)
-    copied: dict[str, int] = {}
-    for path in sorted(folder.glob("*.sqlite")):
-        with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as file:
-            for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-                if name in restored:
-                    (count,) = file.execute(f'SELECT count(*) FROM "{name}"').fetchone()
-                    copied[name] = copied.get(name, 0) + count
+    copied = count_copied_rows(folder)
     differing = [
         f"{name}: {restored[name]} rows were restored of {count} in the copy"
         for name, count in sorted(copied.items())

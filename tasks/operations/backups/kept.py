@@ -1,4 +1,4 @@
-"""The backups of a folder: one made after the other, and those deleted that need not be kept.
+"""The backups of a folder: made one after the other, and deleted when they need not be kept.
 
 A backup counts as long as its list is there, which is written last. What is deleted is renamed first: a kill at any moment leaves
 backups that are whole, and pieces that nobody takes for one and that the next night removes. The newest, and the newest that a try
@@ -54,7 +54,7 @@ class TriedBackup:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptBackups:
     """What a folder of backups holds.
 
     Attributes:
@@ -82,18 +82,21 @@ def make_kept_backup(settings: Settings, *, now: datetime | None = None) -> dict
     return {**made, "deleted": gone, "kept": [one.folder.name for one in read_kept(settings).backups]}
 
 
-def read_kept(settings: Settings) -> Kept:
+def read_kept(settings: Settings) -> KeptBackups:
     """The backups that are kept; none where no folder is set, or none was made yet."""
     folder = settings.backups
     if folder is None or not folder.is_dir():
-        return Kept((), None)
+        return KeptBackups((), None)
     found = [KeptBackup(path, begun) for path, begun in _list_named(folder) if is_finished(path)]
     found.sort(key=lambda one: one.begun_at, reverse=True)
-    return Kept(tuple(found), _read_tried(folder))
+    return KeptBackups(tuple(found), _read_tried(folder))
 
 
 def rotate(settings: Settings) -> list[str]:
-    """Delete the backups that need not be kept; returns their names. Called by who holds the folder."""
+    """Delete the backups that need not be kept; returns their names.
+
+    Whoever calls this holds the folder.
+    """
     kept = read_kept(settings)
     staying = choose_kept(
         [one.begun_at for one in kept.backups],
@@ -112,7 +115,10 @@ def rotate(settings: Settings) -> list[str]:
 
 
 def choose_kept(begun: Sequence[datetime], *, daily: int, weekly: int, monthly: int) -> set[datetime]:
-    """Those that are kept: the last of each of so many days, weeks and months of which there are any; the newest always."""
+    """Those that are kept: the last of each of so many days, weeks and months that have any.
+
+    The newest is always among them.
+    """
     kept = {max(begun)} if begun else set()
     periods: tuple[tuple[int, Callable[[datetime], Any]], ...] = (
         (daily, lambda moment: moment.date()),
@@ -135,7 +141,10 @@ def note_tried(settings: Settings, name: str, checked_at: str) -> None:
 
 @contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
-    """Let one process at a time make, delete and try backups of a folder; raises StoreError for a second one."""
+    """Let one process at a time make, delete and try backups of a folder.
+
+    Raises StoreError for a second one.
+    """
     from filelock import FileLock, Timeout
 
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -165,7 +174,7 @@ def _list_named(folder: Path) -> Iterator[tuple[Path, datetime]]:
 
 
 def _remove_pieces(folder: Path) -> None:
-    """Remove what kills have left: of backups that were being made, and of some that were being deleted."""
+    """Remove what kills have left of backups that were being made, or deleted."""
     for path, _ in list(_list_named(folder)):
         if not is_finished(path):
             shutil.rmtree(path)

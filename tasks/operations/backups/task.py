@@ -35,9 +35,9 @@ def keep_backups() -> dict[str, object]:
 @task(name="try_newest_backup")
 @hide_content
 def try_newest_backup() -> dict[str, object]:
-    """Restore the newest backup into an empty place, land what was found as a row of `restore_checks`, and remove the place.
+    """Restore the newest backup into an empty place, look at all of it, and remove the place.
 
-    Nothing where the setting `backups` names no folder. Raises ContractError where the backup is not whole: it names what is wrong.
+    What was found lands as a row of `restore_checks`. Nothing where the setting `backups` names no folder. Raises ContractError where the backup is not whole: it names what is wrong.
     """
     settings = load_settings()
     if settings.backups is None:

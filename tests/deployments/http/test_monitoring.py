@@ -17,11 +17,9 @@ from typing import Any
 
 import pytest
 import yaml
-from prometheus_client import CollectorRegistry
 
 from deployments.http import list_run_metrics
-from deployments.http.metrics import CallMetrics, RunMetrics, open_metrics_server
-from deployments.http.store_metrics import StoreMetrics
+from deployments.http.metrics import CallMetrics, open_metrics_server, register_run_metrics
 from schemas.settings import Settings
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
@@ -53,10 +51,8 @@ def list_asked() -> dict[str, list[str]]:
 
 
 def test_dashboard_and_alerts_ask_for_metrics_that_there_are(ledger: Ledger, tmp_path: Path) -> None:
-    registry = CollectorRegistry(auto_describe=False)
+    registry = register_run_metrics(Settings(home=tmp_path / "home"), ledger)
     CallMetrics("exam API", registry)
-    registry.register(RunMetrics(ledger))
-    registry.register(StoreMetrics(Settings(home=tmp_path / "home"), ledger))
     known = {
         name
         for family in registry.collect()
@@ -109,10 +105,8 @@ def test_a_real_prometheus_answers_every_panel(ledger: Ledger, tmp_path: Path) -
     prometheus = shutil.which("prometheus")
     if prometheus is None:
         pytest.skip("Prometheus is not installed (Debian: prometheus); no panel was asked for.")
-    registry = CollectorRegistry(auto_describe=False)
+    registry = register_run_metrics(Settings(home=tmp_path / "home", backups=tmp_path / "kept"), ledger)
     CallMetrics("exam API", registry)
-    registry.register(RunMetrics(ledger))
-    registry.register(StoreMetrics(Settings(home=tmp_path / "home", backups=tmp_path / "kept"), ledger))
     server = open_metrics_server(Settings(), registry, "127.0.0.1", 0)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -150,6 +150,6 @@ def desk(make_desk: MakeDesk) -> Desk:
 
 @pytest.fixture(scope="session")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
-    """A home with a published run and one under way, made once: whoever answers in it lets others see that they did."""
+    """A home with a published run and one under way, made once for all."""
     with open_watched(tmp_path_factory.mktemp("watched") / "home") as opened:
         yield opened

@@ -1,4 +1,4 @@
-"""What the members of a team see of the lake: nothing that names another's model, whatever view or table is asked."""
+"""What a team sees of the lake names no other's model, whatever view or table is asked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OF_A_TEAM = ("session_id", "run_id", "edition_id", "question_uuid")
 
 
 def make_rows(table: Table) -> pl.DataFrame:
-    """A row of another team, marked in every text, and one of ours that names the others where a column may."""
+    """A row of another team, marked in every text, and one of ours that names the others."""
     sight = read_sight().get(table.name)
     theirs: dict[str, Any] = {}
     ours: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""A ledger on PostgreSQL as of a moment, by PostgreSQL's own tools: a base backup, its log, and a time to stop at.
+"""A ledger on PostgreSQL as of a moment, by PostgreSQL's own tools.
 
 What was acknowledged before the moment is there, what came after it is not, and the audit says so by the heads that were kept.
 """
@@ -52,7 +52,7 @@ def ask(server: PostgresqlServer, query: str) -> object:
 
 
 def answer(ledger: Ledger, world: World, session_id: str, texts: list[str]) -> None:
-    """Open or resume the session and answer the next questions; each answer is acknowledged before this returns."""
+    """Open or resume the session and answer the next questions, each acknowledged."""
     token = world.token(session_id)
 
     async def sit(door: ExamProtocol) -> None:

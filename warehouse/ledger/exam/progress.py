@@ -14,7 +14,10 @@ PACE_SPAN = 20
 
 
 def read_waiting_sessions(connection: Connection) -> list[tuple[str, int, str]]:
-    """Sessions of open runs that nobody has opened: run, how many, when it was planned; those of outside candidates are left out."""
+    """Sessions of open runs that nobody has opened: run, how many, when it was planned.
+
+    Those of outside candidates are left out.
+    """
     query = (
         select(runs.c.run_id, func.count(), runs.c.planned_at)
         .join(sessions, sessions.c.run_id == runs.c.run_id)

@@ -5,6 +5,9 @@ What is erased later is still in them.
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
@@ -25,8 +28,26 @@ def count_rows(connection: Connection) -> dict[str, int]:
     }
 
 
+def count_copied_rows(folder: Path) -> dict[str, int]:
+    """Rows of every table of the ledger's files in a backup, by its name."""
+    counts: dict[str, int] = {}
+    known = {table.name for table in metadata.sorted_tables}
+    for path in sorted(folder.glob("*.sqlite")):
+        with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as file:
+            found = [
+                str(name) for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            ]
+            for name in sorted(known & {*found}):
+                (count,) = file.execute(f'SELECT count(*) FROM "{name}"').fetchone()
+                counts[name] = counts.get(name, 0) + int(count)
+    return counts
+
+
 def count_dated_before(connection: Connection, moment: str) -> dict[str, int]:
-    """Entries of the audit log and answers from before a moment (UTC as ISO text): neither is ever taken away."""
+    """Entries of the audit log and answers from before a moment (UTC as ISO text).
+
+    Neither is ever taken away.
+    """
     dated = {"entries of the audit log": access_log.c.accessed_at, "answers": responses.c.answered_at}
     return {
         name: int(connection.execute(select(func.count()).where(column < moment)).scalar_one())
