@@ -71,7 +71,7 @@ class Sessions:
             web_sessions.insert_session(
                 connection, _hash(session_id), user_id, write_moment(now), write_moment(expires)
             )
-        signed = f"{session_id}.{expires}.{_pack(teams)}"
+        signed = ".".join([f"{session_id}.{expires}", *([_pack(teams)] if teams else [])])
         return f"{signed}.{self._sign('cookie', signed)}"
 
     def read(self, cookie: str | None) -> SignedIn | None:
@@ -80,7 +80,7 @@ class Sessions:
         # What is not signed by us never reaches the ledger.
         if not signed or not is_equal(signature, self._sign("cookie", signed)):
             return None
-        # One of an earlier version names no teams.
+        # Where there are teams, they come last.
         session_id, expires, teams = (*signed.split("."), "")[:3]
         now = self._clock()
         if int(expires) < now:
