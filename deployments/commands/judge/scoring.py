@@ -173,9 +173,9 @@ def report(
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
-    """Render the report over the whole lake, or over what a team sees of it.
+    """Render the report over the whole lake.
 
-    It is a site of pages that works offline, with figures, their data and SQL.
+    With --team over what the members of a team see of it. It is a site of pages that works offline, with figures, their data and SQL.
 
     Example: proctor report --out /srv/www/exam
 
