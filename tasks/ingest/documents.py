@@ -106,7 +106,7 @@ def make_options(
 ) -> IngestOptions:
     """Read and check what a person may set; `settings` say when a paper is held.
 
-    So a mistake is reported before anything is read.
+    So a mistake is reported before anything is read. Where no map of disciplines is named, the home's own holds.
 
     Raises:
         UsageError: for a map file that is absent or wrong, or a source kind that does not exist.
@@ -116,7 +116,7 @@ def make_options(
     read_mapping(mapping_file)
     options = IngestOptions(
         use_ocr=use_ocr,
-        discipline_map=read_discipline_map(discipline_map) if discipline_map else None,
+        discipline_map=_read_disciplines(discipline_map, settings),
         mapping_file=Path(mapping_file) if mapping_file else None,
         source_kind=source_kind,
     )
@@ -125,6 +125,16 @@ def make_options(
     return replace(
         options, hold_least_right=settings.hold_least_right, hold_most_broken=settings.hold_most_broken
     )
+
+
+def _read_disciplines(named: Path | str | None, settings: Settings | None) -> dict[str, str] | None:
+    """What the home knows of papers' disciplines, under what a file says that was named."""
+    known: dict[str, str] = {}
+    if settings is not None and settings.disciplines_path.exists():
+        known |= read_discipline_map(settings.disciplines_path)
+    if named:
+        known |= read_discipline_map(named)
+    return known or None
 
 
 def list_documents(paths: Sequence[Path]) -> list[Path]:
