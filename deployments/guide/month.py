@@ -562,7 +562,7 @@ def _show_board(talk: Talk, month: str, started_in: Path) -> None:
 
 
 def _has_more(talk: Talk, board: Sequence[dict[str, Any]]) -> bool:
-    """Whether the bank has a set for another month, for the organisation that has met most of it."""
+    """Whether the bank has a set left for the organisation that has met most of it."""
     settings = load_settings()
     of_each = max(1, settings.set_size // len(settings.disciplines))
     is_simulated = all(one["is_simulated"] for one in board)

@@ -26,6 +26,7 @@ class ParsedReply:
     """A reply as far as Proctor keeps it.
 
     `whole` is null unless something was cut: then `bytes` and `sha256` of the whole `text` or `reasoning`, by that name.
+    `cached_tokens` are those of `input_tokens` that the provider had in its cache of prompts; null where it says nothing of them.
     """
 
     text: str
@@ -36,6 +37,7 @@ class ParsedReply:
     output_tokens: int | None = None
     fingerprint: str | None = None
     whole: dict[str, dict[str, Any]] | None = None
+    cached_tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,11 @@ def build_reply(
         output_tokens=_count(output_tokens),
         fingerprint=read_text(fingerprint),
     )
+
+
+def note_cached(reply: ParsedReply, cached_tokens: object) -> ParsedReply:
+    """The reply with what its endpoint says of its cache of prompts."""
+    return replace(reply, cached_tokens=_count(cached_tokens))
 
 
 def cut_reply(reply: ParsedReply, most: int) -> ParsedReply:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -152,7 +153,7 @@ class BatchClient(ModelClient):
         body = build_body(model, request, parameters)
         cheaper = discount(model)
         # What the budget cannot bear to be unknown is refused here as it is for a single call.
-        if await self._read_limit(request.run_id) is not None:
+        if await self._read_limits(request.run_id, model):
             compute_worst_cost(model, body["messages"], body)
         self.pending.add(key)
         gathering = self._wanted.setdefault(model.name, _Gathering(model))
@@ -196,9 +197,9 @@ class BatchClient(ModelClient):
         endpoint = self._endpoints.open_for_batches(model)
         batch_id = f"{BATCH_PREFIX}{uuid4().hex}"
         with claim_work(self._ledger, CLAIM, batch_id, what=f"submitting {batch_id}"):
-            limit_usd = await self._read_limit(run_id)
-            await asyncio.to_thread(self._open, batch_id, run_id, model, has_budget=limit_usd is not None)
-            taken, has_room = await self._take_calls(batch_id, run_id, model, wanted, limit_usd)
+            limits_usd = await self._read_limits(run_id, model)
+            await asyncio.to_thread(self._open, batch_id, run_id, model, limits_usd)
+            taken, has_room = await self._take_calls(batch_id, run_id, model, wanted, limits_usd)
             problem = None
             if taken:
                 content = b"".join(one.line for one in taken)
@@ -253,12 +254,12 @@ class BatchClient(ModelClient):
             f"The budget of {run_id} had room for {taken} of {len(wanted)} calls; the others are for a further batch."
         )
 
-    def _open(self, batch_id: str, run_id: str, model: RegisteredModel, *, has_budget: bool) -> None:
+    def _open(self, batch_id: str, run_id: str, model: RegisteredModel, accounts: Collection[str]) -> None:
         for is_last in (False, True):
             try:
                 with self._ledger.write() as connection:
                     open_call_batch(
-                        connection, batch_id, run_id, model.provider, model.name, has_budget=has_budget
+                        connection, batch_id, run_id, model.provider, model.name, accounts=accounts
                     )
                 return
             except ConflictError:  # another process opened the run's first share at this moment
@@ -271,7 +272,7 @@ class BatchClient(ModelClient):
         run_id: str,
         model: RegisteredModel,
         wanted: list[_Wanted],
-        limit_usd: float | None,
+        limits_usd: Mapping[str, float],
     ) -> tuple[list[_Wanted], bool]:
         """Write down calls as this batch's, and return those.
 
@@ -290,7 +291,7 @@ class BatchClient(ModelClient):
         for start in range(0, len(calls), CALLS_PER_TRANSACTION):
             with self._ledger.write() as connection:
                 gathered = gather_calls(
-                    connection, batch_id, run_id, calls[start : start + CALLS_PER_TRANSACTION], limit_usd
+                    connection, batch_id, calls[start : start + CALLS_PER_TRANSACTION], limits_usd
                 )
             taken += [by_key[key] for key in gathered.keys]
             self.counts["repeated"] += gathered.repeated
@@ -307,9 +308,14 @@ class BatchClient(ModelClient):
                 f"Another process has taken over {batch_id}: this one was silent too long. Run the command again."
             )
 
-    async def _read_limit(self, run_id: str) -> float | None:
+    async def _read_limits(self, run_id: str, model: RegisteredModel) -> dict[str, float]:
+        """The limit of each account that has one: of the run, and of the provider."""
         limit = await self._ledger.writer.run_async(lambda connection: read_limit(connection, run_id))
-        return self._settings.budget_usd if limit is None else limit
+        limit = self._settings.budget_usd if limit is None else limit
+        limits = {} if limit is None else {run_id: limit}
+        if (of_provider := await self.find_provider_budget(model)) is not None:
+            limits[of_provider.account] = of_provider.limit_usd
+        return limits
 
 
 def _return(amount: float) -> Any:

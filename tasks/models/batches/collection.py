@@ -133,6 +133,9 @@ def discount(model: RegisteredModel) -> RegisteredModel:
         model,
         input_price_usd=None if model.input_price_usd is None else model.input_price_usd * share,
         output_price_usd=None if model.output_price_usd is None else model.output_price_usd * share,
+        cached_input_price_usd=None
+        if model.cached_input_price_usd is None
+        else model.cached_input_price_usd * share,
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,6 +28,7 @@ from warehouse.ledger.money.budgets import (
     SpendingAnswer,
     close_share,
     list_shares,
+    name_provider_account,
     open_share,
     read_limit,
     reserve_usd,
@@ -142,7 +144,9 @@ class SharedBudget(Budget):
             if answer is SpendingAnswer.REFUSED:
                 if self._has_been_raised():
                     continue
-                way_out = f"Raise it (`proctor runs budget {self._run_id} --raise USD --reason WHY`)"
+                way_out = (
+                    f"Raise it (`proctor runs budget {shlex.quote(self._run_id)} --raise USD --reason WHY`)"
+                )
                 raise _refuse(self.limit_usd, spent, amount_usd, way_out)
             if answer is SpendingAnswer.CLOSED:
                 # This process was silent for a whole lease: what it had set aside counts as spent, and it begins again.
@@ -167,6 +171,11 @@ class SharedBudget(Budget):
             ),
             name_budget_row(self._run_id),
         )
+
+    @property
+    def account(self) -> str:
+        """The run whose money it is, or what stands for one."""
+        return self._run_id
 
     def _has_been_raised(self) -> bool:
         """Whether somebody has let the run spend more since this process began."""
@@ -201,6 +210,19 @@ def open_budget(ledger: Ledger, limit_usd: float | None, run_id: str) -> Budget 
     return None if limit is None else SharedBudget(ledger, run_id, limit)
 
 
+def open_provider_budget(ledger: Ledger, model: RegisteredModel) -> SharedBudget | None:
+    """What all calls of a model's provider may cost together; None for no limit.
+
+    The limit is the registry's, or what `proctor runs budget` has raised it to.
+    """
+    if model.provider_budget_usd is None:
+        return None
+    account = name_provider_account(model.provider)
+    with ledger.read() as connection:
+        raised = read_limit(connection, account) or 0.0
+    return SharedBudget(ledger, account, max(raised, model.provider_budget_usd))
+
+
 def _refuse(limit_usd: float, spent_usd: float, amount_usd: float, way_out: str) -> BudgetError:
     return BudgetError(
         f"The budget is {limit_usd:.4f} USD and {spent_usd:.4f} are spent or set aside for batches; the next call could cost {amount_usd:.4f}. "
@@ -208,13 +230,25 @@ def _refuse(limit_usd: float, spent_usd: float, amount_usd: float, way_out: str)
     )
 
 
-def compute_cost(model: RegisteredModel, input_tokens: int | None, output_tokens: int | None) -> float | None:
-    """Cost in USD; null where a price or a count is unknown."""
+def compute_cost(
+    model: RegisteredModel,
+    input_tokens: int | None,
+    output_tokens: int | None,
+    cached_tokens: int | None = None,
+) -> float | None:
+    """Cost in USD; null where a price or a count is unknown.
+
+    `cached_tokens` are the part of the input that has the price of cached input, where one is registered.
+    """
     if None in (model.input_price_usd, model.output_price_usd, input_tokens, output_tokens):
         return None
     assert model.input_price_usd is not None and model.output_price_usd is not None
     assert input_tokens is not None and output_tokens is not None
-    return (input_tokens * model.input_price_usd + output_tokens * model.output_price_usd) / 1e6
+    cost = input_tokens * model.input_price_usd + output_tokens * model.output_price_usd
+    if cached_tokens and model.cached_input_price_usd is not None:
+        # No more of a prompt can be in the cache than there is of it.
+        cost -= min(cached_tokens, input_tokens) * (model.input_price_usd - model.cached_input_price_usd)
+    return cost / 1e6
 
 
 def compute_worst_cost(

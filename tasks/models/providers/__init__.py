@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, runtime_checkable
 
 from schemas.seams import Seam
-from tasks.models.replies import Failure, ParsedReply, build_reply
+from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached
 
 __all__ = [
     "FINAL_STATUSES",
@@ -26,6 +26,7 @@ __all__ = [
     "Provider",
     "ProviderBatch",
     "build_reply",
+    "note_cached",
 ]
 
 # What a provider says of a batch in the end; until then it says whatever it likes.

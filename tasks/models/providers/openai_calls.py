@@ -12,8 +12,8 @@ from typing import Any
 
 from tasks.models.providers.failures import MOST_REPLY_BYTES, TooLarge, ask_sdk, limit_lines, read_whole
 from tasks.models.providers.openai_batches import OpenAIBatches
-from tasks.models.providers.openai_replies import parse_completion, read_refusal
-from tasks.models.replies import Failure, ParsedReply, build_reply
+from tasks.models.providers.openai_replies import parse_completion, read_cached_tokens, read_refusal
+from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached
 
 
 def open_endpoint(url: str, key: str, timeout_s: float) -> OpenAIEndpoint:
@@ -89,7 +89,7 @@ class OpenAIEndpoint(OpenAIBatches):
                 raise TooLarge
         if finish_reason is None:
             return Failure("cut_stream", True, is_bill_unknown=True)
-        return build_reply(
+        reply = build_reply(
             content="".join(texts),
             reasoning="".join(reasonings) or None,
             refusal="".join(refusals) or None,
@@ -98,3 +98,4 @@ class OpenAIEndpoint(OpenAIBatches):
             output_tokens=usage.get("completion_tokens"),
             fingerprint=fingerprint,
         )
+        return note_cached(reply, read_cached_tokens(usage))

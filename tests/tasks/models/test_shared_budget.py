@@ -18,12 +18,13 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import BudgetError
+from tasks.models.budget.accounts import raise_limit, read_run_account
 from tasks.models.budget.reservations import Budget, SharedBudget, compute_worst_cost, open_budget
-from tests.tasks.models.simulation import PARAMETERS, make_model, make_request, start_server
+from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.money.budgets import list_shares
+from warehouse.ledger.money.budgets import list_shares, name_provider_account
 from warehouse.ledger.money.calls import read_spent_usd
 
 ROOT = Path(__file__).parents[3]
@@ -47,6 +48,32 @@ def open_shared(ledger: Ledger, limit_usd: float = 1.0) -> Budget:
     budget = open_budget(ledger, limit_usd, "run-1")
     assert isinstance(budget, SharedBudget)
     return budget
+
+
+def test_a_provider_may_be_paid_so_much_for_all_runs_together(ledger: Ledger) -> None:
+    with start_server() as server:
+        # What was paid before the field was there counts.
+        call_all(ledger, server.url, [make_request(0)])
+        with ledger.read() as connection:
+            first = read_spent_usd(connection, "run-1")
+        model = make_model(provider_budget_usd=first + 2 * WORST, max_concurrency=1)
+        requests = [make_request(number, run_id=f"run-{number % 3}", salt="again") for number in range(1, 30)]
+        outcomes, _ = call_all(ledger, server.url, requests, model)
+        sent = server.state.requests["sim"] - 1
+        refused = [one for one in outcomes if isinstance(one, BudgetError)]
+        assert 2 < sent < 29
+        assert len(refused) == 29 - sent
+        account = name_provider_account(model.provider)
+        assert f"proctor runs budget '{account}' --raise" in str(refused[0])
+        before = read_run_account(ledger, account)
+        assert before.spent_usd <= first + 2 * WORST + 1e-9
+        # Somebody lets it have more: what was refused is asked, in a process that begins anew.
+        raise_limit(ledger, account, 1.0, reason="more credit", set_by="somebody", now="2026-11-01")
+        outcomes, _ = call_all(ledger, server.url, requests, model)
+        assert [one for one in outcomes if isinstance(one, BaseException)] == []
+    with ledger.read() as connection:
+        paid = sum(read_spent_usd(connection, f"run-{number}") for number in range(3))
+        assert read_run_account(ledger, account).spent_usd == pytest.approx(paid)
 
 
 def test_what_one_has_set_aside_another_waits_for_and_what_it_spent_is_gone(ledger: Ledger) -> None:
