@@ -36,7 +36,8 @@ def parse_completion(data: object) -> ParsedReply | None:
 def read_cached_tokens(usage: Mapping[str, object]) -> object:
     """The tokens of a prompt that were in the endpoint's cache.
 
-    Endpoints say it in one of two places."""
+    Endpoints say it in one of two places.
+    """
     details = usage.get("prompt_tokens_details")
     of_openai = details.get("cached_tokens") if isinstance(details, Mapping) else None
     return usage.get("prompt_cache_hit_tokens") if of_openai is None else of_openai
