@@ -20,6 +20,7 @@ import pytest
 from schemas.errors import BudgetError
 from tasks.models.budget.accounts import raise_limit, read_run_account
 from tasks.models.budget.reservations import Budget, SharedBudget, compute_worst_cost, open_budget
+from tasks.models.registry.models import Registry
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine.ledger import Ledger
@@ -65,7 +66,8 @@ def test_a_provider_may_be_paid_so_much_for_all_runs_together(ledger: Ledger) ->
         assert len(refused) == 29 - sent
         account = name_provider_account(model.provider)
         assert f"proctor runs budget '{account}' --raise" in str(refused[0])
-        before = read_run_account(ledger, account)
+        before = read_run_account(ledger, account, Registry({"sim": model}))
+        assert before.limit_usd == model.provider_budget_usd
         assert before.spent_usd <= first + 2 * WORST + 1e-9
         # Somebody lets it have more: what was refused is asked, in a process that begins anew.
         raise_limit(ledger, account, 1.0, reason="more credit", set_by="somebody", now="2026-11-01")
