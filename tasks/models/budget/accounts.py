@@ -49,7 +49,7 @@ def read_run_account(ledger: Ledger, run_id: str, registry: Registry | None = No
 
 
 def _read_registered(registry: Registry | None, account: str) -> float | None:
-    """What the registry lets a provider be paid; null where the account is none of a provider with a budget."""
+    """What the registry lets a provider be paid; null for any other account."""
     models = [] if registry is None else registry.models.values()
     found = (one.provider_budget_usd for one in models if name_provider_account(one.provider) == account)
     return next(found, None)

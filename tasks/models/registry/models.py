@@ -291,6 +291,25 @@ def read_api_key(model: RegisteredModel) -> str:
     return key
 
 
+def describe_model(model: RegisteredModel) -> dict[str, Any]:
+    """A registered model as JSON values, without address and key variable: kept with the run."""
+    return {
+        "name": model.name,
+        "organisation": model.organisation,
+        "family": model.family,
+        "release_date": None if model.release_date is None else model.release_date.isoformat(),
+        "is_open": model.is_open,
+        "mode": model.mode,
+        "base_model": model.base_model,
+        "endpoint_model": model.endpoint_model,
+        "parameters": dict(model.parameters),
+        "input_price_usd": model.input_price_usd,
+        "output_price_usd": model.output_price_usd,
+        "is_simulated": model.is_simulated,
+        "provider": model.provider,
+    } | ({"sees_pictures": True} if model.sees_pictures else {})
+
+
 def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
     check_names(place, entry, PROVIDER_FIELDS)
     url = read_text(place, entry, "base_url", required=True)
