@@ -564,7 +564,9 @@ def _show_board(talk: Talk, month: str, started_in: Path) -> None:
 def _has_more(talk: Talk, board: Sequence[dict[str, Any]]) -> bool:
     """Whether the bank has a set left for the organisation that has met most of it."""
     settings = load_settings()
-    of_each = max(1, settings.set_size // len(settings.disciplines))
+    if settings.rest_months:
+        return True  # what was met long ago is drawn again
+    of_each = max(1, min(settings.least_share, settings.set_size // len(settings.disciplines)))
     is_simulated = all(one["is_simulated"] for one in board)
     rows = talk.read("sql", "exposure_outlook", "--param", f"simulated={str(is_simulated).lower()}")
     return all(

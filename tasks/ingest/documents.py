@@ -128,13 +128,11 @@ def make_options(
 
 
 def _read_disciplines(named: Path | str | None, settings: Settings | None) -> dict[str, str] | None:
-    """What the home knows of papers' disciplines, under what a file says that was named."""
-    known: dict[str, str] = {}
-    if settings is not None and settings.disciplines_path.exists():
-        known |= read_discipline_map(settings.disciplines_path)
+    """What a file that was named says of papers' disciplines, else what the home knows."""
     if named:
-        known |= read_discipline_map(named)
-    return known or None
+        return read_discipline_map(named)
+    is_known = settings is not None and settings.disciplines_path.exists()
+    return read_discipline_map(settings.disciplines_path) if settings is not None and is_known else None
 
 
 def list_documents(paths: Sequence[Path]) -> list[Path]:

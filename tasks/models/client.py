@@ -249,6 +249,8 @@ class ModelClient:
         self, key: str, model: RegisteredModel, request: CallRequest, parameters: dict[str, Any]
     ) -> CallReply:
         endpoint = self._endpoints.open(model)
+        # Before anything is noted of the call: what fails here was never begun.
+        await self.find_provider_budget(model)
         limiter = get_limiter(model, self._settings.call_concurrency)
         holder = self._presence.holder
         call = NewCall(key, request.purpose, request.run_id, request.unit, model.provider, model.name, holder)
@@ -311,8 +313,7 @@ class ModelClient:
                 lambda connection: add_extra_usd(connection, key, usd), name_call_row(key)
             )
 
-        of_provider = await self.find_provider_budget(model)
-        flight = Flight(book=book, provider_budget=of_provider)
+        flight = Flight(book=book, provider_budget=self._of_providers.get(model.provider))
         holder = self._presence.holder
         try:
             sent = await self._sender.send(endpoint, pace, model, body, flight, longest)

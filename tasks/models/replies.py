@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SIMULATED_FINGERPRINT = "simulated"
 
+# No call has more; what a server says beyond it is no count.
+_MOST_TOKENS = 10**9
 _REFUSING = ("content_filter", "refusal", "safety")
 _CUT = ("length", "max_tokens", "model_context_window_exceeded")
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_error"})
@@ -166,4 +168,5 @@ def _repair(text: str) -> str:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if is_count else None  # type: ignore[return-value]

@@ -23,6 +23,7 @@ from tasks.running.flow_runs.record import find_missed_runs, select_unmade
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.runs.flow_runs import find_flow_runs
+from warehouse.ledger.money.budgets import is_provider_account
 
 if TYPE_CHECKING:
     from tasks.exam import RunProgress
@@ -254,7 +255,8 @@ def budget(
     Example: proctor runs budget 2026-12 --raise 400 --reason "two candidates more than planned"
     """
     settings = load_settings()
-    registry = read_registry(settings.registry_path) if settings.registry_path.exists() else None
+    # Of a provider the registry says what it may be paid.
+    registry = read_registry(settings.registry_path) if is_provider_account(run) else None
     with open_ledger(settings.ledger_address) as ledger:
         if limit is None:
             found = read_run_account(ledger, run, registry)

@@ -45,7 +45,7 @@ class ReadingOptions:
         Path | None,
         typer.Option(
             "--discipline-map",
-            help="YAML: part or pattern of a path → discipline, over PROCTOR_HOME/disciplines.yaml.",
+            help="YAML: part or pattern of a path → discipline. Default: PROCTOR_HOME/disciplines.yaml.",
         ),
     ] = None
     mapping_file: Annotated[

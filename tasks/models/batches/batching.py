@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -33,8 +33,10 @@ from tasks.models.replies import Failure
 from tasks.models.sending import estimate_worst_cost
 from tasks.running.claiming import claim_work
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.writer import Operation
 from warehouse.ledger.money.batches import (
     BatchedCall,
+    Gathered,
     count_batch_failures,
     gather_calls,
     list_call_batches,
@@ -42,7 +44,7 @@ from warehouse.ledger.money.batches import (
     open_call_batch,
     read_batch,
 )
-from warehouse.ledger.money.budgets import read_limit
+from warehouse.ledger.money.budgets import is_provider_account, name_provider_account, read_limit
 from warehouse.ledger.money.calls import BATCH_PREFIX, NewCall, find_call
 
 # A call whose batches expired or failed so often is sent no further: nobody asked for single calls at full price.
@@ -199,7 +201,7 @@ class BatchClient(ModelClient):
         with claim_work(self._ledger, CLAIM, batch_id, what=f"submitting {batch_id}"):
             limits_usd = await self._read_limits(run_id, model)
             await asyncio.to_thread(self._open, batch_id, run_id, model, limits_usd)
-            taken, has_room = await self._take_calls(batch_id, run_id, model, wanted, limits_usd)
+            taken, full = await self._take_calls(batch_id, run_id, model, wanted, limits_usd)
             problem = None
             if taken:
                 content = b"".join(one.line for one in taken)
@@ -235,23 +237,32 @@ class BatchClient(ModelClient):
             self.problems.append(
                 f"{model.provider!r} took no batch of {model.name!r}: {problem.error}. {problem.advise(model)}"
             )
-        if not has_room:
-            self._report_full(run_id, len(taken), wanted)
+        if full is not None:
+            self._report_full(full, len(taken), wanted)
 
-    def _report_full(self, run_id: str, taken: int, wanted: list[_Wanted]) -> None:
-        """Report that what the budget had no room for goes into a further batch.
+    def _report_full(self, account: str, taken: int, wanted: list[_Wanted]) -> None:
+        """Report that what an account had no room for goes into a further batch.
 
         Raises BudgetError where no batch is under way that makes room.
         """
         with self._ledger.read() as connection:
-            under_way = [one for one in list_call_batches(connection, only_open=True) if one.run_id == run_id]
+            under_way = [
+                one
+                for one in list_call_batches(connection, only_open=True)
+                if account in (one.run_id, name_provider_account(one.provider))
+            ]
         if not under_way:
+            way_out = (
+                "Raise its `budget_usd` in the registry"
+                if is_provider_account(account)
+                else f"Raise it (`proctor runs budget {account} --raise USD --reason WHY`)"
+            )
             raise BudgetError(
-                f"The budget of {run_id} has no room for a batch: the next call could cost {wanted[0].worst_usd:.4f} USD. It was not "
-                f"sent. Raise it (`proctor runs budget {run_id} --raise USD --reason WHY`) and run again."
+                f"The budget of {account} has no room for a batch: the next call could cost {wanted[0].worst_usd:.4f} USD. It was not "
+                f"sent. {way_out} and run again."
             )
         self.problems.append(
-            f"The budget of {run_id} had room for {taken} of {len(wanted)} calls; the others are for a further batch."
+            f"The budget of {account} had room for {taken} of {len(wanted)} calls; the others are for a further batch."
         )
 
     def _open(self, batch_id: str, run_id: str, model: RegisteredModel, accounts: Collection[str]) -> None:
@@ -273,10 +284,10 @@ class BatchClient(ModelClient):
         model: RegisteredModel,
         wanted: list[_Wanted],
         limits_usd: Mapping[str, float],
-    ) -> tuple[list[_Wanted], bool]:
-        """Write down calls as this batch's, and return those.
+    ) -> tuple[list[_Wanted], str | None]:
+        """Write down calls as this batch's; returns those, and the account that was full.
 
-        They are the calls that nobody else has under way and that the budget has room for.
+        They are the calls that nobody else has under way and that every account has room for.
         """
         by_key = {one.key: one for one in wanted}
         calls = [
@@ -289,16 +300,20 @@ class BatchClient(ModelClient):
         ]
         taken: list[_Wanted] = []
         for start in range(0, len(calls), CALLS_PER_TRANSACTION):
-            with self._ledger.write() as connection:
-                gathered = gather_calls(
-                    connection, batch_id, calls[start : start + CALLS_PER_TRANSACTION], limits_usd
-                )
+            some = calls[start : start + CALLS_PER_TRANSACTION]
+            # By the writer: it tries again where another process locked the same rows the other way round.
+            gathered = await self._ledger.writer.run_async(self._gather_into(batch_id, some, limits_usd))
             taken += [by_key[key] for key in gathered.keys]
             self.counts["repeated"] += gathered.repeated
             await asyncio.sleep(0)
-            if not gathered.has_room:
-                return taken, False
-        return taken, True
+            if gathered.full is not None:
+                return taken, gathered.full
+        return taken, None
+
+    def _gather_into(
+        self, batch_id: str, calls: Sequence[BatchedCall], limits_usd: Mapping[str, float]
+    ) -> Operation[Gathered]:
+        return lambda connection: gather_calls(connection, batch_id, calls, limits_usd)
 
     def _move(self, batch_id: str, before: str, state: str, **known: str) -> None:
         with self._ledger.write() as connection:

@@ -11,6 +11,7 @@ from warehouse.ledger.money.budgets import (
     Account,
     Limit,
     insert_limit,
+    is_provider_account,
     list_accounts,
     name_provider_account,
     read_account,
@@ -44,8 +45,7 @@ def read_run_account(ledger: Ledger, run_id: str, registry: Registry | None = No
         named = ", ".join(known[:_MOST_NAMED]) or "none yet"
         raise UsageError(f"Nothing called {run_id!r} was planned or has spent anything. There are: {named}.")
     summary = _summarise(run_id, found)
-    registered = _read_registered(registry, run_id)
-    return replace(summary, limit_usd=max(registered, summary.limit_usd or 0.0)) if registered else summary
+    return replace(summary, limit_usd=_read_registered(registry, run_id)) if registry else summary
 
 
 def _read_registered(registry: Registry | None, account: str) -> float | None:
@@ -62,6 +62,10 @@ def raise_limit(
 
     The same limit again changes nothing. Raises UsageError for an unknown run, a limit that is no raise, and no reason.
     """
+    if is_provider_account(run_id):
+        raise UsageError(
+            f"What a {run_id} may be paid stands in the registry: change its `budget_usd` there."
+        )
     before = read_run_account(ledger, run_id)
     if before.limit_usd == limit_usd:
         return before

@@ -11,10 +11,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shlex
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from schemas.errors import BudgetError, ConflictError
@@ -34,6 +33,9 @@ from warehouse.ledger.money.budgets import (
     reserve_usd,
     settle_usd,
 )
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 _ROUNDING_USD = 1e-9
 # How often a call that waits for others in flight asks again.
@@ -124,19 +126,8 @@ class SharedBudget(Budget):
 
         Waits for calls in flight of any process; raises BudgetError when the amount cannot fit.
         """
-        run = self._ledger.writer.run_async
         while True:
-            answer, spent = await run(
-                lambda connection: reserve_usd(
-                    connection,
-                    self._run_id,
-                    self._holder,
-                    amount_usd,
-                    limit_usd=self.limit_usd,
-                    lease_s=LEASE_S,
-                ),
-                name_budget_row(self._run_id),
-            )
+            answer, spent = await self._ask(amount_usd)
             if answer is SpendingAnswer.RESERVED:
                 with self._lock:
                     self._reserved += amount_usd
@@ -144,10 +135,7 @@ class SharedBudget(Budget):
             if answer is SpendingAnswer.REFUSED:
                 if self._has_been_raised():
                     continue
-                way_out = (
-                    f"Raise it (`proctor runs budget {shlex.quote(self._run_id)} --raise USD --reason WHY`)"
-                )
-                raise _refuse(self.limit_usd, spent, amount_usd, way_out)
+                raise _refuse(self.limit_usd, spent, amount_usd, self.way_out)
             if answer is SpendingAnswer.CLOSED:
                 # This process was silent for a whole lease: what it had set aside counts as spent, and it begins again.
                 self._holder = uuid4().hex
@@ -155,6 +143,31 @@ class SharedBudget(Budget):
                 continue
             await asyncio.sleep(POLL_S)
             self._close_dead()
+
+    async def _ask(self, amount_usd: float) -> tuple[SpendingAnswer, float]:
+        """Ask the account for an amount; who is cancelled meanwhile gives back what it got."""
+        holder, answers = self._holder, [SpendingAnswer.REFUSED]
+
+        def reserve(connection: Connection) -> tuple[SpendingAnswer, float]:
+            found = reserve_usd(
+                connection, self._run_id, holder, amount_usd, limit_usd=self.limit_usd, lease_s=LEASE_S
+            )
+            answers[0] = found[0]
+            return found
+
+        def give_back(connection: Connection) -> None:
+            if answers[0] is SpendingAnswer.RESERVED:
+                settle_usd(
+                    connection, self._run_id, holder, reserved_usd=amount_usd, cost_usd=0.0, lease_s=LEASE_S
+                )
+
+        row = name_budget_row(self._run_id)
+        try:
+            return await self._ledger.writer.run_async(reserve, row)
+        except asyncio.CancelledError:
+            # The writer carries out what was asked all the same, and keeps the order of a row.
+            self._ledger.writer.submit(give_back, row)
+            raise
 
     def settle(self, reserved_usd: float, cost_usd: float) -> None:
         """Replace a reservation by what was really spent."""
@@ -171,6 +184,11 @@ class SharedBudget(Budget):
             ),
             name_budget_row(self._run_id),
         )
+
+    @property
+    def way_out(self) -> str:
+        """What to do where it does not suffice."""
+        return f"Raise it (`proctor runs budget {self._run_id} --raise USD --reason WHY`)"
 
     @property
     def account(self) -> str:
@@ -196,6 +214,15 @@ class SharedBudget(Budget):
                     close_share(connection, self._run_id, share.holder)
 
 
+class ProviderBudget(SharedBudget):
+    """Money that a provider may be paid for whatever run."""
+
+    @property
+    def way_out(self) -> str:
+        """What to do where it does not suffice."""
+        return f"Raise `budget_usd` of the {self.account} in the registry"
+
+
 def open_budget(ledger: Ledger, limit_usd: float | None, run_id: str) -> Budget | None:
     """The budget of a run; None for no limit.
 
@@ -213,14 +240,11 @@ def open_budget(ledger: Ledger, limit_usd: float | None, run_id: str) -> Budget 
 def open_provider_budget(ledger: Ledger, model: RegisteredModel) -> SharedBudget | None:
     """What all calls of a model's provider may cost together; None for no limit.
 
-    The limit is the registry's, or what `proctor runs budget` has raised it to.
+    The limit is the registry's, and nobody else's.
     """
     if model.provider_budget_usd is None:
         return None
-    account = name_provider_account(model.provider)
-    with ledger.read() as connection:
-        raised = read_limit(connection, account) or 0.0
-    return SharedBudget(ledger, account, max(raised, model.provider_budget_usd))
+    return ProviderBudget(ledger, name_provider_account(model.provider), model.provider_budget_usd)
 
 
 def _refuse(limit_usd: float, spent_usd: float, amount_usd: float, way_out: str) -> BudgetError:
@@ -262,7 +286,10 @@ def compute_worst_cost(
         missing = "parameters.max_tokens"
     else:
         plain, pictures = part_pictures(messages)
-        size = len(json.dumps(plain, ensure_ascii=False).encode()) + pictures * MOST_PICTURE_TOKENS
+        size = (
+            len(json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+            + pictures * MOST_PICTURE_TOKENS
+        )
         return (size * model.input_price_usd + int(most) * model.output_price_usd) / 1e6
     raise BudgetError(
         f"Model {model.name!r} has no {missing} in the registry, so the most that a call can cost is unknown. "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Protocol, runtime_checkable
 
 from schemas.seams import Seam
@@ -113,8 +114,8 @@ class BatchEndpoint(Endpoint, Protocol):
         """
         ...
 
-    async def find_batch(self, batch_id: str) -> ProviderBatch | Failure | None:
-        """The batch that was created under our own name for it.
+    async def find_batch(self, batch_id: str, since: datetime) -> ProviderBatch | Failure | None:
+        """The batch that was created under our own name for it, about the moment `since`.
 
         The result is None where the provider does not show it.
         """

@@ -9,9 +9,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote
 
@@ -34,8 +36,11 @@ _WINDOW: Final = "24h"
 # Looking may be repeated at will; creating may not.
 _RETRIES: Final = 3
 _LISTED_AT_ONCE: Final = 100
-# So many of the newest are looked through for a batch whose creation was not answered.
-_MOST_LISTED: Final = 1_000
+# Between the provider's clock and that of our ledger.
+_CLOCKS_DIFFER: Final = timedelta(hours=1)
+_KINDS: Final = ("succeeded", "errored", "canceled", "expired")
+_NAME: Final = re.compile(r"^[\w.-]{1,200}$", re.ASCII)
+OVERLOADED: Final = 529
 # What is kept until the batch is created has a name, as a file would.
 _HELD: Final = "held-"
 _STATUSES: Final[Mapping[str, int]] = {
@@ -56,6 +61,8 @@ class AnthropicBatches:
     def __init__(self, client: AsyncAnthropic) -> None:
         self.client = client
         self._held: dict[str, bytes] = {}
+        # How many requests a batch has, as the provider said last.
+        self._counts: dict[str, int] = {}
 
     async def close(self) -> None:
         """Close the connection."""
@@ -70,7 +77,8 @@ class AnthropicBatches:
         named, rest = write_request(plain)
         line = {"custom_id": call_key, "params": {**named, **rest}}
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
-        return text.encode("utf-8", "backslashreplace") + b"\n"
+        # Half an emoji, which no API takes, is one character that says so.
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode() + b"\n"
 
     async def upload_requests(self, name: str, content: bytes) -> str | Failure:
         """Hold the requests until the batch is created: this API takes both at once.
@@ -96,27 +104,32 @@ class AnthropicBatches:
         tag = _write_tag(batch_id)
         requests = [{**line, "custom_id": _pack_key(line["custom_id"]) + tag} for line in lines]
         created = self.client.post(_PATH, cast_to=MessageBatch, body={"requests": requests})
-        return _read_batch(await _ask(created))
+        outcome = self._read_batch(await _ask(created))
+        if isinstance(outcome, Failure) and outcome.status_code == OVERLOADED:
+            return replace(outcome, is_bill_unknown=False)  # turned away before any work
+        return outcome
 
-    async def find_batch(self, batch_id: str) -> ProviderBatch | Failure | None:
-        """The batch whose requests have our name of it in their ids.
+    async def find_batch(self, batch_id: str, since: datetime) -> ProviderBatch | Failure | None:
+        """The batch, created about `since`, whose requests have our name of it in their ids.
 
-        They are seen when a batch has ended, so that a failure is returned (`under_way`) while there is one that may yet be it. The result is None
-        where none of the newest is it.
+        They are seen when a batch has ended, so that a failure is returned (`under_way`) while there is one that may yet be it.
         """
         tag = _write_tag(batch_id)
 
         async def look() -> ProviderBatch | Failure | None:
-            count, is_any_open = 0, False
+            is_any_open = False
             batches = self.client.with_options(max_retries=_RETRIES).messages.batches
             async for batch in batches.list(limit=_LISTED_AT_ONCE):
-                count += 1
-                if count > _MOST_LISTED:
+                # The newest come first.
+                if batch.created_at < since - _CLOCKS_DIFFER:
                     break
+                if batch.created_at > since + _CLOCKS_DIFFER:
+                    continue
                 if batch.processing_status != "ended":
                     is_any_open = True
-                elif await self._read_first_tag(batch.id) == tag:
-                    return _read_batch(batch)
+                # One whose results are gone, or cannot be read, is nobody's that is looked for.
+                elif await _ask(self._read_first_tag(str(batch.id))) == tag:
+                    return self._read_batch(batch)
             return Failure("under_way", True) if is_any_open else None
 
         return await _ask(look())
@@ -132,19 +145,24 @@ class AnthropicBatches:
     async def look_at_batch(self, provider_batch_id: str) -> ProviderBatch | Failure:
         """How far the provider has got."""
         batches = self.client.with_options(max_retries=_RETRIES).messages.batches
-        return _read_batch(await _ask(batches.retrieve(provider_batch_id)))
+        return self._read_batch(await _ask(batches.retrieve(provider_batch_id)))
 
     async def cancel_batch(self, provider_batch_id: str) -> ProviderBatch | Failure:
         """Ask the provider to stop; what is done by then is answered, and billed."""
         batches = self.client.with_options(max_retries=_RETRIES).messages.batches
-        return _read_batch(await _ask(batches.cancel(provider_batch_id)))
+        return self._read_batch(await _ask(batches.cancel(provider_batch_id)))
 
     async def read_results(self, found: ProviderBatch, longest_reply: int) -> BatchResults | Failure:
         """Every readable line of a batch's results, the first one of each call.
 
-        They are read line by line: text and reasoning of a reply are kept up to `longest_reply` characters.
+        They are read line by line: text and reasoning of a reply are kept up to `longest_reply` characters. Where there are fewer than the batch has
+        requests a failure is returned (`cut_results`): they are asked for again, and nothing is booked.
         """
-        return await _ask(self._read_lines(found.provider_batch_id, longest_reply))
+        results = await _ask(self._read_lines(found.provider_batch_id, longest_reply))
+        count = self._counts.get(found.provider_batch_id, 0)
+        if isinstance(results, BatchResults) and results.is_whole and len(results.lines) < count:
+            return Failure("cut_results", True)
+        return results
 
     async def _read_lines(self, provider_batch_id: str, longest_reply: int) -> BatchResults:
         lines: dict[str, BatchLine] = {}
@@ -191,11 +209,31 @@ class AnthropicBatches:
                 continue
             await _ask(self.client.messages.batches.delete(file_id))
 
+    def _read_batch(self, batch: MessageBatch | Failure) -> ProviderBatch | Failure:
+        """A batch in our words: ended, it is what most of its requests are."""
+        if isinstance(batch, Failure):
+            return batch
+        # The SDK builds its types of whatever came.
+        name, status = getattr(batch, "id", None), getattr(batch, "processing_status", None)
+        counts = getattr(batch, "request_counts", None)
+        found = [getattr(counts, kind, None) for kind in _KINDS]
+        if not isinstance(name, str) or not _NAME.match(name) or not all(type(one) is int for one in found):
+            return Failure("malformed", True, is_bill_unknown=True)
+        worked, cancelled, expired = found[0] + found[1], found[2], found[3]
+        self._counts[name] = worked + cancelled + expired
+        if status == "ended":
+            status = "completed" if worked else "cancelled" if cancelled else "expired"
+        return ProviderBatch(name, str(status), name, None)
+
 
 async def _ask(asked: Awaitable[T]) -> T | Failure:
     import anthropic
 
-    return await ask_sdk(anthropic, asked)
+    try:
+        return await ask_sdk(anthropic, asked)
+    except (AttributeError, TypeError):
+        # Of a reply of another shape the SDK makes something without what its types promise.
+        return Failure("malformed", True, is_bill_unknown=True)
 
 
 def _write_tag(batch_id: str) -> str:
@@ -241,15 +279,3 @@ def _parse_outcome(line: Mapping[str, Any]) -> ParsedReply | Failure:
         failure = read_status_failure(_STATUSES.get(str(name), 500), error, {})
         return replace(failure, is_bill_unknown=False)
     return Failure("batch_cancelled" if kind == "canceled" else "batch_expired", True)
-
-
-def _read_batch(batch: MessageBatch | Failure) -> ProviderBatch | Failure:
-    """A batch in our words: ended, it is what most of its requests are."""
-    if isinstance(batch, Failure):
-        return batch
-    counts = batch.request_counts
-    status = str(batch.processing_status)
-    if status == "ended":
-        is_worked_on = counts.succeeded + counts.errored > 0
-        status = "completed" if is_worked_on else "cancelled" if counts.canceled else "expired"
-    return ProviderBatch(str(batch.id), status, str(batch.id), None)

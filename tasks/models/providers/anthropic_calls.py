@@ -6,18 +6,23 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from schemas.errors import UsageError
-from tasks.models.providers.anthropic_batches import AnthropicBatches
+from tasks.models.providers.anthropic_batches import OVERLOADED, AnthropicBatches
 from tasks.models.providers.anthropic_messages import build_message, drop_nulls, parse_message, write_request
-from tasks.models.providers.failures import MOST_REPLY_BYTES, TooLarge, ask_sdk, limit_lines, read_whole
+from tasks.models.providers.failures import (
+    CONNECT_S,
+    MOST_REPLY_BYTES,
+    TooLarge,
+    ask_sdk,
+    limit_lines,
+    read_whole,
+)
 from tasks.models.replies import Failure, ParsedReply
 
 if TYPE_CHECKING:
     pass
-
-_OVERLOADED: Final = 529
 
 
 def open_endpoint(url: str, key: str, timeout_s: float) -> AnthropicEndpoint:
@@ -26,7 +31,7 @@ def open_endpoint(url: str, key: str, timeout_s: float) -> AnthropicEndpoint:
     Raises UsageError without the extra `anthropic`.
     """
     try:
-        from anthropic import AsyncAnthropic, DefaultAioHttpClient
+        from anthropic import AsyncAnthropic, DefaultAioHttpClient, Timeout
     except ImportError:
         raise UsageError(
             "A provider of the registry has `api: anthropic`, but the package is not installed. Install the extra "
@@ -39,7 +44,7 @@ def open_endpoint(url: str, key: str, timeout_s: float) -> AnthropicEndpoint:
             api_key=key,
             base_url=url.rstrip("/").removesuffix("/v1"),
             max_retries=0,
-            timeout=timeout_s,
+            timeout=Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
             http_client=DefaultAioHttpClient(),
             open_telemetry=False,
         )
@@ -60,7 +65,7 @@ class AnthropicEndpoint(AnthropicBatches):
             return Failure("no_max_tokens", False)
         receive = self._receive_stream if request.get("stream") else self._receive_whole
         outcome = await ask_sdk(anthropic, receive(request))
-        if isinstance(outcome, Failure) and outcome.status_code == _OVERLOADED:
+        if isinstance(outcome, Failure) and outcome.status_code == OVERLOADED:
             return replace(outcome, is_bill_unknown=False)  # turned away before any work
         return outcome
 

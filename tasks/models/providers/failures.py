@@ -19,6 +19,8 @@ _RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
 # A code is kept only when it is a word: anything else could be the endpoint quoting the question.
 _CODE = re.compile(r"^[a-z][a-z0-9_.-]{0,40}$")
 
+# A connection is made at once or not at all; a reply may take long.
+CONNECT_S = 10.0
 # What is read of one reply, and of one line of a stream, before it is refused; what is kept of its text is far less.
 MOST_REPLY_BYTES = 40_000_000
 # What is read of a batch's results: 20,000 bytes for each of 50,000 requests.

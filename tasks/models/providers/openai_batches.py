@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
@@ -74,7 +75,7 @@ class OpenAIBatches:
             )
         )
 
-    async def find_batch(self, batch_id: str) -> ProviderBatch | Failure | None:
+    async def find_batch(self, batch_id: str, since: datetime) -> ProviderBatch | Failure | None:
         """The batch with our name in its metadata, by the provider's list.
 
         The result is None where the list does not show it.

@@ -93,9 +93,10 @@ class Sender:
         attempt = 0
         while True:
             attempt += 1
+            expected = pace.expect_tokens(body)
             await _reserve(budgets, worst)
             spent = 0.0
-            expected = pace.expect_tokens(body)
+            outcome: ParsedReply | Failure | None = None
             try:
                 await pace.acquire(expected)
                 spent = worst  # until the bill is known
@@ -110,7 +111,8 @@ class Sender:
             finally:
                 for budget in budgets:
                     budget.settle(worst, spent)
-            pace.settle(expected, *_count_tokens(outcome))
+                # What was never sent took nothing; what was cut off in flight counts as expected.
+                pace.settle(expected, *_count_tokens(outcome, is_sent=flight.is_sent))
             if isinstance(outcome, ParsedReply):
                 return Sent(outcome, attempt, latency_ms)
             delay = self._compute_delay(outcome, attempt)
@@ -203,11 +205,12 @@ def compute_reply_cost(model: RegisteredModel, reply: ParsedReply) -> float | No
     return compute_cost(model, reply.input_tokens, reply.output_tokens, reply.cached_tokens)
 
 
-def _count_tokens(outcome: ParsedReply | Failure) -> tuple[int | None, int | None]:
-    """The tokens that an attempt took: none where it was refused, null where nobody knows."""
+def _count_tokens(outcome: ParsedReply | Failure | None, *, is_sent: bool) -> tuple[int | None, int | None]:
+    """The tokens that an attempt took; null where nobody knows."""
     if isinstance(outcome, ParsedReply):
         return outcome.input_tokens, outcome.output_tokens
-    return (None, None) if outcome.is_bill_unknown else (0, 0)
+    is_unknown = is_sent if outcome is None else outcome.is_bill_unknown
+    return (None, None) if is_unknown else (0, 0)
 
 
 def _compute_spent(model: RegisteredModel, outcome: ParsedReply | Failure, worst: float) -> float:

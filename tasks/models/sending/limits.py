@@ -135,9 +135,9 @@ class ReplyLengths:
     def expect(self, body: Mapping[str, Any]) -> int:
         """The tokens of a request and of its reply, before either was counted."""
         plain, pictures = part_pictures(body["messages"])
-        sent = len(json.dumps(plain, ensure_ascii=False).encode()) // _BYTES_PER_TOKEN
-        most = body.get("max_completion_tokens") or body.get("max_tokens") or _FIRST_REPLY
-        returned = min(most, _FIRST_REPLY if self._mean is None else math.ceil(self._mean))
+        sent = len(json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN
+        most = body.get("max_completion_tokens") or body.get("max_tokens") or math.inf
+        returned = int(min(most, _FIRST_REPLY if self._mean is None else math.ceil(self._mean)))
         return max(1, sent + pictures * MOST_PICTURE_TOKENS // 2 + returned)
 
     def note(self, output_tokens: int) -> None:

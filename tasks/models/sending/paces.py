@@ -20,6 +20,7 @@ from warehouse.ledger.money.paces import pause_provider, read_pauses, shift_mome
 FRESH_S = 0.5
 # How far ahead tokens may be spoken for: longer than what all callers of an installation ask for at once.
 _MOST_AHEAD_S = 1_800.0
+_MOST_AT_ONCE = 300
 # No provider is believed that asks for a longer pause; a clock that was set back makes none either.
 LONGEST_PAUSE_S = 660.0
 
@@ -82,16 +83,7 @@ class Pace:
         """
         await self._limiter.bucket.acquire()
         if tokens:
-            delay = await self._ledger.writer.run_async(
-                lambda connection: take_moment(
-                    connection,
-                    self._tokens,
-                    interval_s=tokens * self._token_s,
-                    slack_s=BURST_S,
-                    most_ahead_s=_MOST_AHEAD_S,
-                ),
-                name_pace_row(self._tokens),
-            )
+            delay = await self._take_tokens(tokens)
             await asyncio.sleep(max(0.0, delay))
         if self._interval_s:
             slack_s = max(0.0, BURST_S - self._interval_s)
@@ -107,11 +99,26 @@ class Pace:
             await asyncio.sleep(left)
             left = await self._pauses.read_left(self._name)
 
+    async def _take_tokens(self, tokens: int) -> float:
+        """Seconds until so many tokens may be asked for."""
+        interval_s = tokens * self._token_s
+        return await self._ledger.writer.run_async(
+            lambda connection: take_moment(
+                connection,
+                self._tokens,
+                interval_s=interval_s,
+                slack_s=BURST_S,
+                # All that ask at once may have to wait long, where each takes long.
+                most_ahead_s=max(_MOST_AHEAD_S, _MOST_AT_ONCE * interval_s),
+            ),
+            name_pace_row(self._tokens),
+        )
+
     def settle(self, expected: int, input_tokens: int | None, output_tokens: int | None) -> None:
         """Put what a call took in the place of what was expected of it; null is not known."""
         if not expected:
             return
-        if output_tokens is not None:
+        if output_tokens:  # one that was refused says nothing of replies
             self._limiter.lengths.note(output_tokens)
         if input_tokens is None or output_tokens is None:
             return

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from tasks.models.providers import Endpoint
 from tasks.models.replies import Failure, ParsedReply
@@ -16,8 +18,7 @@ log = logging.getLogger("proctor.models")
 # A server that was gone is asked again after this time, then after twice as long, and so on.
 _FIRST_REST_S: Final = 1.0
 _LONGEST_REST_S: Final = 60.0
-# What a server says, or what stands before it, while it starts or ends.
-_NOT_SERVING: Final = (502, 503, 504)
+_NO_MODEL: Final = 404
 
 
 @dataclass
@@ -57,6 +58,10 @@ class ReplicatedEndpoint:
             replica.under_way += 1
             try:
                 outcome = await replica.endpoint.send(request)
+            except asyncio.CancelledError:
+                # The caller's patience is over: a server that is switched off says nothing at all.
+                self._note_gone(replica)
+                raise
             finally:
                 replica.under_way -= 1
             if not isinstance(outcome, Failure) or not _is_gone(outcome):
@@ -74,11 +79,17 @@ class ReplicatedEndpoint:
     def _choose(self, among: Sequence[_Replica]) -> _Replica:
         """The server with the fewest calls; where none answers, the one that rests least."""
         now = self._clock()
-        return min(among, key=lambda one: (max(one.rests_until - now, 0.0), one.under_way))
+
+        def weigh(one: _Replica) -> tuple[float, int]:
+            # One that was gone is tried with a single call before it gets others.
+            is_tried = one.rest_s > 0 and one.under_way > 0
+            return (max(one.rests_until - now, one.rest_s if is_tried else 0.0, 0.0), one.under_way)
+
+        return min(among, key=weigh)
 
     def _note_gone(self, replica: _Replica) -> None:
         if replica.rest_s == 0.0:
-            log.warning("%s does not answer; its calls go to the other servers", replica.url)
+            log.warning("%s does not answer; its calls go to the other servers", _name_host(replica.url))
         now = self._clock()
         if now < replica.rests_until:
             return  # another call has found that out already
@@ -87,9 +98,16 @@ class ReplicatedEndpoint:
 
     def _note_back(self, replica: _Replica) -> None:
         if replica.rest_s:
-            log.warning("%s answers again", replica.url)
+            log.warning("%s answers again", _name_host(replica.url))
         replica.rest_s, replica.rests_until = 0.0, float("-inf")
 
 
 def _is_gone(failure: Failure) -> bool:
-    return failure.error == "connection" or failure.status_code in _NOT_SERVING
+    """Whether a server is not there, errs, or has not the model."""
+    status = failure.status_code or 0
+    return failure.error in ("connection", "timeout") or status >= 500 or status == _NO_MODEL
+
+
+def _name_host(url: str) -> str:
+    """The host of an address, without what a person may have written before it."""
+    return urlsplit(url).netloc.rpartition("@")[2] or url

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -50,12 +51,16 @@ class BatchState:
         open: batches that have not ended.
         fates: what becomes of a request by its place, where it is not answered: `errored`, `expired` or `canceled`.
         loses_answers: whether a creation is worked on and its answer lost.
+        faults: what is said in place of an answer, by the route (`create`, `results`, or the name of a batch), each once.
+        ages: how many days ago a batch was created, where that is not now.
     """
 
     requests: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     open: set[str] = field(default_factory=set)
     fates: dict[int, str] = field(default_factory=dict)
     loses_answers: bool = False
+    faults: dict[str, Fault | bytes] = field(default_factory=dict)
+    ages: dict[str, int] = field(default_factory=dict)
     deleted: list[str] = field(default_factory=list)
 
     def describe(self, batch_id: str) -> dict[str, Any]:
@@ -72,7 +77,7 @@ class BatchState:
             "type": "message_batch",
             "processing_status": "in_progress" if batch_id in self.open else "ended",
             "request_counts": counts,
-            "created_at": "2026-11-01T00:00:00Z",
+            "created_at": (datetime.now(UTC) - timedelta(days=self.ages.get(batch_id, 0))).isoformat(),
             "expires_at": "2026-11-02T00:00:00Z",
             "ended_at": ended,
             "archived_at": None,
@@ -129,6 +134,8 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
 
         def do_GET(self) -> None:
             name, _, rest = self.path.removeprefix("/v1/messages/batches").lstrip("/").partition("/")
+            if self._break(rest or name) or self._break(f"{name}/{rest}"):
+                return
             if name.partition("?")[0] == "":
                 data = [batches.describe(one) for one in reversed(batches.requests)]
                 page = {"data": data, "has_more": False, "first_id": None, "last_id": None}
@@ -145,6 +152,19 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
             batches.deleted.append(name)
             self._send(200, {"id": name, "type": "message_batch_deleted"})
 
+        def _break(self, route: str) -> bool:
+            """Say something else once, where the test wants it; whether it was said."""
+            fault = batches.faults.pop(route, None)
+            if isinstance(fault, Fault):
+                self._fail(fault)
+            elif fault is not None:
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(fault)))
+                self.end_headers()
+                self.wfile.write(fault)
+            return fault is not None
+
         def _batch(self, body: dict[str, Any]) -> None:
             """Create a batch, or end one."""
             if self.path.endswith("/cancel"):
@@ -152,6 +172,8 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
                 batches.open.discard(name)
                 batches.fates = dict.fromkeys(range(len(batches.requests[name])), "canceled")
                 self._send(200, batches.describe(name))
+                return
+            if self._break("create"):
                 return
             ids = [one["custom_id"] for one in body["requests"]]
             if not all(_ID.match(one) for one in ids) or len(set(ids)) < len(ids):

@@ -306,18 +306,88 @@ def test_a_batch_has_the_replies_at_half_the_price_whatever_becomes_of_some(ledg
 
 def test_a_batch_whose_creation_was_not_answered_is_found_by_the_ids_of_its_requests(ledger: Ledger) -> None:
     with serve_messages(lambda body, number: Message()) as server:
-        server.batches.requests["msgbatch_of_others"] = [{"custom_id": "theirs", "params": {"model": "m"}}]
+        others = [{"custom_id": "theirs", "params": {"model": "m"}}]
+        server.batches.requests |= {f"msgbatch_of_others_{number}": others for number in range(3)}
+        # Of one the results are gone, and one that is open is too old to be ours.
+        server.batches.faults["msgbatch_of_others_0/results"] = Fault(404, "not_found_error")
+        server.batches.open.add("msgbatch_of_others_1")
+        server.batches.ages["msgbatch_of_others_1"] = 1
         server.batches.loses_answers = True
         first = work_batched(ledger, server)
         assert "did not say whether it took a batch" in first.problems[0]
         # As long as it is under way nobody can tell that it is ours, and nothing is sent again.
         second = work_batched(ledger, server)
         assert "said nothing of batch-" in second.collected.problems[0]
-        assert (second.pending, second.submitted, len(server.batches.requests)) == (6, 0, 2)
-        server.batches.open.clear()
+        assert "It is asked again by the next command" in second.collected.problems[0]
+        assert (second.pending, second.submitted, len(server.batches.requests)) == (6, 0, 4)
+        server.batches.open.remove("msgbatch_4")
         third = work_batched(ledger, server)
         assert (third.collected.counts["done"], third.collected.problems) == (6, [])
     assert server.asked == []
+
+
+def test_a_batch_that_never_came_to_be_is_given_up_beside_others_that_are_open(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Message()) as server:
+        server.batches.requests["msgbatch_of_others"] = [{"custom_id": "theirs", "params": {"model": "m"}}]
+        server.batches.open.add("msgbatch_of_others")
+        server.batches.ages["msgbatch_of_others"] = 1
+        # The answer to the creation says nothing that can be read, and there is no batch.
+        server.batches.faults["create"] = b"<html>"
+        assert "did not say whether it took a batch" in work_batched(ledger, server).problems[0]
+        second = work_batched(ledger, server)
+    assert second.collected.counts["lost"] == 6
+    assert second.submitted == 6
+
+
+def test_results_that_do_not_come_whole_are_asked_for_again_and_nothing_is_booked(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Message()) as server:
+        work_batched(ledger, server)
+        server.batches.open.clear()
+        for said in (b"<html>", b"", b"{}"):
+            server.batches.faults["results"] = said
+            found = work_batched(ledger, server)
+            assert "said nothing of batch-" in found.collected.problems[0]
+            assert (found.pending, server.batches.deleted, server.asked) == (6, [], [])
+        last = work_batched(ledger, server)
+    assert last.collected.counts["done"] == 6
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"[]",
+        b"null",
+        b"{}",
+        b'{"id": "a", "processing_status": "ended"}',
+        b'{"id": "a\\u0000b", "request_counts": {}}',
+    ],
+)
+def test_what_is_no_batch_ends_no_command(ledger: Ledger, said: bytes) -> None:
+    with serve_messages(lambda body, number: Message()) as server:
+        work_batched(ledger, server)
+        server.batches.faults["msgbatch_1"] = said
+        found = work_batched(ledger, server)
+        assert "said nothing of batch-" in found.collected.problems[0]
+        assert (found.pending, found.submitted) == (6, 0)
+
+
+def test_a_creation_that_was_turned_away_is_no_batch_and_costs_nothing(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Message()) as server:
+        server.batches.faults["create"] = Fault(529, "overloaded_error")
+        first = work_batched(ledger, server)
+        assert "took no batch of 'claude': 529 overloaded_error" in first.problems[0]
+        assert work_batched(ledger, server).submitted == 6
+    with ledger.read() as connection:
+        assert read_spent_usd(connection, "run-1") == 0
+
+
+def test_half_an_emoji_in_a_question_loses_no_batch(ledger: Ledger) -> None:
+    odd = make_request(messages=[{"role": "user", "content": "half \ud83d of one"}])
+    with serve_messages(lambda body, number: Message()) as server:
+        found = work(ledger, "unused", [odd, *make_requests(2)], make_batched(server))
+        assert (found.submitted, found.problems) == (3, [])
+        ((_, requests),) = server.batches.requests.items()
+        assert "half \ufffd of one" in [one["params"]["messages"][0]["content"] for one in requests]
 
 
 def test_a_batch_that_was_cancelled_costs_nothing_and_is_asked_again(ledger: Ledger) -> None:

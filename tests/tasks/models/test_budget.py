@@ -97,6 +97,13 @@ def test_cached_tokens_are_read_where_endpoints_say_them(usage: dict[str, Any]) 
     assert (reply.input_tokens, reply.cached_tokens) == (100, 60)
 
 
+def test_no_call_has_more_tokens_than_there_can_be() -> None:
+    counts = {"prompt_tokens": 10**30, "completion_tokens": 10**400}
+    reply = parse_completion({"choices": [{"message": {"content": "B"}}], "usage": counts})
+    assert reply is not None
+    assert (reply.input_tokens, reply.output_tokens) == (None, None)
+
+
 def test_an_attempt_whose_bill_is_unknown_counts_at_its_most(ledger: Ledger) -> None:
     budget = Budget(1.0)
     with start_server(sim={"faults": {"cut_stream": 1.0}}) as server:

@@ -159,6 +159,7 @@ def test_how_long_replies_are_is_learned_from_those_that_came() -> None:
     first = lengths.expect(body)
     # About a token for each character of the question, and a reply of which nothing is known.
     assert 600 <= first <= 620
+    assert lengths.expect({"messages": body["messages"]}) == first
     for _ in range(400):
         lengths.note(20)
     assert lengths.expect(body) == first - 500 + 20

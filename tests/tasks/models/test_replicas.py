@@ -139,6 +139,50 @@ def test_what_may_have_been_worked_on_is_not_sent_to_another_by_itself() -> None
     assert asyncio.run(run()) == ("connection", 1)
 
 
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Failure("500", True, status_code=500, is_bill_unknown=True),
+        Failure("404", False, status_code=404),
+        Failure("timeout", True),
+    ],
+)
+def test_one_that_errs_quickly_draws_no_calls(failure: Failure) -> None:
+    async def run() -> int:
+        servers, endpoint, _ = make_servers()
+        servers["one"].fails = failure
+        for _ in range(20):
+            await ask(endpoint)
+        return servers["one"].asked
+
+    assert asyncio.run(run()) == 1
+
+
+def test_one_that_says_nothing_is_left_alone_and_tried_with_one_call_only() -> None:
+    async def run() -> tuple[int, int]:
+        servers, endpoint, clock = make_servers()
+        servers["one"].is_let.clear()
+        waiting = asyncio.create_task(ask(endpoint))
+        await asyncio.sleep(0)
+        # The caller has waited as long as it waits.
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        assert {await ask(endpoint) for _ in range(6)} <= {"two", "three"}
+        first = servers["one"].asked
+        clock.now = 1.1
+        for server in servers.values():
+            server.is_let.clear()
+        calls = [asyncio.create_task(ask(endpoint)) for _ in range(9)]
+        await asyncio.sleep(0)
+        asked = servers["one"].asked - first
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        return first, asked
+
+    assert asyncio.run(run()) == (1, 1)
+
+
 def test_where_none_is_reached_the_call_fails_when_each_was_asked() -> None:
     async def run() -> tuple[str, list[int]]:
         servers, endpoint, _ = make_servers()

@@ -61,12 +61,12 @@ class BatchedCall:
 class Gathered:
     """The calls that a batch got.
 
-    Also: how many of them had been in flight at a kill, and whether the budget had room for all.
+    Also: how many of them had been in flight at a kill, and the account that had no room for all (null where each had).
     """
 
     keys: tuple[str, ...]
     repeated: int
-    has_room: bool
+    full: str | None
 
 
 def open_call_batch(
@@ -110,14 +110,14 @@ def gather_calls(
 
     Left out are calls that are done, and those that another process or batch has under way.
     """
-    rooms = [read_room(connection, account, limits_usd[account]) for account in sorted(limits_usd)]
-    room = min(rooms, default=None)
+    rooms = {account: read_room(connection, account, limits_usd[account]) for account in sorted(limits_usd)}
+    least = min(rooms, key=lambda account: rooms[account], default=None)
     taken: list[BatchedCall] = []
     repeated, reserved = 0, 0.0
-    has_room = True
+    full = None
     for one in sorted(calls, key=lambda one: one.call.call_key):
-        if room is not None and reserved + one.worst_usd > room:
-            has_room = False
+        if least is not None and reserved + one.worst_usd > rooms[least]:
+            full = least
             break
         found = start_call(connection, one.call, price_lost=one.price_lost)
         if found is not None and (found.status == "done" or not found.is_free):
@@ -126,7 +126,7 @@ def gather_calls(
         reserved += one.worst_usd
         taken.append(one)
     if not taken:
-        return Gathered((), 0, has_room)
+        return Gathered((), 0, full)
     for account in sorted(limits_usd):
         answer, _ = reserve_usd(
             connection, account, batch_id, reserved, limit_usd=limits_usd[account], lease_s=_SHARE_LEASE_S
@@ -145,7 +145,7 @@ def gather_calls(
         ],
     )
     _change(connection, batch_id, call_count=call_batches.c.call_count + len(taken))
-    return Gathered(tuple(one.call.call_key for one in taken), repeated, has_room)
+    return Gathered(tuple(one.call.call_key for one in taken), repeated, full)
 
 
 def move_batch(

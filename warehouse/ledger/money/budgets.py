@@ -138,6 +138,11 @@ def name_provider_account(provider: str) -> str:
     return f"{_PROVIDER}{provider}"
 
 
+def is_provider_account(account: str) -> bool:
+    """Whether an account is a provider's, and no run's."""
+    return account.startswith(_PROVIDER)
+
+
 def open_share(
     connection: Connection, run_id: str, holder: str, *, host: str, process_id: int, lease_s: float
 ) -> float:
@@ -149,7 +154,7 @@ def open_share(
     open the first share of a run at the same moment.
     """
     spent = _lock(connection, run_id)
-    if not run_id.startswith(_PROVIDER):
+    if not is_provider_account(run_id):
         known = read_spent_usd(connection, run_id)
     elif spent is None:
         known = read_provider_spent_usd(connection, run_id.removeprefix(_PROVIDER))
