@@ -216,11 +216,12 @@ class AnthropicBatches:
         # The SDK builds its types of whatever came.
         name, status = getattr(batch, "id", None), getattr(batch, "processing_status", None)
         counts = getattr(batch, "request_counts", None)
-        found = [getattr(counts, kind, None) for kind in _KINDS]
-        if not isinstance(name, str) or not _NAME.match(name) or not all(type(one) is int for one in found):
+        found = [one for kind in _KINDS if isinstance(one := getattr(counts, kind, None), int)]
+        if not isinstance(name, str) or not _NAME.match(name) or len(found) < len(_KINDS):
             return Failure("malformed", True, is_bill_unknown=True)
-        worked, cancelled, expired = found[0] + found[1], found[2], found[3]
-        self._counts[name] = worked + cancelled + expired
+        succeeded, errored, cancelled, _ = found
+        worked = succeeded + errored
+        self._counts[name] = sum(found)
         if status == "ended":
             status = "completed" if worked else "cancelled" if cancelled else "expired"
         return ProviderBatch(name, str(status), name, None)

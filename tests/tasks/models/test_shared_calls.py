@@ -19,7 +19,6 @@ from schemas.settings import Settings
 from tasks.models.budget.reservations import compute_worst_cost, open_budget
 from tasks.models.client import CallReply, ModelClient
 from tasks.models.registry.models import RegisteredModel
-from tasks.models.sending import paces
 from tasks.models.sending.limits import Limiter
 from tasks.models.sending.paces import Pace, Pauses
 from tasks.running.claiming import name_host
@@ -204,7 +203,7 @@ def test_tokens_are_spoken_for_by_all_processes_and_what_was_not_used_is_given_b
         waits.append(seconds)
 
     async def run() -> None:
-        monkeypatch.setattr(paces.asyncio, "sleep", note_wait)
+        monkeypatch.setattr(asyncio, "sleep", note_wait)
         await one.acquire(400)
         await other.acquire(300)
         one.settle(400, 50, 50)
