@@ -111,6 +111,7 @@ TABLES: dict[str, Table] = {
         operations.LANDINGS,
         operations.QUARANTINE,
         operations.LLM_CALLS,
+        operations.RESTORE_CHECKS,
         operations.ACCESS_LOG,
     )
 }

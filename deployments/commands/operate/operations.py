@@ -16,7 +16,7 @@ from deployments.command_line.printing import paint, print_note, print_result
 from deployments.commands.options import AsJson
 from deployments.flow_runs import POOL_KINDS, deploy_flows
 from deployments.flow_runs.server import has_page, start_server, stop_server
-from deployments.home import backup_home, check_host, create_home, describe_home, restore_home, verify_backup
+from deployments.home import check_host, create_home, describe_home
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import load_settings
 
@@ -175,8 +175,11 @@ def worker(
 
 def backup(
     folder: Annotated[
-        Path, typer.Argument(help="New folder for the copy; with --verify one that was written.")
-    ],
+        Path | None,
+        typer.Argument(
+            help="New folder for the copy; with --verify one that was written. Left out: the folder of kept backups."
+        ),
+    ] = None,
     verify: Annotated[
         bool,
         typer.Option("--verify", help="Copy nothing: compare every file of a backup with the list in it."),
@@ -185,8 +188,20 @@ def backup(
 ) -> None:
     """Copy ledger, lake, archive and secrets, consistently, while flows may run.
 
+    Without a folder it does what the deployment `backup` does every night: a backup in the folder that the setting `backups` names, and
+    then those deleted that `keep_daily`, `keep_weekly` and `keep_monthly` do not keep.
+
     Example: proctor backup /backups/2026-11-21
     """
+    from tasks.operations.backups import backup_home, make_kept_backup, verify_backup
+
+    if folder is None:
+        if verify:
+            raise UsageError("--verify goes with the folder of a backup: name it.")
+        print_result(
+            make_kept_backup(load_settings()), as_json=as_json, then="proctor restore --check tries it out"
+        )
+        return
     if verify:
         found = verify_backup(folder)
         is_whole = not found["differences"]
@@ -205,16 +220,53 @@ def backup(
 
 
 def restore(
-    folder: Annotated[Path, typer.Argument(help="Folder that `proctor backup` wrote.")],
+    folder: Annotated[
+        Path | None, typer.Argument(help="Folder that `proctor backup` wrote; left out with --check.")
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Try the newest of the kept backups: restored into a place of its own, looked at, removed. PROCTOR_HOME stays as it is.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Put a backup into an empty PROCTOR_HOME.
 
-    The whole of it is checked before anything is put in place.
+    The whole of it is checked before anything is put in place. With --check files, tables and landings are compared with the lists and with
+    what the living ledger had when the backup began, the audit and every check are run, and what came of it is a row of `restore_checks`.
 
     Example: PROCTOR_HOME=/srv/proctor proctor restore /backups/2026-11-21
+
+    Example: proctor restore --check
     """
+    from tasks.operations.backups import restore_home
+
+    if check:
+        if folder is not None:
+            raise UsageError("--check tries the newest of the kept backups. Leave the folder out.")
+        _check_restore(as_json=as_json)
+        return
+    if folder is None:
+        raise UsageError("Name the folder of a backup; --check tries the newest of those that are kept.")
     print_result(restore_home(load_settings(), folder), as_json=as_json, then="proctor doctor")
+
+
+def _check_restore(*, as_json: bool) -> None:
+    from tasks.operations.backups import check_restore, land_check
+
+    settings = load_settings()
+    check_home(settings)
+    found = check_restore(settings)
+    land_check(settings, found)
+    print_result(
+        asdict(found) | {"folder": str(found.folder)},
+        as_json=as_json,
+        then="take an earlier backup, and make another one: proctor backup" if found.problems else "",
+    )
+    if found.problems:
+        raise typer.Exit(1)
 
 
 def compact(as_json: AsJson = False) -> None:

@@ -35,6 +35,8 @@ CALENDAR = {
     "sweep": "30 4 * * *",
     "seal": "5 * * * *",
     "erase": "0 4 3 * *",
+    "backup": "30 0 * * *",
+    "restore-check": "15 3 * * *",
 }
 # What calls models, whatever it is given.
 PAYING = {"monthly", "evaluate", "judge", "league", "drift", "contamination", "gscore", "helper"}

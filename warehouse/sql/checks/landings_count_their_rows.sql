@@ -249,6 +249,10 @@ WITH held AS (
     FROM league_replays
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'restore_checks' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM restore_checks
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'llm_calls' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM llm_calls
     GROUP BY landing_unit
