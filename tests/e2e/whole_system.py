@@ -233,19 +233,16 @@ class WholeSystem:
         )
 
     def list_holders(self, kind: str) -> dict[str, set[str]]:
-        """Which pieces of work each worker's processes hold a claim of, by its name."""
-        from sqlalchemy import select
-
-        from warehouse.ledger.engine.tables import work_claims
+        """Which jobs each worker's processes hold, by its name."""
+        from warehouse.ledger.engine.leases.jobs import list_jobs
 
         pids = {name: worker.list_pids() for name, worker in self.workers.items()}
         held: dict[str, set[str]] = {name: set() for name in self.workers}
         with open_ledger(self.settings.ledger_address) as ledger, ledger.read() as connection:
-            query = select(work_claims.c.name, work_claims.c.process_id).where(work_claims.c.kind == kind)
-            for piece, pid in connection.execute(query):
+            for job in list_jobs(connection, kind):
                 for name, own in pids.items():
-                    if pid in own:
-                        held[name].add(piece)
+                    if job.process_id in own:
+                        held[name].add(job.name)
         return held
 
     def count_calls(self, run_id: str) -> dict[str, Counter[str]]:

@@ -12,9 +12,10 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from warehouse.ledger.engine.leases.claims import list_claims
+
 from schemas.errors import GateError, UsageError
 from tasks.running import log
-from warehouse.ledger.engine.leases.claims import list_claims
 from warehouse.ledger.engine.leases.clock import Time, check_clock, read_time
 from warehouse.ledger.engine.logs import public_log
 from warehouse.ledger.engine.moments import write_moment
