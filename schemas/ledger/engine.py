@@ -89,8 +89,13 @@ class LandingMark(LedgerRow, table="landing_marks"):
     unit_count: int = column(about="Units the lake had then; a lake with fewer is another.")
 
 
-class Job(LedgerRow, table="jobs", indexes=(Index("ix_jobs_run", ("run_id", "kind", "lane")),)):
-    """A piece of work that one process at a time does: it waits, or is held for a lease that is renewed."""
+class Job(
+    LedgerRow, table="jobs", indexes=(Index("ix_jobs_run", ("kind", "run_id", "lane", "tries", "place")),)
+):
+    """A piece of work that one process at a time does.
+
+    It waits, or is held for a lease that is renewed.
+    """
 
     kind: str = column(40, "Kind of work: sit, judge, document, drift, errors, contamination.", key=True)
     name: str = column(300, "Which: a session, a judge's part of one, a run, a sample.", key=True)

@@ -178,7 +178,9 @@ class _Candidate:
 
 
 class _Sitting:
-    """The sitting of a run in this process: so many sessions at once as there is room for in each lane.
+    """The sitting of a run in this process.
+
+    There are as many sessions at once as there is room for in each lane.
 
     Attributes:
         faults: what was raised besides a session's failure; it ends the sitting.
@@ -212,7 +214,7 @@ class _Sitting:
         }
 
     async def conduct(self) -> None:
-        """Put the sessions there and sit until each is closed, here or by others, or failed too often."""
+        """Put the sessions there and sit until each is closed or failed too often, here or elsewhere."""
         while left := self._list_open():
             await self._jobs.defer({name: self._candidates[self._rows[name].model].lane for name in left})
             if not await self._sit_what_waits():

@@ -18,7 +18,10 @@ from warehouse.ledger.engine.ledger import Ledger
 
 
 def help_to_judge(ledger: Ledger, lake: Lake, settings: Settings, run_id: str) -> dict[str, int]:
-    """Judge what waits of the run until nothing does, by the judges that it waits for; returns counts."""
+    """Judge what waits of the run, by the judges that it waits for, until nothing does.
+
+    Returns counts.
+    """
     with Progress(f"help {run_id}: judgements") as progress:
         summary = asyncio.run(_judge(ledger, lake, settings, run_id, progress))
     return {"judgements": summary.judged + summary.unparsed}

@@ -176,7 +176,10 @@ class RunJudging:
                     await asyncio.sleep(POLL_S)
 
     async def help(self, judge: RegisteredModel) -> None:
-        """Judge what waits for the judge, and leave what could not be judged to the process that conducts."""
+        """Judge what waits for the judge.
+
+        What could not be judged is left to the process that conducts.
+        """
         names = [name_controls(self._run_id), *self._months]
         units = {_name_unit(name, judge): name for name in names}
         most = max(1, min(SESSIONS_PER_READ, -(-len(names) // SHARES)))
@@ -191,7 +194,10 @@ class RunJudging:
                 await jobs.give_back(bad, "Not every response of it could be judged.")
 
     async def _judge_named(self, judge: RegisteredModel, names: Sequence[str]) -> None:
-        """Judge those that have not landed: another process may have done so between a look at the lake and ours."""
+        """Judge those of the sessions that have not landed.
+
+        Another process may have landed one between a look at the lake and the taking of its job.
+        """
         await self._judge_some(judge, self._list_unjudged(judge, names, is_named=True))
 
     async def _judge_some(self, judge: RegisteredModel, names: Sequence[str]) -> None:
@@ -403,7 +409,10 @@ def land_judgements(
 
 
 def name_lane(judge: RegisteredModel) -> str:
-    """The lane of what the judge is to judge as it is asked now: another version of the prompt has another."""
+    """The lane of what the judge is to judge as it is asked now.
+
+    Another version of the prompt has another lane.
+    """
     return name_unit("", judge.name, find_asking(judge).wording)
 
 

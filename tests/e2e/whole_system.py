@@ -186,11 +186,6 @@ class WholeSystem:
             deploy_flows(load_settings())
         self.workers = {name: self.start_worker(name) for name in self.homes}
 
-    def find_run(self, flow: str) -> dict[str, Any]:
-        """The one run of a flow."""
-        (found,) = [one for one in self._post("/flow_runs/filter", {}) if one["name"].startswith(flow)]
-        return dict(found)
-
     def start_worker(self, name: str) -> Process:
         return self._start(name, ["proctor", "worker", "--name", name], self.homes[name])
 

@@ -1,4 +1,6 @@
-"""A process that conducts a run, or helps with it, on a host of its own name: as `proctor worker` does, without Prefect.
+"""A process that conducts a run, or helps with it, on a host of its own name.
+
+It does so as `proctor worker` does, without Prefect.
 
 Imported by the fork server of shared_run.py. A host is a name space of names (`unshare --uts`) with the host's name in it.
 """
@@ -36,7 +38,10 @@ def enter_host(name: str) -> None:
 
 
 def start_process(values: dict[str, Any], what: str, name: str, host: str) -> ForkServerProcess:
-    """Start a process that conducts the run (`conduct`; `sit`: without judging), or helps until it is killed (`help`)."""
+    """Start a process of a worker.
+
+    It conducts the run (`conduct`; `sit`: without judging), or helps until it is killed (`help`).
+    """
     process = fork_context().Process(target=_run, args=(values, what, name, host))
     process.start()
     return process

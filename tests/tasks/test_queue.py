@@ -1,4 +1,4 @@
-"""Workers on two hosts take the sessions and judgements of a run from the ledger's jobs, whoever of them is killed.
+"""Workers on two hosts take the sessions and judgements of a run, whoever of them is killed.
 
 Nothing is lost, nothing is paid for twice but what was in flight at a kill, and the tables are those of one process alone.
 """
@@ -18,6 +18,7 @@ import pytest
 
 from deployments.model_server import RunningServer
 from schemas.settings import Settings
+from tasks.running.sharing import count_sharers
 from tests.tasks.queue_worker import start_process
 from tests.tasks.shared_run import (
     RUN,
@@ -30,12 +31,14 @@ from tests.tasks.shared_run import (
 from tests.tasks.test_shared_runs import share_on_postgresql
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.money.calls import count_calls, read_calls
+from warehouse.ledger.money.calls import count_calls
 
 pytestmark = [pytest.mark.slow, pytest.mark.service]
 
 # Two candidates sit each of the repeats; each is a session.
 CANDIDATES = 2
+# Calls that a process has in flight at most: those of one that is killed are made again.
+IN_FLIGHT = 2
 WORKERS = {
     "w1": ("conduct", "host-1"),
     "w2": ("help", "host-1"),
@@ -51,15 +54,13 @@ def postgresql() -> Iterator[PostgresqlServer]:
 
 
 class Workers:
-    """The processes that share a run; what was in flight at each kill."""
+    """The processes that share a run, and which were killed."""
 
     def __init__(self, values: list[dict[str, Any]], server: RunningServer, names: list[str]) -> None:
         self._values = {
             name: values[0 if WORKERS[name][1] == "host-1" else 1] | {"simulated_url": server.url}
             for name in names
         }
-        self._settings = Settings(**values[0])
-        self.in_flight: set[tuple[str, str]] = set()
         self.killed: list[str] = []
         self.processes: dict[str, ForkServerProcess] = {}
 
@@ -73,9 +74,6 @@ class Workers:
         self.processes[name].kill()
         self.processes[name].join()
         self.killed.append(name)
-        with open_ledger(self._settings.ledger_address) as ledger, ledger.read() as connection:
-            rows = read_calls(connection, run_id=RUN)
-        self.in_flight |= {(row["call_key"], row["holder"]) for row in rows if row["status"] == "started"}
         self.start(name)
 
     def stop(self) -> None:
@@ -123,9 +121,9 @@ def check_kills(postgresql: PostgresqlServer, tmp_path: Path, *, repeats: int, s
             workers.processes["w1"].join(600)
             assert workers.processes["w1"].exitcode == 0
         again = sum(server.state.repeats.values()) - len(server.state.repeats)
-        print(f"killed {workers.killed}; asked again {again}, in flight at kills {len(workers.in_flight)}")
+        print(f"killed {workers.killed}; asked again {again}")
         assert len(server.state.repeats) == calls
-        assert again <= len(workers.in_flight)
+        assert again <= IN_FLIGHT * kills
     found, wanted_tables = read_tables(Settings(**values[0])), read_tables(Settings(**alone))
     assert len(found["responses"]) == len(found["judgements"]) == CANDIDATES * repeats * size
     for table, rows in wanted_tables.items():
@@ -145,3 +143,48 @@ def test_forty_kills_of_four_workers_on_two_hosts_in_six_thousand_answers(
     postgresql: PostgresqlServer, tmp_path: Path
 ) -> None:
     check_kills(postgresql, tmp_path, repeats=10, size=300, kills=40)
+
+
+def measure_s(
+    postgresql: PostgresqlServer, folder: Path, names: list[str], *, repeats: int, size: int
+) -> float:
+    """Seconds from the first answer to the last, at a second a reply.
+
+    Each worker has two calls in flight.
+    """
+    folder.mkdir()
+    bank = make_answerable_bank(size)
+    values = [one | {"repeats": repeats} for one in share_on_postgresql(postgresql, folder, size)[:2]]
+    plan_shared_run(Settings(**values[0]), bank)
+    with start_models(bank, latency_ms=1000, latency_spread=0.0) as server:
+        workers = Workers(values, server, names)
+        with working(workers):
+            # Whoever helps is there before the run begins.
+            for name in names[1:]:
+                workers.start(name)
+            with open_ledger(Settings(**values[0]).ledger_address) as ledger:
+                while count_sharers(ledger) < len(names):
+                    time.sleep(0.1)
+            workers.start(names[0], "sit")
+            moments: list[float] = []
+            while len(moments) < 2:
+                count = sum(server.state.answered.values())
+                if count >= (1 if not moments else CANDIDATES * repeats * size):
+                    moments.append(time.monotonic())
+                time.sleep(0.02)
+            workers.processes[names[0]].join()
+            assert workers.processes[names[0]].exitcode == 0
+    return moments[1] - moments[0]
+
+
+@pytest.mark.long
+def test_two_workers_are_nearly_twice_as_fast_as_one_and_four_nearly_four_times(
+    postgresql: PostgresqlServer, tmp_path: Path
+) -> None:
+    took = {
+        len(names): measure_s(postgresql, tmp_path / str(len(names)), names, repeats=24, size=6)
+        for names in (["w1"], ["w1", "w3"], ["w1", "w2", "w3", "w4"])
+    }
+    print(took)
+    assert took[1] / took[2] >= 1.8
+    assert took[1] / took[4] >= 3.4

@@ -1,4 +1,6 @@
-"""A worker takes jobs of runs that others conduct: no run asks it, it looks for what waits in the ledger.
+"""A worker takes jobs of runs that others conduct.
+
+No run asks it: it looks for what waits in the ledger.
 
 The jobs are done in a process of its own, which ends when nothing waits any more.
 """
@@ -117,7 +119,10 @@ def _do(ledger: Ledger, settings: Settings, job: Job) -> dict[str, int]:
 
 
 def _find_jobs(ledger: Ledger, name: str) -> list[Job]:
-    """One job of each run and kind that waits for this worker; those whose holder is gone wait again."""
+    """One job of each run and kind that waits for this worker.
+
+    Those whose holder is gone wait again.
+    """
     with ledger.write() as connection:
         free_jobs(connection, is_dead)
         return list_waiting(connection, worker=name, closed_lanes=IN_BATCHES, most_tries=MOST_TRIES)

@@ -1,4 +1,6 @@
-"""One process at a time on a piece of work that would be paid for twice: a job of the ledger that is held while it is done.
+"""One process at a time on a piece of work that would be paid for twice.
+
+It is a job of the ledger that is held while it is done.
 
 What a killed process held is taken over at once on this host, and from another host when its lease has run out.
 """

@@ -21,7 +21,9 @@ CONDUCTED = "month"
 
 @contextmanager
 def conducting(run_id: str, month: str, **wishes: Any) -> Iterator[None]:
-    """Conduct the run while the block runs; by its month and these parameters another process would do the same.
+    """Conduct the run while the block runs.
+
+    By its month and these parameters another process would do the same.
 
     Where another flow does so already, this one works beside it. An empty id means no run.
     """

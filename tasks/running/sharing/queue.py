@@ -1,4 +1,7 @@
-"""Jobs of a run that any process of the installation takes: who conducts the run puts them there, and works on them too."""
+"""Jobs of a run that any process of the installation takes.
+
+Whoever conducts the run puts them there, and works on them too.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ MOST_TRIES = 2
 
 
 def count_sharers(ledger: Ledger) -> int:
-    """Processes that share a run now: this one, and one for every other worker of the installation."""
+    """Processes that share a run now: this one, and one for every other worker."""
     own = os.environ.get(WORKER_VARIABLE, "")
     with ledger.read() as connection:
         return 1 + sum(

@@ -1,4 +1,4 @@
-"""Jobs: pieces of work that one process at a time does, for all processes and hosts of an installation.
+"""Jobs: pieces of work of an installation that one process at a time does.
 
 A job waits until a process takes it, which then holds it by a lease. A job whose holder is gone waits again. Done is what has no row.
 """
@@ -97,7 +97,7 @@ def list_jobs(connection: Connection, kind: str, run_id: str | None = None) -> l
 
 
 def list_waiting(connection: Connection, *, worker: str, closed_lanes: str, most_tries: int) -> list[Job]:
-    """One job of each run and kind of which some wait for the worker, in the order in which they are taken.
+    """One job of each run and kind of which some wait for the worker.
 
     What a run on the worker itself deferred is left out, since that works on it too; so are lanes that begin with `closed_lanes`,
     and what failed so many times.
@@ -128,7 +128,10 @@ def defer_jobs(connection: Connection, waiting: Sequence[Job]) -> None:
 
 
 def free_jobs(connection: Connection, is_dead: Callable[[str, int], bool], kind: str | None = None) -> int:
-    """Let jobs wait again whose holder is gone; returns how many there were. Who is just ending one is not waited for."""
+    """Let jobs wait again whose holder is gone; returns how many there were.
+
+    Who is just ending one is not waited for.
+    """
     held = select(jobs).where(jobs.c.holder.is_not(None))
     if kind is not None:
         held = held.where(jobs.c.kind == kind)
@@ -146,7 +149,10 @@ def free_jobs(connection: Connection, is_dead: Callable[[str, int], bool], kind:
 
 
 def take_jobs(connection: Connection, worker: Worker, which: Choice) -> list[Job]:
-    """Take jobs that wait, those that failed before last; nobody else's transaction is waited for."""
+    """Take jobs that wait, those that failed before last.
+
+    Nobody else's transaction is waited for.
+    """
     chosen = [jobs.c.kind == which.kind, jobs.c.holder.is_(None)]
     if which.run_id is not None:
         chosen.append(jobs.c.run_id == which.run_id)
@@ -164,7 +170,7 @@ def take_jobs(connection: Connection, worker: Worker, which: Choice) -> list[Job
 
 
 def hold_job(connection: Connection, job: Job, worker: Worker) -> Job | None:
-    """Hold the job, which is put here with it; None when it is held, otherwise who else holds it.
+    """Hold the job, which is put here with it; returns who else holds it, None for nobody.
 
     Taking it over from a holder that is gone counts as a try that failed.
     """
@@ -185,7 +191,10 @@ def hold_job(connection: Connection, job: Job, worker: Worker) -> Job | None:
 
 
 def renew_jobs(connection: Connection, worker: Worker) -> set[tuple[str, str]]:
-    """Hold everything that the worker has for another lease; what it still has, by kind and name."""
+    """Hold all that the worker has for another lease; returns what it still has.
+
+    That is by kind and name.
+    """
     mine = select(jobs.c.kind, jobs.c.name).where(jobs.c.holder == worker.holder)
     # In one order, as whoever else locks several: two that wait for each other would be broken off.
     kept = connection.execute(mine.order_by(jobs.c.kind, jobs.c.name).with_for_update()).all()
@@ -208,7 +217,10 @@ def give_back_jobs(
     problem: str | None = None,
     tries: int = 1,
 ) -> None:
-    """Let jobs wait again, as far as they are still the holder's; `problem`: why that was a try (or `tries`) that failed."""
+    """Let jobs wait again, as far as they are still the holder's.
+
+    `problem` says why that was a try that failed, or so many (`tries`).
+    """
     failed = {} if problem is None else {"problem": problem, "tries": jobs.c.tries + tries}
     connection.execute(
         update(jobs)

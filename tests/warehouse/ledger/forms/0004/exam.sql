@@ -285,16 +285,16 @@ CREATE TABLE web_sessions (
 	CONSTRAINT fk_web_sessions_user_id FOREIGN KEY(user_id) REFERENCES users (user_id)
 );
 CREATE INDEX ix_access_log_session ON access_log (session_id, access_id);
-CREATE UNIQUE INDEX uq_access_log_number ON access_log (number);
 CREATE INDEX ix_access_log_target ON access_log (action, target) WHERE target is not null and seq is null;
+CREATE UNIQUE INDEX uq_access_log_number ON access_log (number);
 CREATE INDEX ix_approvals_digest ON approvals (digest);
 CREATE INDEX ix_erased_answers_erasure ON erased_answers (erasure_id);
 CREATE INDEX ix_public_log_run ON public_log (run_id, kind);
 CREATE INDEX ix_public_log_ends_at ON public_log (ends_at);
 CREATE UNIQUE INDEX uq_runs_month_repetition ON runs (month, is_simulated, repetition);
 CREATE INDEX ix_sessions_user ON sessions (user_id);
-CREATE INDEX ix_sessions_run ON sessions (run_id);
 CREATE INDEX ix_sessions_organisation ON sessions (organisation);
 CREATE INDEX ix_sessions_set ON sessions (set_id);
+CREATE INDEX ix_sessions_run ON sessions (run_id);
 CREATE INDEX ix_web_sessions_user ON web_sessions (user_id);
 COMMIT;

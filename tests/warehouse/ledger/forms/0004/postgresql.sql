@@ -17,8 +17,8 @@ CREATE TABLE access_log (
 	CONSTRAINT pk_access_log PRIMARY KEY (access_id)
 );
 CREATE INDEX ix_access_log_session ON access_log (session_id, access_id);
-CREATE UNIQUE INDEX uq_access_log_number ON access_log (number);
 CREATE INDEX ix_access_log_target ON access_log (action, target) WHERE target is not null and seq is null;
+CREATE UNIQUE INDEX uq_access_log_number ON access_log (number);
 COMMENT ON COLUMN access_log.number IS 'Place in the one chain; null in the chains of sessions that were before.';
 COMMENT ON COLUMN access_log.target IS 'Whom or what it was done to.';
 COMMENT ON COLUMN access_log.address IS 'Where the caller is; null for this machine.';
@@ -86,7 +86,7 @@ CREATE TABLE jobs (
 	expires_at VARCHAR(32), 
 	CONSTRAINT pk_jobs PRIMARY KEY (kind, name)
 );
-CREATE INDEX ix_jobs_run ON jobs (run_id, kind, lane);
+CREATE INDEX ix_jobs_run ON jobs (kind, run_id, lane, tries, place);
 COMMENT ON COLUMN jobs.kind IS 'Kind of work: sit, judge, document, drift, errors, contamination.';
 COMMENT ON COLUMN jobs.name IS 'Which: a session, a judge''s part of one, a run, a sample.';
 COMMENT ON COLUMN jobs.run_id IS 'The run that any worker may help with; null for work of one process.';
@@ -116,8 +116,8 @@ CREATE TABLE flow_runs (
 	CONSTRAINT ck_flow_runs_started_by CHECK (started_by in ('schedule','event','person','command')), 
 	CONSTRAINT ck_flow_runs_state CHECK (state in ('running','completed','failed','crashed','cancelled'))
 );
-CREATE INDEX ix_flow_runs_started_at ON flow_runs (started_at);
 CREATE INDEX ix_flow_runs_deployment ON flow_runs (deployment, started_at);
+CREATE INDEX ix_flow_runs_started_at ON flow_runs (started_at);
 COMMENT ON COLUMN flow_runs.flow_run_id IS 'Prefect''s, or drawn where there is no server.';
 COMMENT ON COLUMN flow_runs.name IS 'What it is for: `monthly-2026-12`.';
 COMMENT ON COLUMN flow_runs.deployment IS 'What started it; null for a command.';
@@ -345,8 +345,8 @@ CREATE TABLE llm_calls (
 );
 CREATE INDEX ix_llm_calls_unit ON llm_calls (unit);
 CREATE INDEX ix_llm_calls_started_at ON llm_calls (started_at) WHERE purpose <> 'exam';
-CREATE INDEX ix_llm_calls_finished_at ON llm_calls (finished_at) WHERE purpose <> 'exam';
 CREATE INDEX ix_llm_calls_run ON llm_calls (run_id);
+CREATE INDEX ix_llm_calls_finished_at ON llm_calls (finished_at) WHERE purpose <> 'exam';
 COMMENT ON COLUMN llm_calls.unit IS 'Session, or session and judge, or batch: what it is landed with.';
 COMMENT ON COLUMN llm_calls.status IS 'started, done, failed';
 COMMENT ON COLUMN llm_calls.reply IS 'What came back: text, reasoning, finish reason. Never the request.';
@@ -742,9 +742,9 @@ CREATE TABLE sessions (
 	CONSTRAINT fk_sessions_set_id FOREIGN KEY(set_id) REFERENCES set_numbers (set_id)
 );
 CREATE INDEX ix_sessions_user ON sessions (user_id);
-CREATE INDEX ix_sessions_run ON sessions (run_id);
 CREATE INDEX ix_sessions_organisation ON sessions (organisation);
 CREATE INDEX ix_sessions_set ON sessions (set_id);
+CREATE INDEX ix_sessions_run ON sessions (run_id);
 COMMENT ON COLUMN sessions.user_id IS 'The candidate user who may sit it.';
 COMMENT ON COLUMN sessions.is_outside IS 'Sat by the candidate''s own client.';
 COMMENT ON COLUMN sessions.fingerprint IS 'What its answers depend on besides the questions, as JSON of short hashes.';

@@ -68,7 +68,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("kind", "name", name="pk_jobs"),
     )
-    op.create_index("ix_jobs_run", "jobs", ["run_id", "kind", "lane"])
+    op.create_index("ix_jobs_run", "jobs", ["kind", "run_id", "lane", "tries", "place"])
     # Whoever held a claim of an earlier release has ended: nothing is lost with them.
     op.drop_table("work_claims")
 
