@@ -214,7 +214,7 @@ class _Sitting:
         }
 
     async def conduct(self) -> None:
-        """Put the sessions there and sit until each is closed or failed too often, here or elsewhere."""
+        """Put the sessions there and sit until each is closed, or failed too often."""
         while left := self._list_open():
             await self._jobs.defer({name: self._candidates[self._rows[name].model].lane for name in left})
             if not await self._sit_what_waits():

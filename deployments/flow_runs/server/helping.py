@@ -25,11 +25,10 @@ from tasks.running.claiming import hold_if_free, is_dead
 from tasks.running.flow_runs.record import as_deployment, recorded_run
 from tasks.running.sharing import CONDUCTED, IN_BATCHES, MOST_TRIES, WORKER
 from warehouse.lake import open_lake
-from warehouse.ledger.engine.leases.jobs import free_jobs, list_waiting, make_job
+from warehouse.ledger.engine.leases.jobs import free_jobs, list_waiting, make_job, read_job
 from warehouse.ledger.engine.opening import open_ledger
 
 if TYPE_CHECKING:
-    from schemas.ledger.engine import Job
     from schemas.settings import Settings
     from warehouse.ledger.engine.ledger import Ledger
 
@@ -73,53 +72,55 @@ def do_jobs(settings: Settings, name: str = "") -> tuple[dict[str, int], bool]:
     name = name or platform.node()
     done: Counter[str] = Counter()
     # How often in succession nothing could be done of what waits of a run.
-    vain: Counter[tuple[str, str | None]] = Counter()
+    vain: Counter[tuple[str, str]] = Counter()
     quiet_since = time.monotonic()
     with open_ledger(settings.ledger_address) as ledger:
         while True:
-            waiting = {(job.kind, job.run_id): job for job in _find_jobs(ledger, name)}
+            waiting = _find_jobs(ledger, name)
             left = [key for key in waiting if vain[key] >= MOST_VAIN]
-            job = next((waiting[key] for key in waiting if key not in left), None)
-            if job is None:
+            key = next((key for key in waiting if key not in left), None)
+            if key is None:
                 if time.monotonic() - quiet_since >= LINGER_S:
                     return dict(done), bool(left)
                 time.sleep(LOOK_EVERY_S / 2)
                 continue
-            counts = _try(ledger, settings, job)
+            counts = _try(ledger, settings, *key)
             done.update(counts)
-            key = (job.kind, job.run_id)
             vain[key] = 0 if any(counts.values()) else vain[key] + 1
             quiet_since = time.monotonic()
 
 
-def _try(ledger: Ledger, settings: Settings, job: Job) -> dict[str, int]:
+def _try(ledger: Ledger, settings: Settings, kind: str, run_id: str) -> dict[str, int]:
     """What was done; nothing where this host cannot help, which the log says."""
     try:
-        return _do(ledger, settings, job)
+        return _do(ledger, settings, kind, run_id)
     except ProctorError as error:
-        log.warning("%s of %s could not be helped with: %s", job.kind, job.run_id, error)
+        log.warning("%s of %s could not be helped with: %s", kind, run_id, error)
         time.sleep(LOOK_EVERY_S)
         return {}
 
 
-def _do(ledger: Ledger, settings: Settings, job: Job) -> dict[str, int]:
+def _do(ledger: Ledger, settings: Settings, kind: str, run_id: str) -> dict[str, int]:
     """Help with a run, or conduct it; returns what was done."""
-    run_id = str(job.run_id)
-    if job.kind == CONDUCTED:
+    if kind == CONDUCTED:
         from deployments.flow_runs.flow_runner import run_flow
 
+        with ledger.read() as connection:
+            job = read_job(connection, CONDUCTED, run_id)
+        if job is None:
+            return {}
         with as_deployment("monthly"):
             run_flow("monthly", **(job.details or {}))
         return {"conducted": 1}
     with recorded_run("help", f"help-{run_id}"):
-        if job.kind == "sit":
+        if kind == "sit":
             return help_to_sit(ledger, settings, run_id)
         with open_lake(settings) as lake:
             return help_to_judge(ledger, lake, settings, run_id)
 
 
-def _find_jobs(ledger: Ledger, name: str) -> list[Job]:
-    """One job of each run and kind that waits for this worker.
+def _find_jobs(ledger: Ledger, name: str) -> list[tuple[str, str]]:
+    """The kinds and runs of which jobs wait for this worker.
 
     Those whose holder is gone wait again.
     """

@@ -34,7 +34,8 @@ def test_a_run_is_conducted_once_and_waits_for_another_process_only_when_its_own
             with ledger.write() as connection:
                 free_jobs(connection, lambda _host, _process: is_dead)
                 waiting = list_waiting(connection, worker="host-1", closed_lanes="batches ", most_tries=2)
-            return [job.details for job in waiting]
+                found = [read_job(connection, *key) for key in waiting]
+            return [job.details for job in found if job is not None]
 
         with conducting("2026-11", "2026-11", candidates=["a"]):
             assert is_conducted()

@@ -96,21 +96,24 @@ def list_jobs(connection: Connection, kind: str, run_id: str | None = None) -> l
     return read_rows(connection, Job, query.order_by(*_ORDER))
 
 
-def list_waiting(connection: Connection, *, worker: str, closed_lanes: str, most_tries: int) -> list[Job]:
-    """One job of each run and kind of which some wait for the worker.
+def list_waiting(
+    connection: Connection, *, worker: str, closed_lanes: str, most_tries: int
+) -> list[tuple[str, str]]:
+    """The kinds and runs of which jobs wait for the worker.
 
     What a run on the worker itself deferred is left out, since that works on it too; so are lanes that begin with `closed_lanes`,
     and what failed so many times.
     """
-    query = select(jobs).where(
+    query = select(jobs.c.kind, jobs.c.run_id).where(
         jobs.c.run_id.is_not(None),
         jobs.c.holder.is_(None),
         jobs.c.tries < most_tries,
         (jobs.c.deferred_by == "") | (jobs.c.deferred_by != worker),
         ~jobs.c.lane.startswith(closed_lanes),
     )
-    found = read_rows(connection, Job, query.order_by(*_ORDER))
-    return list({(job.kind, job.run_id): job for job in reversed(found)}.values())
+    return [
+        (kind, run_id) for kind, run_id in connection.execute(query.distinct().order_by("run_id", "kind"))
+    ]
 
 
 def is_held(connection: Connection, job: Job, is_dead: Callable[[str, int], bool]) -> bool:
