@@ -138,7 +138,7 @@ def check_kills(postgresql: PostgresqlServer, tmp_path: Path, *, repeats: int, s
 def test_a_worker_of_four_on_two_hosts_is_killed_and_the_run_ends_as_by_one_process(
     postgresql: PostgresqlServer, tmp_path: Path
 ) -> None:
-    check_kills(postgresql, tmp_path, repeats=4, size=6, kills=1)
+    check_kills(postgresql, tmp_path, repeats=2, size=6, kills=1)
 
 
 @pytest.mark.long
