@@ -1,4 +1,7 @@
-"""Jobs wait, are taken by one process at a time, come back from who is gone, and are withdrawn at the end."""
+"""Jobs wait, are taken by one process at a time, and come back from who is gone.
+
+Whoever conducts the run withdraws what waits at its end.
+"""
 
 from __future__ import annotations
 
