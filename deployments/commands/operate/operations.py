@@ -158,18 +158,28 @@ def worker(
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Runs at once. Default: as many as are due.")
     ] = None,
+    only_jobs: Annotated[
+        bool,
+        typer.Option(
+            "--only-jobs", help="Only take sessions and judgements that wait now, then end; without Prefect."
+        ),
+    ] = False,
 ) -> None:
     """Run what deployments start on this host, until interrupted.
 
     They run for the server that PREFECT_API_URL names.
 
-    Besides the queue of all workers it has one of its own name: the flow `monthly` starts a helper in the queue of every other
-    worker, and they share the run's sessions and judgements.
+    Where the ledger is on a server, it also takes sessions and judgements of runs that are conducted elsewhere, and conducts a
+    month's run in the place of a process that is gone.
 
     Example: PREFECT_API_URL=http://prefect.example:4200/api proctor worker --name host-2
     """
-    from deployments.flow_runs.server import serve_worker
+    from deployments.flow_runs.server import do_jobs, serve_worker
 
+    if only_jobs:
+        counts, is_left = do_jobs(load_settings(), name)
+        print_result({**counts, "is_left": is_left}, as_json=False, then="proctor runs shows what was done")
+        raise typer.Exit(1 if is_left else 0)
     serve_worker(load_settings(), name, limit=limit)
 
 

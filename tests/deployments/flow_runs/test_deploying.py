@@ -39,7 +39,7 @@ CALENDAR = {
     "restore-check": "15 3 * * *",
 }
 # What calls models, whatever it is given.
-PAYING = {"monthly", "evaluate", "judge", "league", "drift", "contamination", "gscore", "helper"}
+PAYING = {"monthly", "evaluate", "judge", "league", "drift", "contamination", "gscore"}
 
 
 def test_every_flow_is_deployed_and_its_parameters_fit_it() -> None:
