@@ -223,10 +223,13 @@ def compact(as_json: AsJson = False) -> None:
     Example: proctor compact
     """
     from warehouse.lake import open_lake
-    from warehouse.lake.upkeep import compact_lake
+    from warehouse.lake.upkeep import close_months, compact_lake
 
     with open_lake(load_settings()) as lake:
-        print_result(compact_lake(lake), as_json=as_json)
+        counts = compact_lake(lake)
+        # Months are known by their files, which are others now.
+        close_months(lake)
+    print_result(counts, as_json=as_json)
 
 
 def doctor(

@@ -7,6 +7,9 @@ from .backup import check_empty_lake as check_empty_lake
 # Put the backup in `src` where settings say the lake lies; raises UsageError where one already has rows.
 from .backup import restore_lake as restore_lake
 
+# Land the frozen rows of every closed month that has none of its present state; returns how many months.
+from .closing import close_months as close_months
+
 # Hash every landed row again, a month at a time, and compare with what `landings` keeps; `step` is told the rows.
 from .integrity import check_landings as check_landings
 
@@ -39,6 +42,7 @@ __all__ = [
     "backup_lake",
     "check_empty_lake",
     "check_landings",
+    "close_months",
     "compact_lake",
     "find_lost_landings",
     "land_again",
