@@ -241,11 +241,19 @@ def doctor(
         ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --repair: do it.")] = False,
+    all_rows: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Read every row of the lake, also of files with the bytes that were read before."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check the installation and the data: programs, versions and stores.
 
-    It also runs every check of warehouse/sql/checks.
+    It also runs every check of warehouse/sql/checks. Every file of the lake is read to its last byte; rows only of those whose bytes
+    differ from what was read before, so that a damaged file is found whenever it was damaged. What was found is kept in the home
+    (doctor/looked): with --all it is not believed, and every row is read and hashed again.
 
     Exit code 1 when something needs attention, 0 when all is fine; `--` marks what lacks and nobody needs now. With --repair a home
     whose write-ahead log was removed is looked into: what can be proved of the missing commits is named, and with --yes the stores are
@@ -260,7 +268,7 @@ def doctor(
         return
     if yes:
         raise UsageError("--yes goes with --repair: the doctor changes nothing.")
-    findings = examine_home(load_settings())
+    findings = examine_home(load_settings(), is_all_read=all_rows)
     bad = [finding for finding in findings if finding.severity == "wrong"]
     print_result(
         {"findings": [finding.describe() for finding in findings], "problem_count": len(bad)},
