@@ -1,4 +1,4 @@
-"""Closed months: what analyses say of them, frozen, so that years of judgements need not be read again.
+"""What analyses say of closed months, frozen: years of judgements are not read again.
 
 A table `closed_NAME` holds the rows that the analysis NAME has of a closed month.
 """

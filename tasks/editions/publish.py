@@ -314,7 +314,7 @@ def hash_tables(rows: Mapping[str, pl.DataFrame]) -> dict[str, str]:
 
 
 def complete_hashes(hashes: Mapping[str, str | None]) -> dict[str, str]:
-    """Table → the hash of an edition's rows in it, where null stands for no rows: as `hash_tables` gives them."""
+    """Table → the hash of an edition's rows in it, as `hash_tables` gives them; null is no rows."""
     import polars as pl
 
     nothing = hash_rows(pl.DataFrame())

@@ -39,9 +39,7 @@ def find_changed_editions(
         if compute_root(head, known) != head["root_hash"] and (
             compute_root(
                 head,
-                hash_tables(
-                    {table: read_unit(lake, table, name, str(head["month"])) for table in frozen}
-                ),
+                hash_tables({table: read_unit(lake, table, name, str(head["month"])) for table in frozen}),
             )
             != head["root_hash"]
         ):

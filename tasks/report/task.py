@@ -14,6 +14,7 @@ from tasks.report.site import render_site
 from tasks.running import hide_content
 from tasks.running.flow_runs import RETRIED
 from warehouse.lake import open_lake
+from warehouse.lake.reading import parts
 from warehouse.ledger.engine.opening import open_ledger
 
 
@@ -24,7 +25,9 @@ def render_reports(out_dir: str = "") -> dict[str, object]:
     settings = load_settings()
     folder = Path(out_dir) if out_dir else settings.home / "reports"
     with open_lake(settings, read_only=True) as lake:
-        source = Source(lake.run_named, public_dir=settings.public_dir)
+        source = Source(
+            lake.run_named, public_dir=settings.public_dir, mark_query=parts.QueryMarks(lake.query).mark
+        )
         written = render_site(source, Issue(folder))
     with open_ledger(settings.ledger_address) as ledger:
         close_report(ledger, settings, folder)

@@ -38,14 +38,17 @@ def list_checks() -> list[str]:
 
 
 def run_check(lake: Lake, name: str, month: str | None = None) -> CheckResult:
-    """One check, of one month if it has a month. Raises StoreError where rows that it reads cannot be read."""
+    """One check, of one month if it has a month.
+
+    Raises StoreError where rows that it reads cannot be read.
+    """
     query = read_queries("checks")[name]
     rows = lake.query(query.body, bind_check(query, lake, month))
     return CheckResult(query.name, query.question, rows)
 
 
 def bind_check(query: Query, lake: Lake, month: str | None = None) -> dict[str, object]:
-    """The values of a check's parameters: settings have the setting's value, `$month` is the month that is asked for."""
+    """The values of a check's parameters: of settings that of the setting, and the month."""
     settings = {
         p.name: getattr(lake.settings, p.name) for p in query.parameters if hasattr(lake.settings, p.name)
     }

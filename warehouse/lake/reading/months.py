@@ -1,4 +1,4 @@
-"""What a lake finds before it runs a query: the month that was judged last, and the months that are not closed.
+"""What a lake finds before it runs a query: the month judged last, and which are closed.
 
 A closed month has frozen rows in the tables `closed_NAME`. They count as long as the month's files and rows are those that they were
 read from, so that a later fact of a month brings it back among those that are read whole. What they rest on is named by the catalog:
@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from warehouse.lake.quoting import quote_text
-from warehouse.lake.reading.parts import Fetch, Part, read_part_files
+from warehouse.lake.reading.parts import Fetch, TablePart, read_part_files
 from warehouse.lake.reading.queries import Query, read_queries
 
 # What the frozen rows of a month rest on: of split tables its files, of the others its rows. Not calibrations: the judge of a run that
@@ -29,7 +29,7 @@ def list_frozen() -> list[Query]:
 
 
 def find_values(fetch: Fetch, names: Collection[str]) -> dict[str, object]:
-    """The values of parameters that the lake finds (`FOUND`), as of the snapshot that `fetch` reads."""
+    """The values of parameters of `FOUND`, as of the snapshot that `fetch` reads."""
     found: dict[str, object] = {}
     if "judged_month" in names:
         found["judged_month"] = _find_judged_month(fetch)
@@ -42,7 +42,7 @@ def read_bases(fetch: Fetch) -> dict[str, str]:
     """Month → the hash of what frozen rows of it rest on, for every month with judgements."""
     files = read_part_files(fetch)
     parts = {
-        month: [f"{table} {file.name}" for table in _SPLIT for file in files.get(Part(table, month), ())]
+        month: [f"{table} {file.name}" for table in _SPLIT for file in files.get(TablePart(table, month), ())]
         for table, month in files
         if table == "judgements"
     }
@@ -64,7 +64,7 @@ def read_closed(fetch: Fetch) -> dict[str, str]:
 
 
 def _find_open_months(fetch: Fetch) -> tuple[str, str]:
-    """The first and the last month that have to be read; of what lies between some may be closed."""
+    """The first and the last month that have to be read; some between may be closed."""
     bases, closed = read_bases(fetch), read_closed(fetch)
     opened = sorted(month for month, basis in bases.items() if closed.get(month) != basis)
     # A month that was frozen and has no judgement any more is read, and found empty.

@@ -13,9 +13,6 @@ from .rechecking import count_offending as count_offending
 # What was found in the parts of a lake before, by the bytes of their files, and what is found now.
 from .looked import Looked as Looked
 
-# What was looked at, and what is not as it was landed.
-from .integrity import Integrity as Integrity
-
 # Land the frozen rows of every closed month that has none of its present state; returns how many months.
 from .closing import close_months as close_months
 
@@ -48,7 +45,6 @@ from .rewriting import purge_files as purge_files
 from .rewriting import without_texts as without_texts
 
 __all__ = [
-    "Integrity",
     "Looked",
     "LostLanding",
     "backup_lake",

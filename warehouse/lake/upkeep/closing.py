@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from schemas.tables import get_table
 from warehouse.lake.landing import Batch
@@ -14,9 +14,19 @@ if TYPE_CHECKING:
 
     from warehouse.lake.store import Lake
 
+# Then nothing but the month's own rows decides whose stars count in it.
+_IS_CLOSED: Final = """
+    SELECT coalesce(bool_and(coalesce(e.judge = p.judge AND e.judge_prompt_version = p.prompt_wording, false)), false)
+    FROM primary_judge AS p
+    LEFT JOIN current_editions AS e ON e.month = p.month AND e.run_id = p.run_id
+    WHERE p.month = $month
+"""
+
 
 def close_months(lake: Lake) -> int:
-    """Land the frozen rows of every month that is closed and has none of its present state; returns how many months.
+    """Land the frozen rows of closed months that have none of their present state.
+
+    Returns of how many months.
 
     A month is closed when every run that was judged in it is published by the judge that its edition names. Frozen rows of a month
     that is not, any more, are left: nobody reads them while the month has changed.
@@ -33,7 +43,7 @@ def close_months(lake: Lake) -> int:
         with lake.read_transaction():
             # Rows and what they rest on are of one moment.
             basis = read_bases(fetch).get(month)
-            if basis is None or not lake.read("is_closed_month", {"month": month}).item():
+            if basis is None or not lake.query(_IS_CLOSED, {"month": month}).item():
                 continue
             batches = [
                 Batch(

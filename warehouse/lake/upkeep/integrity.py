@@ -14,7 +14,7 @@ from schemas.table import LANDING_UNIT, Table
 from schemas.tables import TABLES
 from warehouse.lake.frames import hash_rows_of
 from warehouse.lake.quoting import quote_name
-from warehouse.lake.reading.parts import Part
+from warehouse.lake.reading.parts import TablePart
 from warehouse.lake.upkeep.looked import Looked
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _check_table(
     parts = [part for part in looked.parts if part.table == table.name]
     if table.partition_by is not None and any(not part.value for part in parts):
         # Files of before it was split: its parts are no part of any.
-        parts = [Part(table.name, "")]
+        parts = [TablePart(table.name, "")]
     for may_reuse in (True, False):
         seen: dict[str, str] = {}
         changed: list[str] = []
@@ -123,7 +123,7 @@ def _check_table(
 
 
 def _hash_part(
-    lake: Lake, table: Table, part: Part, wanted: dict[str, str], step: Callable[[int], None]
+    lake: Lake, table: Table, part: TablePart, wanted: dict[str, str], step: Callable[[int], None]
 ) -> dict[str, str]:
     """Unit → the hash of its rows in a part, of units that `landings` keeps a hash of."""
     frame = _read_part(lake, table, part)
@@ -162,7 +162,7 @@ def read_unit(lake: Lake, table_name: str, unit: str, part: str | None = None) -
     return lake.query(f"SELECT {columns} FROM {quote_name(table.name)} WHERE {where}", params)
 
 
-def _read_part(lake: Lake, table: Table, part: Part) -> pl.DataFrame:
+def _read_part(lake: Lake, table: Table, part: TablePart) -> pl.DataFrame:
     """The rows of a part in the contract's columns."""
     columns = ", ".join(quote_name(name) for name in table.column_names)
     source = f"SELECT {columns} FROM {quote_name(table.name)}"

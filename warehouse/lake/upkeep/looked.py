@@ -1,4 +1,4 @@
-"""What was found in files that were read to their last row, kept by the hash of the files' bytes.
+"""What was found in files that were read whole, kept by the hash of their bytes.
 
 Files of the lake never change, so whoever looks at all rows again need only hash their bytes, which is a hundred times cheaper. What is
 kept lies in the home, as `doctor/looked`; where it is missing or cannot be read, everything is read.
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from warehouse.lake.attach import is_remote
-from warehouse.lake.reading.parts import Part, PartFile, read_part_files
+from warehouse.lake.reading.parts import PartFile, TablePart, read_part_files
 
 if TYPE_CHECKING:
     from warehouse.lake.store import Lake
@@ -40,24 +40,27 @@ class Looked:
         self._known: dict[str, Any] = _read(self._path) if is_trusted else {}
         self._kept: dict[str, Any] = {}
         self._folder = None if is_remote(lake.settings.data_address) else Path(lake.settings.data_address)
-        self._marks: dict[Part, str | None] = {}
+        self._marks: dict[TablePart, str | None] = {}
         self.parts = _list_parts(lake)
 
-    def mark(self, part: Part) -> str | None:
-        """The hash of the bytes of a part's files; null where they are not on a disk, or cannot be read."""
+    def mark(self, part: TablePart) -> str | None:
+        """The hash of the bytes of a part's files; null where none can be read from a disk."""
         if part not in self._marks:
             self._marks[part] = _hash_files(self._folder, self.parts.get(part, []))
         return self._marks[part]
 
     def mark_tables(self, tables: Iterable[str], value: str = "") -> str | None:
-        """The hash over all parts of these tables; with a value, of those that are split only over the part of that value."""
+        """The hash over all parts of these tables.
+
+        With a value, of those that are split only over the part of that value.
+        """
         digest = hashlib.sha256()
         for table in sorted(tables):
             values = [part.value for part in self.parts if part.table == table]
             for one in sorted(values):
                 if value and one and one != value:
                     continue
-                mark = self.mark(Part(table, one))
+                mark = self.mark(TablePart(table, one))
                 if mark is None:
                     return None
                 digest.update(f"{table} {one} {mark}\n".encode())
@@ -90,7 +93,7 @@ class Looked:
             new.replace(self._path)
 
 
-def _list_parts(lake: Lake) -> Mapping[Part, Sequence[PartFile]]:
+def _list_parts(lake: Lake) -> Mapping[TablePart, Sequence[PartFile]]:
     with lake.read_transaction():
         return read_part_files(lambda sql: lake.query(sql).rows())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from warehouse.lake.reading.checks import bind_check, run_check
+from warehouse.lake.reading import bind_check, run_check
 from warehouse.lake.reading.queries import find_tables_read, read_queries, write_nulls
 
 if TYPE_CHECKING:
