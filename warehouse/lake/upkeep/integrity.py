@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _OWN_TABLES = ("landings", "quarantine")
 _ROWS_AT_ONCE = 20_000
+# More rows would take hundreds of megabytes; their files are read again for the rest.
+_ROWS_READ = 120_000
 
 
 @dataclass
@@ -126,12 +128,12 @@ def _hash_part(
     lake: Lake, table: Table, part: TablePart, wanted: dict[str, str], step: Callable[[int], None]
 ) -> dict[str, str]:
     """Unit → the hash of its rows in a part, of units that `landings` keeps a hash of."""
-    frame = _read_part(lake, table, part)
-    step(frame.height)
-    own = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
     found: dict[str, str] = {}
-    for units in _chunk({str(unit): rows for (unit,), rows in own.items() if unit in wanted}):
-        found |= dict(zip(units, hash_rows_of(list(units.values())), strict=True))
+    for frame in _iter_part(lake, table, part):
+        step(frame.height)
+        own = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
+        for units in _chunk({str(unit): rows for (unit,), rows in own.items() if unit in wanted}):
+            found |= dict(zip(units, hash_rows_of(list(units.values())), strict=True))
     return found
 
 
@@ -162,10 +164,14 @@ def read_unit(lake: Lake, table_name: str, unit: str, part: str | None = None) -
     return lake.query(f"SELECT {columns} FROM {quote_name(table.name)} WHERE {where}", params)
 
 
-def _read_part(lake: Lake, table: Table, part: TablePart) -> pl.DataFrame:
-    """The rows of a part in the contract's columns."""
+def _iter_part(lake: Lake, table: Table, part: TablePart) -> Iterator[pl.DataFrame]:
+    """The rows of a part in the contract's columns, whole units at a time."""
     columns = ", ".join(quote_name(name) for name in table.column_names)
-    source = f"SELECT {columns} FROM {quote_name(table.name)}"
-    if table.partition_by is None or not part.value:
-        return lake.query(source)
-    return lake.query(f"{source} WHERE {quote_name(table.partition_by)} = $value", {"value": part.value})
+    source, params = f"FROM {quote_name(table.name)} WHERE true", {}
+    if table.partition_by is not None and part.value:
+        source, params = f"{source} AND {quote_name(table.partition_by)} = $value", {"value": part.value}
+    count = int(lake.query(f"SELECT count(*) {source}", params).item())
+    pieces = max(1, -(-count // _ROWS_READ))
+    for piece in range(pieces):
+        own = "" if pieces == 1 else f" AND hash({LANDING_UNIT.name}) % {pieces} = {piece}"
+        yield lake.query(f"SELECT {columns} {source}{own}", params)
