@@ -50,7 +50,7 @@ def home(made: Path, tmp_path: Path) -> Path:
 
 
 def look(home: Path, *, is_trusted: bool = True) -> tuple[int, list[str], dict[str, int]]:
-    """Rows read, landings that are not as they were, and rows that offend against each check that does not pass."""
+    """Rows read, landings that changed, and how many rows offend against each check."""
     read: list[int] = []
     with open_lake(Settings(home=home), read_only=True) as lake:
         looked = Looked(lake, is_trusted=is_trusted)
