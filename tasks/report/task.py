@@ -16,6 +16,7 @@ from tasks.report.site import render_site
 from tasks.running import hide_content
 from tasks.running.flow_runs import RETRIED
 from warehouse.lake import open_lake
+from warehouse.lake.reading import parts
 from warehouse.ledger.engine.opening import open_ledger
 
 
@@ -34,7 +35,9 @@ def render_reports(out_dir: str = "", team: str = "") -> dict[str, object]:
             return {"report": str(render_site(Source(lake.run_named, public_dir=None), own))}
     folder = Path(out_dir) if out_dir else settings.home / REPORTS
     with open_lake(settings, read_only=True) as lake:
-        source = Source(lake.run_named, public_dir=settings.public_dir)
+        source = Source(
+            lake.run_named, public_dir=settings.public_dir, mark_query=parts.QueryMarks(lake.query).mark
+        )
         written = render_site(source, Issue(folder))
     with open_ledger(settings.ledger_address) as ledger:
         close_report(ledger, settings, folder)

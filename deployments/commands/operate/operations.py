@@ -285,10 +285,13 @@ def compact(as_json: AsJson = False) -> None:
     Example: proctor compact
     """
     from warehouse.lake import open_lake
-    from warehouse.lake.upkeep import compact_lake
+    from warehouse.lake.upkeep import close_months, compact_lake
 
     with open_lake(load_settings()) as lake:
-        print_result(compact_lake(lake), as_json=as_json)
+        counts = compact_lake(lake)
+        # Months are known by their files, which are others now.
+        close_months(lake)
+    print_result(counts, as_json=as_json)
 
 
 def doctor(
@@ -300,11 +303,19 @@ def doctor(
         ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --repair: do it.")] = False,
+    all_rows: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Read every row of the lake, also of files with the bytes that were read before."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check the installation and the data: programs, versions and stores.
 
-    It also runs every check of warehouse/sql/checks.
+    It also runs every check of warehouse/sql/checks. Every file of the lake is read to its last byte; rows only of those whose bytes
+    differ from what was read before, so that a damaged file is found whenever it was damaged. What was found is kept in the home
+    (doctor/looked): with --all it is not believed, and every row is read and hashed again.
 
     Exit code 1 when something needs attention, 0 when all is fine; `--` marks what lacks and nobody needs now. With --repair a home
     whose write-ahead log was removed is looked into: what can be proved of the missing commits is named, and with --yes the stores are
@@ -319,7 +330,7 @@ def doctor(
         return
     if yes:
         raise UsageError("--yes goes with --repair: the doctor changes nothing.")
-    findings = examine_home(load_settings())
+    findings = examine_home(load_settings(), is_all_read=all_rows)
     bad = [finding for finding in findings if finding.severity == "wrong"]
     print_result(
         {"findings": [finding.describe() for finding in findings], "problem_count": len(bad)},

@@ -19,6 +19,7 @@ from warehouse.lake.catalog_watch import CatalogWatch
 from warehouse.lake.faults import translate_error
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.analyses import find_query
+from warehouse.lake.reading.months import find_values
 from warehouse.lake.reading.queries import bind_parameters, explain_error, find_read, find_tables_read
 from warehouse.lake.statements import begin_reading, execute_statement
 from warehouse.lake.upgrade import attach_for_reading
@@ -89,7 +90,12 @@ class LakeReader:
     def run_named(self, name: str, params: Mapping[str, object] | None = None) -> Rows:
         """The rows of a mart, an analysis or a check under `warehouse/sql`."""
         query = find_query(name)
-        return self.query(query.body, bind_parameters(query, params or {}))
+        values = bind_parameters(query, params or {})
+        if not query.found:
+            return self.query(query.body, values)
+        with self.read_transaction():
+            found = find_values(lambda sql: self.query(sql).rows, query.found)
+            return self.query(query.lake_body, {**values, **found})
 
     def read(self, name: str, params: Mapping[str, object] | None = None) -> Rows:
         """The rows of a query under `warehouse/sql/reads`."""
