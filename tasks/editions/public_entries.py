@@ -160,4 +160,5 @@ def _has_stars(basis: Basis, frozen: pl.DataFrame) -> bool:
         return frozen.is_empty()
     counts = [*(f"stars_{stars}_count" for stars in range(4)), "unparsed_count"]
     columns = [*_COUNTS, *counts]
-    return pl.concat(found).select(columns).sort(_COUNTS).equals(frozen.select(columns).sort(_COUNTS))
+    own = pl.concat(found).select(columns).cast(dict.fromkeys(_COUNTS, pl.String))
+    return own.sort(_COUNTS).equals(frozen.select(columns).sort(_COUNTS))

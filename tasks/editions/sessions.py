@@ -64,7 +64,7 @@ def summarise_sessions(basis: Basis) -> pl.DataFrame:
         reference_pair_stars=pl.col("reference_stars").filter(is_pair).sort().sum(),
     )
     return (
-        head.join(counts, on="session_id", how="left")
+        head.join(counts.with_columns(pl.col("session_id").cast(pl.String)), on="session_id", how="left")
         .join(_score_sessions(basis), on="session_id", how="left")
         .with_columns(
             *(
@@ -110,5 +110,5 @@ def _score_sessions(basis: Basis) -> pl.DataFrame:
     means, _ = compute_means(cell.to_numpy(), counted["stars"].fill_null(0).to_numpy(), math.prod(shape))
     score = compute_session_score(means.reshape(shape), np.array([basis.weights[name] for name in names]))
     return pl.DataFrame({"session_id": sessions, "score": np.clip(score, 0.0, FULL_SCORE)}).with_columns(
-        pl.col("score").fill_nan(None)
+        pl.col("session_id").cast(pl.String), pl.col("score").fill_nan(None)
     )
