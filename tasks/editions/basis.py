@@ -203,8 +203,8 @@ def _read_controls(
 def _read_keys(read: QueryReader, judge: JudgeInOrder, sessions: pl.DataFrame) -> dict[str, tuple[int, int]]:
     """On how many of how many answers that a key decides the judge differs, by lineage."""
     counts: dict[str, tuple[int, int]] = {}
-    for (month,), of_month in sessions.partition_by("sat_in_month", as_dict=True).items():
-        named = {"session_ids": of_month["session_id"].to_list(), "month": str(month), "judge": judge.key}
+    for month, some in _divide_sessions(sessions):
+        named = {"session_ids": some["session_id"].to_list(), "month": month, "judge": judge.key}
         for lineage, total, apart in read("edition_keys", named).iter_rows():
             before = counts.get(lineage, (0, 0))
             counts[lineage] = (before[0] + apart, before[1] + total)
@@ -246,7 +246,11 @@ def _read_answers(read: QueryReader, sessions: pl.DataFrame, judges: Sequence[Ju
             "judges": [one.key for one in judges],
         }
         found = read("edition_answers", named).join(some, on="session_id")
-        parts.append(found.with_columns(pl.selectors.string().cast(pl.Categorical)).sort("session_id", "seq"))
+        parts.append(
+            found.with_columns(
+                pl.selectors.string().cast(pl.Categorical), pl.col("seq", "repeat").cast(pl.Int32)
+            ).sort("session_id", "seq")
+        )
     return pl.concat(parts) if parts else pl.DataFrame()
 
 

@@ -107,9 +107,9 @@ def equate_edition(
     *,
     is_from_nothing: bool = False,
 ) -> Equating:
-    """Fit an edition on the scale of those before it, and equate its candidates; `counted` are all its stars (`count_stars`).
+    """Fit an edition on the scale of those before it, and equate its candidates.
 
-    With `is_from_nothing`, or where there is no scale yet, all editions so far are fitted and set a new one. Nothing is equated
+    `counted` are all its stars (`count_stars`). With `is_from_nothing`, or where there is no scale yet, all editions so far are fitted and set a new one. Nothing is equated
     where the answers cannot carry it: the rows of `edition_fits` then say why.
     """
     import polars as pl

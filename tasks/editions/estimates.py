@@ -118,16 +118,20 @@ def count_stars(answers: StyleAnswers) -> pl.DataFrame:
 
     is_unparsed = pl.col("score_status") == "unparsed"
     return (
-        answers.frame.group_by("model", "prompt_style", "question_uuid", "lineage_uuid", "discipline")
+        answers.frame.group_by("candidate", "question")
         .agg(
-            pl.col("set_id", "sat_in_run_id", "passage").first(),
+            pl.col(
+                *("model", "prompt_style", "question_uuid", "lineage_uuid", "discipline"),
+                *("set_id", "sat_in_run_id", "passage"),
+            ).first(),
             *(
-                ((pl.col("stars") == stars) & ~is_unparsed).sum().cast(pl.Int64).alias(f"stars_{stars}_count")
+                ((pl.col("stars") == stars) & ~is_unparsed).sum().cast(pl.Int32).alias(f"stars_{stars}_count")
                 for stars in range(4)
             ),
-            unparsed_count=is_unparsed.sum().cast(pl.Int64),
+            unparsed_count=is_unparsed.sum().cast(pl.Int32),
         )
-        .sort("model", "question_uuid")
+        .sort("candidate", "question")
+        .drop("candidate", "question")
     )
 
 

@@ -407,15 +407,19 @@ def _conform(table: str, frame: pl.DataFrame | None, shared: Mapping[str, object
     names = [column.name for column in contract.own_columns]
     if frame is None:
         return contract.frame([])
-    coded = {name for name, kind in frame.schema.items() if kind == pl.Categorical}
+    # What is coded is large: it stays so, and as its rows came, until it is written.
+    is_coded = pl.Categorical in frame.dtypes
+    kept = {
+        name: kind for name, kind in frame.schema.items() if is_coded and kind in (pl.Categorical, pl.Int32)
+    }
     columns = [
         (pl.lit(shared[name]) if name in shared else pl.col(name) if name in frame.columns else pl.lit(None))
-        # What is coded stays so until it is written.
-        .cast(pl.Categorical if name in coded else contract.polars_schema[name])
+        .cast(kept.get(name, contract.polars_schema[name]))
         .alias(name)
         for name in names
     ]
-    return frame.select(columns).sort(contract.key)
+    found = frame.select(columns)
+    return found if is_coded else found.sort(contract.key)
 
 
 def _add_equated(scores: pl.DataFrame | None, equating: Equating) -> pl.DataFrame | None:

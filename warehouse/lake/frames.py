@@ -40,7 +40,7 @@ WORK_TIMES: dict[str, tuple[str, ...]] = {
 def conform_frame(table: Table, frame: pl.DataFrame, *, is_coded: bool = False) -> pl.DataFrame:
     """The frame with the table's own columns in order and in its types.
 
-    With `is_coded` a column of text that is Categorical may stay so.
+    With `is_coded` a column of text that is Categorical may stay so, and a narrower number too.
 
     Harmless differences are cast (an all-null column, a narrower number, another unit of time). Raises ContractError
     for missing or unknown columns, another type, and numbers that are not finite. The message holds no value.
@@ -61,14 +61,9 @@ def conform_frame(table: Table, frame: pl.DataFrame, *, is_coded: bool = False) 
                 f"Frame for table {table.name}: column {name} is {given[name]}, the contract says {wanted}. "
                 "Cast it before landing."
             )
-    # Text that is coded stays so: of millions of rows it takes a tenth of the memory, and is written as the same text.
-    frame = frame.cast(
-        {
-            name: table.polars_schema[name]
-            for name in names
-            if not (is_coded and given[name] == pl.Categorical)
-        }
-    )
+    # What is coded stays so: of millions of rows it takes a fifth of the memory, and is written as the same.
+    coded = {name for name in names if is_coded and given[name] in (pl.Categorical, pl.Int32)}
+    frame = frame.cast({name: table.polars_schema[name] for name in names if name not in coded})
     schema = frame.schema
     for name in names:
         if schema[name] == pl.Float64 and frame[name].is_finite().not_().any():
