@@ -235,7 +235,7 @@ def _read_pictured(read: QueryReader, answers: pl.DataFrame) -> frozenset[str]:
 
 
 def _read_answers(read: QueryReader, sessions: pl.DataFrame, judges: Sequence[JudgeInOrder]) -> pl.DataFrame:
-    """The answers month by month, so that only files of those months are read, and of some sessions at once."""
+    """The answers of some sessions of a month at a time, so that only its files are read."""
     import polars as pl
 
     parts = []

@@ -167,9 +167,9 @@ def _gather(frames: Sequence[pl.DataFrame]) -> Iterator[Sequence[pl.DataFrame]]:
 
 
 def _iter_in_order(frame: pl.DataFrame, depth: int = 0) -> Iterator[pl.DataFrame]:
-    """The rows in parts, few rows each where that can be: every line of one stands before those of the next.
+    """The rows in parts; every line of one stands before those of the next.
 
-    Rows are divided by the JSON of their first column, those that agree in it by that of the second.
+    A part has few rows where that can be: rows are divided by the JSON of their first column, those that agree in it by that of the second.
     """
     if frame.height <= _LINES_AT_ONCE or depth == frame.width:
         yield frame

@@ -139,13 +139,12 @@ def hash_batches(batches: Sequence[Batch], ignore: Sequence[str]) -> list[Hashed
         table = get_table(name)
         own = [batch for batch in batches if batch.table == name]
         frames = _conform_together(table, [batch.frame for batch in own])
-        rows_hashes = [batch.rows_hash for batch in own]
+        known = [batch.rows_hash for batch in own]
         if table.is_frozen:
-            rows_hashes = [
-                known or hash_rows(frame) for known, frame in zip(rows_hashes, frames, strict=True)
-            ]
-        found = hash_contents(table, frames, ignore, rows_hashes=rows_hashes if table.is_frozen else None)
-        for batch, frame, rows_hash, content_hash in zip(own, frames, rows_hashes, found, strict=True):
+            known = [one or hash_rows(frame) for one, frame in zip(known, frames, strict=True)]
+        whole = [one for one in known if one] if table.is_frozen else None
+        found = hash_contents(table, frames, ignore, rows_hashes=whole)
+        for batch, frame, rows_hash, content_hash in zip(own, frames, known, found, strict=True):
             if batch.refused is not None and not batch.refused.is_empty():
                 content_hash = _hash_with_refused(content_hash, batch.refused)
             conformed = replace(batch, frame=frame, rows_hash=rows_hash)

@@ -1,4 +1,4 @@
-"""Rows of any number hash as their lines of JSON, sorted; texts that are coded are the same texts."""
+"""Any number of rows hash as their sorted lines of JSON; coded texts are the same texts."""
 
 from __future__ import annotations
 
