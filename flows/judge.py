@@ -24,7 +24,7 @@ def judge(
     """
     require_budget()
     overdue = close_overdue_sessions()
-    reconcile_stores()
+    reconcile_stores(leaves_log=True)
     result = overdue | judge_run(run_id, only_unparsed, in_batches, waits)
     publish_summary(result)
     check_judged(result)

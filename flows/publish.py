@@ -27,7 +27,7 @@ def publish(
         overridden: gates to publish in spite of.
         is_recalibrated: fit all editions so far from nothing, on a new scale.
     """
-    reconcile_stores()
+    reconcile_stores(leaves_log=True)
     result = {"run_id": run_id} | publish_edition(
         run_id, is_revision, reason, overridden, is_recalibrated=is_recalibrated
     )

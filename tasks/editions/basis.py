@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 PERSON_PREFIX = "person:"
+_ANSWERS_AT_ONCE = 60_000  # of some sessions, while they are read
 
 
 class QueryReader(Protocol):
@@ -50,7 +51,8 @@ class Basis:
     Attributes:
         run: the row of `runs`, with is_repetition.
         sessions: one row per session that speaks (`edition_sittings`), with is_complete.
-        answers: one row per allocation of them (`edition_answers`), with model, set_id, prompt_style and repeat.
+        answers: one row per allocation of them (`edition_answers`), with model, set_id, prompt_style and repeat, session by session;
+            text is Categorical, so that an answer takes 60 bytes.
         judges: whose stars count, in this order.
         weights: discipline → fixed weight in S; they sum to 1.
         bases: variant → its base, as registered for the run.
@@ -201,8 +203,8 @@ def _read_controls(
 def _read_keys(read: QueryReader, judge: JudgeInOrder, sessions: pl.DataFrame) -> dict[str, tuple[int, int]]:
     """On how many of how many answers that a key decides the judge differs, by lineage."""
     counts: dict[str, tuple[int, int]] = {}
-    for (month,), of_month in sessions.partition_by("sat_in_month", as_dict=True).items():
-        named = {"session_ids": of_month["session_id"].to_list(), "month": str(month), "judge": judge.key}
+    for month, some in _divide_sessions(sessions):
+        named = {"session_ids": some["session_id"].to_list(), "month": month, "judge": judge.key}
         for lineage, total, apart in read("edition_keys", named).iter_rows():
             before = counts.get(lineage, (0, 0))
             counts[lineage] = (before[0] + apart, before[1] + total)
@@ -220,38 +222,48 @@ def _read_pictured(read: QueryReader, answers: pl.DataFrame) -> frozenset[str]:
     """The questions with pictures; the bank is asked where a response says that there were any."""
     import polars as pl
 
-    if answers.is_empty() or not answers["prompt_version"].str.contains("/(pictures|alt_text)$").any():
+    if answers.is_empty():
+        return frozenset()
+    versions = answers["prompt_version"].drop_nulls().unique().cast(pl.String)
+    showing = versions.filter(versions.str.contains("/(pictures|alt_text)$"))
+    if showing.is_empty():
         return frozenset()
     questions = answers["question_uuid"].unique().sort().to_list()
-    told = answers.filter(pl.col("prompt_version").str.contains("/(pictures|alt_text)$"))["question_uuid"]
+    told = answers.filter(pl.col("prompt_version").is_in(showing.implode()))["question_uuid"].unique()
     found = read("pictured_questions", {"question_uuids": questions})["question_uuid"]
     return frozenset(found) | frozenset(told)
 
 
 def _read_answers(read: QueryReader, sessions: pl.DataFrame, judges: Sequence[JudgeInOrder]) -> pl.DataFrame:
-    """The answers month by month, so that only files of those months are read."""
+    """The answers of some sessions of a month at a time, so that only its files are read."""
     import polars as pl
 
-    parts = [
-        read(
-            "edition_answers",
-            {
-                "session_ids": of_month["session_id"].to_list(),
-                "month": str(month),
-                "judges": [one.key for one in judges],
-            },
+    parts = []
+    for month, some in _divide_sessions(sessions):
+        named = {
+            "session_ids": some["session_id"].to_list(),
+            "month": month,
+            "judges": [one.key for one in judges],
+        }
+        found = read("edition_answers", named).join(some, on="session_id")
+        parts.append(
+            found.with_columns(
+                pl.selectors.string().cast(pl.Categorical), pl.col("seq", "repeat").cast(pl.Int32)
+            ).sort("session_id", "seq")
         )
-        for (month,), of_month in sessions.partition_by("sat_in_month", as_dict=True).items()
-    ]
-    answers = pl.concat(parts) if parts else pl.DataFrame()
-    if answers.is_empty():
-        return answers
-    return answers.join(
-        sessions.select(
-            "session_id", "sat_in_run_id", "model", "set_id", "prompt_style", "repeat", "is_reference"
-        ),
-        on="session_id",
-    )
+    return pl.concat(parts) if parts else pl.DataFrame()
+
+
+def _divide_sessions(sessions: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Months with some of the sessions that were sat in them."""
+    import polars as pl
+
+    names = ["session_id", "sat_in_run_id", "model", "set_id", "prompt_style", "repeat", "is_reference"]
+    shown = sessions.select(*names, "sat_in_month", "question_count").sort("sat_in_month", "session_id")
+    place = pl.col("question_count").cum_sum().over("sat_in_month") // _ANSWERS_AT_ONCE
+    divided = shown.with_columns(place=place).partition_by("sat_in_month", "place", maintain_order=True)
+    for some in divided:
+        yield str(some["sat_in_month"][0]), some.select(names)
 
 
 def _mark_complete(sessions: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
@@ -260,9 +272,10 @@ def _mark_complete(sessions: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFram
 
     if answers.is_empty():
         return sessions.with_columns(is_complete=pl.lit(False))
-    unjudged = answers.filter(pl.col("score_status") == "unjudged")["session_id"].unique()
+    unjudged = answers.filter(pl.col("score_status") == "unjudged")["session_id"].unique().cast(pl.String)
+    answered = answers["session_id"].unique().cast(pl.String)
     return sessions.with_columns(
         is_complete=pl.col("is_closed")
         & ~pl.col("session_id").is_in(unjudged.implode())
-        & pl.col("session_id").is_in(answers["session_id"].unique().implode())
+        & pl.col("session_id").is_in(answered.implode())
     )

@@ -24,9 +24,7 @@ def add_chance(read: QueryReader, basis: Basis, answers: StyleAnswers, scores: p
     """Rows of `edition_scores` with their chance level; without one where a key is not known."""
     import polars as pl
 
-    asked = answers.frame.select("model", "question_uuid", "discipline", "discipline_code").unique(
-        ["model", "question_uuid"], maintain_order=True
-    )
+    asked = answers.frame.select("candidate", "question_uuid", "question", "discipline_code")
     known = read(
         "set_keys",
         {
@@ -41,7 +39,8 @@ def add_chance(read: QueryReader, basis: Basis, answers: StyleAnswers, scores: p
     # Who shares a set shares its level.
     levels: dict[tuple[str, ...], ChanceLevel] = {}
     rows: list[dict[str, object]] = []
-    for (model,), held in asked.sort("question_uuid").partition_by("model", as_dict=True).items():
+    for code, model in enumerate(answers.models):
+        held = asked.filter(pl.col("candidate") == code).unique("question").sort("question")
         questions = tuple(held["question_uuid"])
         if not set(questions) <= keys.keys():
             continue

@@ -48,7 +48,9 @@ def estimate_changes(
     ).filter(pl.col("discipline").is_in(list(answers.disciplines)))
     columns = ("model", "question_uuid", "lineage_uuid", "passage", "discipline", "stars")
     sides = [
-        before.with_columns(stars=mean_stars()).select(columns),
+        before.with_columns(
+            pl.selectors.string().cast(answers.frame.schema["model"]), stars=mean_stars()
+        ).select(columns),
         answers.frame.filter(pl.col("model").is_in(models))
         .with_columns(pl.col("stars").cast(pl.Float64))
         .select(*columns, "repeat"),

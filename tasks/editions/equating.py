@@ -16,7 +16,6 @@ import numpy as np
 
 from schemas.editions import ALL_DISCIPLINES
 from tasks.editions.basis import Basis, QueryReader
-from tasks.editions.estimates import StyleAnswers, count_stars
 from tasks.editions.standings import MAIN_STYLE
 from tasks.statistics import Floats
 from tasks.statistics.items import (
@@ -104,41 +103,43 @@ def equate_edition(
     read: QueryReader,
     basis: Basis,
     edition_id: str,
-    styles: Sequence[StyleAnswers],
+    counted: pl.DataFrame | None,
     *,
     is_from_nothing: bool = False,
 ) -> Equating:
     """Fit an edition on the scale of those before it, and equate its candidates.
 
-    With `is_from_nothing`, or where there is no scale yet, all editions so far are fitted and set a new one. Nothing is equated
+    `counted` are all its stars (`count_stars`). With `is_from_nothing`, or where there is no scale yet, all editions so far are fitted and set a new one. Nothing is equated
     where the answers cannot carry it: the rows of `edition_fits` then say why.
     """
     import polars as pl
 
-    answers = next((one for one in styles if one.style == MAIN_STYLE), None)
-    if answers is None or answers.frame["discipline"].n_unique() < len(answers.disciplines):
+    weights = {name: weight for name, weight in basis.weights.items() if weight > 0}
+    disciplines = list(weights)
+    own = None if counted is None else counted.filter(pl.col("prompt_style") == MAIN_STYLE)
+    if own is None or own["discipline"].n_unique() < len(disciplines):
         return equate_nothing()
     when = {name: basis.run[name] for name in ("month", "planned_at", "is_simulated")}
-    own = count_stars(answers).with_columns(edition_id=pl.lit(edition_id), month=pl.lit(basis.run["month"]))
-    scale = None if is_from_nothing else read_scale(read("scale_fits", when), answers.disciplines)
+    own = own.with_columns(edition_id=pl.lit(edition_id), month=pl.lit(basis.run["month"]))
+    scale = None if is_from_nothing else read_scale(read("scale_fits", when), disciplines)
     stars = [own]
     if scale is None:
-        stars.insert(0, read("equating_stars", {**when, "disciplines": list(answers.disciplines)}))
-    arranged = arrange_answers(read, stars, answers.disciplines)
+        stars.insert(0, read("equating_stars", {**when, "disciplines": disciplines}))
+    arranged = arrange_answers(read, stars, disciplines)
     known = None
     if scale is not None:
-        same_bank = _read_same_bank(read, scale, basis.run["bank_version"], answers.disciplines)
+        same_bank = _read_same_bank(read, scale, basis.run["bank_version"], disciplines)
         known = replace(_read_known(read, scale, arranged), same_bank=same_bank)
     withheld = _find_reason(arranged.rows, known)
     if withheld is not None:
-        return _withhold(answers.disciplines, arranged, scale, withheld)
-    form = None if scale is None else _read_form(read, scale, arranged.formats, answers.disciplines)
+        return _withhold(disciplines, arranged, scale, withheld)
+    form = None if scale is None else _read_form(read, scale, arranged.formats, disciplines)
     fit, equated = fit_until_settled(
-        arranged.rows, answers.weights, known, _choose_formats(scale, arranged.formats), form
+        arranged.rows, np.array(list(weights.values())), known, _choose_formats(scale, arranged.formats), form
     )
     if not equated.is_settled:
-        return _withhold(answers.disciplines, arranged, scale, "draws")
-    everybody = _list_equated(arranged.entries, equated, answers.disciplines)
+        return _withhold(disciplines, arranged, scale, "draws")
+    everybody = _list_equated(arranged.entries, equated, disciplines)
     persons = everybody.filter(pl.col("discipline") == ALL_DISCIPLINES).rename(
         {"edition_id": "sat_edition_id"}
     )
@@ -152,7 +153,7 @@ def equate_edition(
         .with_columns(prompt_style=pl.lit(MAIN_STYLE)),
         persons=persons.select(names).unique(["sat_edition_id", "model"], keep="first", maintain_order=True),
         items=_list_items(arranged, fit, has_scale=scale is not None),
-        fits=_describe_fit(answers.disciplines, arranged, fit, scale, edition_id),
+        fits=_describe_fit(disciplines, arranged, fit, scale, edition_id),
     )
 
 
@@ -235,43 +236,56 @@ def arrange_answers(read: QueryReader, parts: Sequence[pl.DataFrame], discipline
         "discipline",
     ]
     stars = (
-        pl.concat([part.select(*names, *_STARS) for part in parts], how="vertical_relaxed")
+        pl.concat(
+            [part.select(pl.col(names).cast(pl.Categorical), *_STARS) for part in parts],
+            how="vertical_relaxed",
+        )
         .unique(["sat_in_run_id", "model", "question_uuid"], keep="first", maintain_order=True)
         # What nobody could judge says nothing of how hard a question is.
         .with_columns(answered=pl.sum_horizontal(_STARS))
         .filter(pl.col("answered") > 0)
     )
-    editions = {name: code for code, name in enumerate(stars["edition_id"].unique(maintain_order=True))}
-    entries = (
+    editions = {str(name): code for code, name in enumerate(stars["edition_id"].unique(maintain_order=True))}
+    as_text = pl.selectors.categorical().cast(pl.String)
+    sat = (
         stars.group_by("sat_in_run_id", "model", maintain_order=True)
         .agg(edition_id=pl.col("edition_id").first())
         .with_row_index("entry")
     )
-    found = stars.group_by("question_uuid", maintain_order=True).agg(
-        pl.col("lineage_uuid").first(),
-        pl.col("discipline").first(),
-        pl.col("passage").drop_nulls().first(),
-        first_month=pl.col("month").first(),
-        home=pl.col("edition_id").first(),
-    )
-    questions = (
-        found.join(
-            name_formats(read("question_traits", {"question_uuids": found["question_uuid"].to_list()})),
-            on="question_uuid",
-            how="left",
-            maintain_order="left",
+    entries = sat.with_columns(as_text)
+    asked = (
+        stars.group_by("question_uuid", maintain_order=True)
+        .agg(
+            pl.col("lineage_uuid").first(),
+            pl.col("discipline").first(),
+            pl.col("passage").drop_nulls().first(),
+            first_month=pl.col("month").first(),
+            home=pl.col("edition_id").first(),
         )
-        .with_columns(pl.col("format").fill_null(_UNKNOWN))
         .with_row_index("question")
     )
+    found = asked.with_columns(as_text)
+    questions = found.join(
+        name_formats(read("question_traits", {"question_uuids": found["question_uuid"].to_list()})),
+        on="question_uuid",
+        how="left",
+        maintain_order="left",
+    ).with_columns(pl.col("format").fill_null(_UNKNOWN))
     formats = questions["format"].unique().sort().to_list()
-    long = (
-        stars.join(entries.select("sat_in_run_id", "model", "entry"), on=["sat_in_run_id", "model"])
-        .join(questions.select("question_uuid", "question"), on="question_uuid")
-        .unpivot(on=_STARS, index=["entry", "question", "answered"], variable_name="star", value_name="count")
-        .filter(pl.col("count") > 0)
-        .sort("entry", "question", "star")
+    coded = (
+        stars.join(sat.select("sat_in_run_id", "model", "entry"), on=["sat_in_run_id", "model"])
+        .join(asked.select("question_uuid", "question"), on="question_uuid")
+        .select("entry", "question", "answered", *_STARS)
     )
+    del stars
+    long = pl.concat(
+        [
+            coded.filter(pl.col(name) > 0).select(
+                "entry", "question", "answered", star=pl.lit(star, pl.Int8), count=name
+            )
+            for star, name in enumerate(_STARS)
+        ]
+    ).sort("entry", "question", "star")
 
     def code(values: pl.Series, codes: Mapping[str, int]) -> np.ndarray:
         return values.replace_strict(codes, return_dtype=pl.Int64).to_numpy()
@@ -280,7 +294,7 @@ def arrange_answers(read: QueryReader, parts: Sequence[pl.DataFrame], discipline
         rows=GradedRows(
             entry=long["entry"].to_numpy().astype(np.int64),
             question=long["question"].to_numpy().astype(np.int64),
-            stars=code(long["star"], {name: star for star, name in enumerate(_STARS)}),
+            stars=long["star"].to_numpy().astype(np.int64),
             weight=(long["count"] / long["answered"]).to_numpy(),
             entry_edition=code(entries["edition_id"], editions),
             question_discipline=code(

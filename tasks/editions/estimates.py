@@ -6,7 +6,7 @@ because a 0 there would raise everybody else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +41,8 @@ class StyleAnswers:
 
     Attributes:
         style: the prompt style.
-        frame: answers of complete sessions, stars 0 where nobody could judge; with `passage` (null for none), `candidate`,
-            `discipline_code`, `question`, `lineage` and `cluster`, which is the passage or the lineage.
+        frame: answers of complete sessions, stars 0 where nobody could judge, by model, question and session; with `passage` (null
+            for none), `candidate`, `discipline_code`, `question`, `lineage` and `cluster`, which is the passage or the lineage.
         models: candidates by code.
         disciplines: those that have weight, by code.
         weights: their fixed weights.
@@ -55,28 +55,42 @@ class StyleAnswers:
     weights: Floats
 
 
-def arrange_styles(basis: Basis) -> list[StyleAnswers]:
-    """The answers of complete sessions by prompt style; disciplines without weight are left out."""
+def arrange_styles(basis: Basis) -> Iterator[StyleAnswers]:
+    """The answers of complete sessions by prompt style, one style in memory at a time.
+
+    Disciplines without weight are left out.
+    """
     import polars as pl
 
     if basis.answers.is_empty():
-        return []
+        return
     weights = {name: weight for name, weight in basis.weights.items() if weight > 0}
     complete = basis.sessions.filter("is_complete")["session_id"]
-    counted = (
-        basis.answers.filter(
-            pl.col("session_id").is_in(complete.implode()) & pl.col("discipline").is_in(list(weights))
-        )
-        .with_columns(
-            pl.col("stars").fill_null(0),
-            passage=pl.col("lineage_uuid").replace_strict(
-                basis.passages, default=None, return_dtype=pl.String
-            ),
-        )
-        .sort("model", "question_uuid", "repeat", "session_id")
+    passages = pl.DataFrame(
+        list(basis.passages.items()), schema={"lineage_uuid": pl.String, "passage": pl.String}, orient="row"
     )
-    return [
-        StyleAnswers(
+    is_counted = pl.col("session_id").is_in(complete.implode()) & pl.col("discipline").is_in(list(weights))
+    for style in basis.answers["prompt_style"].unique().sort():
+        frame = (
+            basis.answers.lazy()
+            .filter((pl.col("prompt_style") == style) & is_counted)
+            .select(
+                *("session_id", "sat_in_run_id", "set_id", "model", "prompt_style", "repeat"),
+                *("question_uuid", "lineage_uuid", "discipline", "score_status"),
+                pl.col("stars").fill_null(0),
+            )
+            .collect()
+        )
+        if frame.is_empty():
+            continue
+        frame = frame.join(
+            passages.with_columns(
+                pl.col(name).cast(frame.schema["lineage_uuid"]) for name in passages.columns
+            ),
+            on="lineage_uuid",
+            how="left",
+        ).sort("model", "question_uuid", "repeat", "session_id")
+        yield StyleAnswers(
             style=str(style),
             frame=frame.with_columns(
                 candidate=pl.col("model").rank("dense").cast(pl.Int64) - 1,
@@ -88,13 +102,11 @@ def arrange_styles(basis: Basis) -> list[StyleAnswers]:
                 cluster=name_cluster().rank("dense").cast(pl.Int64) - 1,
                 # The reference sits every set as its first repeat: what is repeated is the sitting.
                 repeat=pl.col("session_id").rank("dense").over("model").cast(pl.Int64),
-            ),
+            ).drop("session_id"),
             models=frame["model"].unique().sort().to_list(),
             disciplines=list(weights),
             weights=np.array(list(weights.values())),
         )
-        for (style,), frame in sorted(counted.partition_by("prompt_style", as_dict=True).items())
-    ]
 
 
 def count_stars(answers: StyleAnswers) -> pl.DataFrame:
@@ -106,16 +118,20 @@ def count_stars(answers: StyleAnswers) -> pl.DataFrame:
 
     is_unparsed = pl.col("score_status") == "unparsed"
     return (
-        answers.frame.group_by("model", "prompt_style", "question_uuid", "lineage_uuid", "discipline")
+        answers.frame.group_by("candidate", "question")
         .agg(
-            pl.col("set_id", "sat_in_run_id", "passage").first(),
+            pl.col(
+                *("model", "prompt_style", "question_uuid", "lineage_uuid", "discipline"),
+                *("set_id", "sat_in_run_id", "passage"),
+            ).first(),
             *(
-                ((pl.col("stars") == stars) & ~is_unparsed).sum().cast(pl.Int64).alias(f"stars_{stars}_count")
+                ((pl.col("stars") == stars) & ~is_unparsed).sum().cast(pl.Int32).alias(f"stars_{stars}_count")
                 for stars in range(4)
             ),
-            unparsed_count=is_unparsed.sum().cast(pl.Int64),
+            unparsed_count=is_unparsed.sum().cast(pl.Int32),
         )
-        .sort("model", "question_uuid")
+        .sort("candidate", "question")
+        .drop("candidate", "question")
     )
 
 
@@ -293,13 +309,12 @@ def _count_answers(answers: StyleAnswers, reference: str) -> pl.DataFrame:
             for name in ("scored", "unanswered", "unparsed", "pair")
         ),
     )
-    return pl.concat(
-        [
-            frame.group_by("model", "discipline").agg(*sums),
-            frame.group_by("model").agg(*sums).with_columns(discipline=pl.lit(ALL_DISCIPLINES)),
-        ],
-        how="diagonal",
-    )
+    counts = [
+        frame.group_by("model", "discipline").agg(*sums),
+        frame.group_by("model").agg(*sums).with_columns(discipline=pl.lit(ALL_DISCIPLINES)),
+    ]
+    names = pl.col("model", "discipline").cast(pl.String)
+    return pl.concat([part.with_columns(names) for part in counts], how="diagonal")
 
 
 def _describe_repeats(style: str, sessions: pl.DataFrame) -> pl.DataFrame:
@@ -358,4 +373,4 @@ def _columns(name: str, estimate: Estimate) -> dict[str, Any]:
 
 
 def _codes(frame: pl.DataFrame, name: str) -> Codes:
-    return frame[name].to_numpy().astype(np.int64)
+    return frame[name].to_numpy().astype(np.int64, copy=False)

@@ -89,7 +89,7 @@ def _read_stars(read: QueryReader, spans: pl.DataFrame, style: str, disciplines:
     """Stars of each candidate in its first edition (code 2i) and its last (2i + 1)."""
     import polars as pl
 
-    sides = []
+    sides, names = [], ["question_uuid", "lineage_uuid", "passage", "discipline"]
     for later, side in enumerate(("from", "to")):
         codes = spans.with_row_index("place").select(
             "model",
@@ -106,9 +106,9 @@ def _read_stars(read: QueryReader, spans: pl.DataFrame, style: str, disciplines:
             }
             sides.append(
                 read("edition_stars_of", given)
-                .with_columns(stars=mean_stars())
                 .join(part.select("model", "candidate"), on="model")
-                .select("candidate", "question_uuid", "lineage_uuid", "passage", "discipline", "stars")
+                .select("candidate", *names, stars=mean_stars())
+                .with_columns(pl.col(names).cast(pl.Categorical))
             )
     stars = pl.concat(sides).filter(pl.col("discipline").is_in(disciplines))
     # A question of an edition from before passages were known belongs to the one that it has in a later one.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from warehouse.ledger.engine.ledger import Ledger
 
 KIND: Final = "edition"
-_SESSIONS_AT_ONCE: Final = 40
+_ANSWERS_AT_ONCE: Final = 40_000  # of some sessions, whose hashes are held
 _COUNTS: Final = ("set_id", "model", "prompt_style", "question_uuid")
 
 
@@ -134,14 +134,19 @@ class _LandedHashes:
 
     def __init__(self, lake: Lake, basis: Basis) -> None:
         self._lake = lake
-        self._waiting = basis.sessions.sort("session_id").select("session_id", "sat_in_month").rows()
+        sessions = basis.sessions.sort("session_id")
+        place = sessions["question_count"].cum_sum() // _ANSWERS_AT_ONCE
+        self._waiting = [
+            part.select("session_id", "sat_in_month").rows()
+            for part in sessions.with_columns(place=place).partition_by("place", maintain_order=True)
+        ]
         self._found: dict[str, dict[int, str]] = {}
 
     def read(self, row: Mapping[str, Any]) -> dict[int, str]:
         """Position → hash; sessions are asked for in order of name, each once."""
         name = str(row["session_id"])
         while name not in self._found and self._waiting:
-            taken, self._waiting = self._waiting[:_SESSIONS_AT_ONCE], self._waiting[_SESSIONS_AT_ONCE:]
+            taken = self._waiting.pop(0)
             self._found = {session: {} for session, _ in taken}
             for month in sorted({month for _, month in taken}):
                 names = [session for session, sat_in in taken if sat_in == month]
@@ -160,4 +165,5 @@ def _has_stars(basis: Basis, frozen: pl.DataFrame) -> bool:
         return frozen.is_empty()
     counts = [*(f"stars_{stars}_count" for stars in range(4)), "unparsed_count"]
     columns = [*_COUNTS, *counts]
-    return pl.concat(found).select(columns).sort(_COUNTS).equals(frozen.select(columns).sort(_COUNTS))
+    own = pl.concat(found).select(columns).cast(dict.fromkeys(_COUNTS, pl.String))
+    return own.sort(_COUNTS).equals(frozen.select(columns).sort(_COUNTS))

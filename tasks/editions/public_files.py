@@ -244,7 +244,7 @@ def _number(column: pl.Series) -> tuple[list[str], pl.Series]:
     """The different texts of a column, and for every row which of them it has."""
     import polars as pl
 
-    texts = column.unique()
+    texts = column.unique().cast(pl.String)
     return texts.to_list(), column.cast(pl.Enum(texts)).to_physical().cast(pl.UInt32)
 
 

@@ -279,14 +279,13 @@ def _estimate(
     import polars as pl
 
     step("scores, ranks and pairs")
-    styles = arrange_styles(basis)
-    models = sorted({model for answers in styles for model in answers.models})
+    models = basis.sessions.filter("is_complete")["model"].unique().sort().to_list()
     earlier = read(
         "earlier_scores",
         {"models": models, "month": str(basis.run["month"]), "is_simulated": bool(basis.run["is_simulated"])},
     )
     parts: dict[str, list[pl.DataFrame]] = {"edition_stars": [], "edition_scores": [], "edition_pairs": []}
-    for answers in styles:
+    for answers in arrange_styles(basis):
         pairs = compare_candidates(answers)
         scores = estimate_scores(answers, pairs, sessions, str(basis.run["reference_model"]))
         changes = estimate_changes(read, basis, answers, earlier)
@@ -300,7 +299,9 @@ def _estimate(
     }
     parts.clear()
     step("linking it to earlier months")
-    equating = equate_edition(read, basis, edition_id, styles, is_from_nothing=is_recalibrated)
+    equating = equate_edition(
+        read, basis, edition_id, frames["edition_stars"], is_from_nothing=is_recalibrated
+    )
     frames["edition_scores"] = _add_equated(frames["edition_scores"], equating)
     frames["edition_items"], frames["edition_fits"] = equating.items, equating.fits
     return frames, equating.persons
@@ -416,13 +417,19 @@ def _conform(table: str, frame: pl.DataFrame | None, shared: Mapping[str, object
     names = [column.name for column in contract.own_columns]
     if frame is None:
         return contract.frame([])
+    # What is coded is large: it stays so, and as its rows came, until it is written.
+    is_coded = pl.Categorical in frame.dtypes
+    kept = {
+        name: kind for name, kind in frame.schema.items() if is_coded and kind in (pl.Categorical, pl.Int32)
+    }
     columns = [
         (pl.lit(shared[name]) if name in shared else pl.col(name) if name in frame.columns else pl.lit(None))
-        .cast(contract.polars_schema[name])
+        .cast(kept.get(name, contract.polars_schema[name]))
         .alias(name)
         for name in names
     ]
-    return frame.select(columns).sort(contract.key)
+    found = frame.select(columns)
+    return found if is_coded else found.sort(contract.key)
 
 
 def _add_equated(scores: pl.DataFrame | None, equating: Equating) -> pl.DataFrame | None:

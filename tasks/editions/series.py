@@ -50,7 +50,12 @@ def estimate_series(basis: Basis, sessions: pl.DataFrame) -> pl.DataFrame | None
                 picture_count=is_pictured.sum().cast(pl.Int64)
             )
             whole = counts.group_by("model").agg(pl.col("picture_count").sum(), discipline=pl.lit("all"))
-            counts = pl.concat([counts, whole.select(counts.columns)])
+            counts = pl.concat(
+                [
+                    part.select(pl.col("model", "discipline").cast(pl.String), "picture_count")
+                    for part in (counts, whole)
+                ]
+            )
             parts.append(
                 scores.join(counts, on=["model", "discipline"], how="left").with_columns(
                     series=pl.lit(series)
@@ -98,6 +103,7 @@ def _leave_out_pictured(basis: Basis) -> Basis:
 
     is_pictured = pl.col("question_uuid").is_in(list(basis.pictured))
     left_out = basis.answers.filter(is_pictured).group_by("session_id").agg(left_out=pl.len())
+    left_out = left_out.with_columns(pl.col("session_id").cast(pl.String))
     sessions = basis.sessions.join(left_out, on="session_id", how="left")
     count = pl.col("question_count") - pl.col("left_out").fill_null(0).cast(pl.Int64)
     return replace(

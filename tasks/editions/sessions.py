@@ -42,27 +42,10 @@ def summarise_sessions(basis: Basis) -> pl.DataFrame:
         zero = pl.lit(0, dtype=pl.Int64)
         names = ["scored_count", *(f"{status}_count" for status in _STATUSES), "star_count", "pair_count"]
         return head.with_columns(**dict.fromkeys(names, zero))
-    answers = basis.answers.join(
-        _read_reference_stars(basis), on=["set_id", "prompt_style", "question_uuid"], how="left"
-    )
-    # What nobody could judge of a candidate earns nothing in R either; of the reference it is left out.
-    is_unread = pl.col("score_status") == "unparsed"
-    is_pair = (
-        pl.col("reference_stars").is_not_null()
-        & (pl.col("score_status") != "unjudged")
-        & ~(is_unread & pl.col("is_reference"))
-    )
-    counts = answers.group_by("session_id").agg(
-        scored_count=pl.col("stars").is_not_null().sum().cast(pl.Int64),
-        **{
-            f"{status}_count": (pl.col("score_status") == status).sum().cast(pl.Int64) for status in _STATUSES
-        },
-        star_count=pl.col("stars").sum().cast(pl.Int64),
-        pair_count=is_pair.sum().cast(pl.Int64),
-        pair_stars=pl.col("stars").fill_null(0).filter(is_pair).sum().cast(pl.Float64),
-        # Fractions are added in one order: an edition that is computed again has the same numbers to the last bit.
-        reference_pair_stars=pl.col("reference_stars").filter(is_pair).sort().sum(),
-    )
+    stars = _read_reference_stars(basis)
+    styles = basis.answers["prompt_style"].unique().sort()
+    # One style in memory beside the answers at a time.
+    counts = pl.concat([_count_sessions(basis, stars, str(style)) for style in styles])
     return (
         head.join(counts, on="session_id", how="left")
         .join(_score_sessions(basis), on="session_id", how="left")
@@ -79,6 +62,45 @@ def summarise_sessions(basis: Basis) -> pl.DataFrame:
             score=pl.when("is_complete").then("score"),
         )
         .sort("session_id")
+    )
+
+
+def _count_sessions(basis: Basis, reference_stars: pl.DataFrame, style: str) -> pl.DataFrame:
+    import polars as pl
+
+    answers = (
+        basis.answers.lazy()
+        .filter(pl.col("prompt_style") == style)
+        .select("session_id", "set_id", "question_uuid", "stars", "score_status", "is_reference")
+        .collect()
+        .join(
+            reference_stars.filter(pl.col("prompt_style") == style).drop("prompt_style"),
+            on=["set_id", "question_uuid"],
+            how="left",
+        )
+    )
+    # What nobody could judge of a candidate earns nothing in R either; of the reference it is left out.
+    is_unread = pl.col("score_status") == "unparsed"
+    is_pair = (
+        pl.col("reference_stars").is_not_null()
+        & (pl.col("score_status") != "unjudged")
+        & ~(is_unread & pl.col("is_reference"))
+    )
+    return (
+        answers.group_by("session_id")
+        .agg(
+            scored_count=pl.col("stars").is_not_null().sum().cast(pl.Int64),
+            **{
+                f"{status}_count": (pl.col("score_status") == status).sum().cast(pl.Int64)
+                for status in _STATUSES
+            },
+            star_count=pl.col("stars").sum().cast(pl.Int64),
+            pair_count=is_pair.sum().cast(pl.Int64),
+            pair_stars=pl.col("stars").fill_null(0).filter(is_pair).sum().cast(pl.Float64),
+            # Fractions are added in one order: an edition that is computed again has the same numbers to the last bit.
+            reference_pair_stars=pl.col("reference_stars").filter(is_pair).sort().sum(),
+        )
+        .with_columns(pl.col("session_id").cast(pl.String))
     )
 
 
@@ -102,7 +124,12 @@ def _score_sessions(basis: Basis) -> pl.DataFrame:
     import polars as pl
 
     names = sorted(name for name, weight in basis.weights.items() if weight > 0)
-    counted = basis.answers.filter(pl.col("discipline").is_in(names))
+    counted = (
+        basis.answers.lazy()
+        .filter(pl.col("discipline").is_in(names))
+        .select("session_id", "discipline", "stars")
+        .collect()
+    )
     sessions = counted["session_id"].unique().sort()
     discipline = counted["discipline"].replace_strict(names, range(len(names)), return_dtype=pl.Int64)
     cell = sessions.search_sorted(counted["session_id"]).cast(pl.Int64) * len(names) + discipline
@@ -110,5 +137,5 @@ def _score_sessions(basis: Basis) -> pl.DataFrame:
     means, _ = compute_means(cell.to_numpy(), counted["stars"].fill_null(0).to_numpy(), math.prod(shape))
     score = compute_session_score(means.reshape(shape), np.array([basis.weights[name] for name in names]))
     return pl.DataFrame({"session_id": sessions, "score": np.clip(score, 0.0, FULL_SCORE)}).with_columns(
-        pl.col("score").fill_nan(None)
+        pl.col("session_id").cast(pl.String), pl.col("score").fill_nan(None)
     )

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,8 +17,6 @@ import polars as pl
 from schemas.errors import ContractError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from schemas.table import Table
 
 # When the work was done, not what came of it: the same work done again has the same content.
@@ -37,8 +37,10 @@ WORK_TIMES: dict[str, tuple[str, ...]] = {
 }
 
 
-def conform_frame(table: Table, frame: pl.DataFrame) -> pl.DataFrame:
+def conform_frame(table: Table, frame: pl.DataFrame, *, is_coded: bool = False) -> pl.DataFrame:
     """The frame with the table's own columns in order and in its types.
+
+    With `is_coded` a column of text that is Categorical may stay so, and a narrower number too.
 
     Harmless differences are cast (an all-null column, a narrower number, another unit of time). Raises ContractError
     for missing or unknown columns, another type, and numbers that are not finite. The message holds no value.
@@ -51,14 +53,17 @@ def conform_frame(table: Table, frame: pl.DataFrame) -> pl.DataFrame:
             "Build it with schemas.tables.get_table(name).frame(rows)."
         )
     frame = frame.select(names)
+    given = frame.schema
     for name in names:
         wanted = table.polars_schema[name]
-        if not _is_castable(frame.schema[name], wanted):
+        if not _is_castable(given[name], wanted):
             raise ContractError(
-                f"Frame for table {table.name}: column {name} is {frame.schema[name]}, the contract says {wanted}. "
+                f"Frame for table {table.name}: column {name} is {given[name]}, the contract says {wanted}. "
                 "Cast it before landing."
             )
-    frame = frame.cast({name: table.polars_schema[name] for name in names})
+    # What is coded stays so: of millions of rows it takes a fifth of the memory, and is written as the same.
+    coded = {name for name in names if is_coded and given[name] in (pl.Categorical, pl.Int32)}
+    frame = frame.cast({name: table.polars_schema[name] for name in names if name not in coded})
     schema = frame.schema
     for name in names:
         if schema[name] == pl.Float64 and frame[name].is_finite().not_().any():
@@ -68,22 +73,32 @@ def conform_frame(table: Table, frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-def hash_contents(table: Table, frames: Sequence[pl.DataFrame], ignore: Sequence[str] = ()) -> list[str]:
+def hash_contents(
+    table: Table,
+    frames: Sequence[pl.DataFrame],
+    ignore: Sequence[str] = (),
+    *,
+    rows_hashes: Sequence[str] | None = None,
+) -> list[str]:
     """SHA-256 of each of the conformed frames.
 
     It is over the frame's rows in any order and over the table's rules.
 
     Left out are `ignore` and the columns that only say when the work was done (`WORK_TIMES`), so that doing the work
     again changes nothing. The rules are in it, so that a changed contract is applied to rows already landed.
+
+    With the `hash_rows` of each frame its rows are not hashed once more.
     """
     left_out = {*ignore, *WORK_TIMES.get(table.name, ())}
     rules = [(c.name, c.type, c.required, c.allowed, c.low, c.high, c.pattern) for c in table.own_columns]
     names = [column.name for column in table.own_columns if column.name not in left_out]
     start = hashlib.sha256(repr((table.name, table.key, rules)).encode())
+    if rows_hashes is not None:
+        return [hashlib.sha256((start.hexdigest() + one).encode()).hexdigest() for one in rows_hashes]
     return _hash_lines(frames, names, start)
 
 
-_LINES_AT_ONCE = 20_000  # rows whose text is held twice while they are hashed
+_LINES_AT_ONCE = 20_000  # rows whose text is held while they are hashed
 
 
 def hash_rows(frame: pl.DataFrame) -> str:
@@ -119,27 +134,90 @@ def hash_rows_of(frames: Sequence[pl.DataFrame]) -> list[str]:
 def _hash_lines(frames: Sequence[pl.DataFrame], names: Sequence[str], start: hashlib._Hash) -> list[str]:
     """The hash of each frame: `start` and its rows as lines of JSON, sorted.
 
-    The frames have the same types.
+    The frames have the same types. Few rows of many frames are written out together, many rows of one in parts that follow each
+    other in the order of their lines.
     """
-    lines: list[bytes] = []
-    if names and frames:
-        for part in pl.concat([frame.select(names) for frame in frames]).iter_slices(_LINES_AT_ONCE):
-            buffer = io.BytesIO()
-            part.write_ndjson(buffer)
-            lines += buffer.getvalue().splitlines()
     hashes: list[str] = []
-    first = 0
-    for frame in frames:
-        digest = start.copy()
-        last = first + (frame.height if names else 0)
-        own = sorted(lines[first:last])
-        # Many at once: a call for each line costs more than the hashing.
-        for place in range(0, len(own), _LINES_AT_ONCE):
-            digest.update(b"\n".join(own[place : place + _LINES_AT_ONCE]))
-            digest.update(b"\n")
-        first = last
-        hashes.append(digest.hexdigest())
+    for some in _gather(frames):
+        digests = [start.copy() for _ in some]
+        if names and len(some) == 1:
+            for part in _iter_in_order(some[0].select(names)):
+                _add_lines(digests[0], sorted(_write_lines(part)))
+        elif names:
+            lines = _write_lines(pl.concat([frame.select(names) for frame in some]))
+            ends = [0, *accumulate(frame.height for frame in some)]
+            for digest, (first, last) in zip(digests, pairwise(ends), strict=True):
+                _add_lines(digest, sorted(lines[first:last]))
+        hashes += [digest.hexdigest() for digest in digests]
     return hashes
+
+
+def _gather(frames: Sequence[pl.DataFrame]) -> Iterator[Sequence[pl.DataFrame]]:
+    """The frames in their order, as many at once as few rows allow."""
+    some: list[pl.DataFrame] = []
+    held = 0
+    for frame in frames:
+        if some and held + frame.height > _LINES_AT_ONCE:
+            yield some
+            some, held = [], 0
+        some.append(frame)
+        held += frame.height
+    if some:
+        yield some
+
+
+def _iter_in_order(frame: pl.DataFrame, depth: int = 0) -> Iterator[pl.DataFrame]:
+    """The rows in parts; every line of one stands before those of the next.
+
+    A part has few rows where that can be: rows are divided by the JSON of their first column, those that agree in it by that of the second.
+    """
+    if frame.height <= _LINES_AT_ONCE or depth == frame.width:
+        yield frame
+        return
+    name = frame.columns[depth]
+    kind = frame.schema[name]
+    if kind not in (pl.String, pl.Categorical, pl.Boolean) and not kind.is_integer():
+        yield frame
+        return
+    values = frame.lazy().group_by(name).agg(rows=pl.len()).collect()
+    # What follows a value is a part of the order: 1 and 10 are told apart by it.
+    ending = b"}" if depth + 1 == frame.width else b","
+    texts = [line[:-1] + ending for line in _write_lines(values.select(name))]
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    sizes = values["rows"].to_list()
+    part_of, whole, filled = [0] * len(order), 0, 0
+    for place in order:
+        if filled and filled + sizes[place] > _LINES_AT_ONCE:
+            whole, filled = whole + 1, 0
+        part_of[place] = whole
+        filled += sizes[place]
+    parts = frame.select(name).join(
+        values.select(name, part=pl.Series(part_of, dtype=pl.UInt32)),
+        on=name,
+        how="left",
+        nulls_equal=True,
+        maintain_order="left",
+    )["part"]
+    for number in range(whole + 1):
+        part = frame.filter(parts == number)
+        # Of one value there may be more: only then it is divided again.
+        yield from _iter_in_order(part, depth + 1) if part.height > _LINES_AT_ONCE else (part,)
+
+
+def _write_lines(frame: pl.DataFrame) -> list[bytes]:
+    lines: list[bytes] = []
+    for part in frame.iter_slices(_LINES_AT_ONCE):
+        buffer = io.BytesIO()
+        part.write_ndjson(buffer)
+        lines += buffer.getvalue().splitlines()
+    return lines
+
+
+def _add_lines(digest: hashlib._Hash, lines: Sequence[bytes]) -> None:
+    """Many lines at once: a call for each costs more than the hashing."""
+    for place in range(0, len(lines), _LINES_AT_ONCE):
+        digest.update(b"\n".join(lines[place : place + _LINES_AT_ONCE]))
+        digest.update(b"\n")
 
 
 def row_as_json(row: dict[str, object]) -> str:

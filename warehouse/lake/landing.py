@@ -27,7 +27,7 @@ from schemas.settings import Settings
 from schemas.table import LANDING_UNIT, Table
 from schemas.tables import get_table
 from warehouse.lake.connecting import spill_path
-from warehouse.lake.frames import conform_frame, hash_contents, hash_rows_of, row_as_json
+from warehouse.lake.frames import conform_frame, hash_contents, hash_rows, hash_rows_of, row_as_json
 from warehouse.lake.provenance import read_code_version
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.statements import quote_list
@@ -131,17 +131,23 @@ def hash_batches(batches: Sequence[Batch], ignore: Sequence[str]) -> list[Hashed
 
     The hash is of its rows and of the rows that the stage refused.
 
-    All batches of a table are conformed and written out for hashing in one go: a unit of few rows costs no more than they.
+    All batches of a table are conformed and written out for hashing in one go: a unit of few rows costs no more than they. What is
+    frozen is large and lands whole: the hash of its rows, which is kept anyway, stands for them.
     """
     hashed: dict[str, HashedBatch] = {}
     for name in dict.fromkeys(batch.table for batch in batches):
         table = get_table(name)
         own = [batch for batch in batches if batch.table == name]
         frames = _conform_together(table, [batch.frame for batch in own])
-        for batch, frame, content_hash in zip(own, frames, hash_contents(table, frames, ignore), strict=True):
+        known = [batch.rows_hash for batch in own]
+        if table.is_frozen:
+            known = [one or hash_rows(frame) for one, frame in zip(known, frames, strict=True)]
+        whole = [one for one in known if one] if table.is_frozen else None
+        found = hash_contents(table, frames, ignore, rows_hashes=whole)
+        for batch, frame, rows_hash, content_hash in zip(own, frames, known, found, strict=True):
             if batch.refused is not None and not batch.refused.is_empty():
                 content_hash = _hash_with_refused(content_hash, batch.refused)
-            conformed = replace(batch, frame=frame)
+            conformed = replace(batch, frame=frame, rows_hash=rows_hash)
             hashed[batch.landing_unit] = HashedBatch(conformed, content_hash)
     return [hashed[batch.landing_unit] for batch in batches]
 
@@ -154,7 +160,7 @@ def _conform_together(table: Table, frames: Sequence[pl.DataFrame]) -> list[pl.D
     first = frames[0].schema
     if any(frame.schema != first for frame in frames[1:]):
         return [conform_frame(table, frame) for frame in frames]
-    joined = conform_frame(table, pl.concat(frames) if len(frames) > 1 else frames[0])
+    joined = conform_frame(table, pl.concat(frames) if len(frames) > 1 else frames[0], is_coded=True)
     ends = [0, *accumulate(frame.height for frame in frames)]
     return [joined.slice(start, end - start) for start, end in pairwise(ends)]
 

@@ -64,7 +64,7 @@ def _express_broken(rule: Rule) -> pl.Expr:
             return pl.any_horizontal(sides).fill_null(value=False)
         case Pattern(column, expression):
             # Polars' `$` is the end of the text alone, as the contract means it.
-            return pl.col(column).str.contains(expression).not_().fill_null(value=False)
+            return pl.col(column).cast(pl.String).str.contains(expression).not_().fill_null(value=False)
         case Unique():
             return pl.struct(rule.columns).is_first_distinct().not_()
         case _:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from tasks.exam.closed import land_access_log, land_closed_sessions
+from tasks.exam.log import keep_head
+from tasks.exam.public.log import keep_public_head
 from tasks.judging.marking import land_marks
 from tasks.models import land_paid_calls
 from tasks.operations.erasure import land_erasures
@@ -14,7 +16,7 @@ from warehouse.lake.upkeep import close_months
 from warehouse.ledger.engine.ledger import Ledger
 
 
-def reconcile(ledger: Ledger, lake: Lake) -> dict[str, int]:
+def reconcile(ledger: Ledger, lake: Lake, *, leaves_log: bool = False) -> dict[str, int]:
     """Land what the ledger has closed and the lake lacks.
 
     Returns the rows newly landed, by table.
@@ -22,14 +24,14 @@ def reconcile(ledger: Ledger, lake: Lake) -> dict[str, int]:
     Covers what a kill between the two stores can leave behind: closed review batches, closed sessions with their
     sets and calls, past days of the audit log, paid calls of every other stage, what was erased, and marks that people gave on the web. Judgements and the answers to
     CG-Eval are not among them: the ledger holds their replies, and the next `judge` or `cgeval` reads those again
-    without paying.
+    without paying. `leaves_log`: the heads of both logs are signed, and no entry lands.
     """
     landed: Counter[str] = Counter()
     for land in (
         land_missing_batches,
         land_erasures,
         land_closed_sessions,
-        land_access_log,
+        _sign_heads if leaves_log else land_access_log,
         land_paid_calls,
         land_marks,
     ):
@@ -37,3 +39,9 @@ def reconcile(ledger: Ledger, lake: Lake) -> dict[str, int]:
     # What came late to a month that was closed, or a compaction, had it read whole until now.
     close_months(lake)
     return dict(landed)
+
+
+def _sign_heads(ledger: Ledger, lake: Lake) -> dict[str, int]:
+    keep_public_head(ledger, lake.settings)
+    keep_head(ledger, lake.settings)
+    return {}

@@ -137,7 +137,7 @@ class Chain:
             "ceilings",
             "shared",
         )
-        kept: dict[str, list[Floats]] = {name: [] for name in vectors}
+        kept = {name: np.empty((draws, *getattr(self._state, name).shape)) for name in vectors}
         spreads: list[Floats] = []
         for sweep in range(draws * every):
             self._sweep()
@@ -147,12 +147,12 @@ class Chain:
             )
             if sweep % every == every - 1:
                 for name, found in kept.items():
-                    found.append(getattr(now, name).copy())
+                    found[sweep // every] = getattr(now, name)
         mean = np.mean(spreads, axis=0)
         return Draws(
             person_entry=self._layout.person_entry,
             person_discipline=self._layout.person_discipline,
-            **{name: np.stack(found) for name, found in kept.items()},
+            **kept,
             passage_sd=float(mean[0]) if self._layout.passage_count else 0.0,
             ability_sd=float(mean[1]),
             discrimination_sd=float(mean[2]),

@@ -21,6 +21,7 @@ _SURE = 3.0  # standard errors
 _LARGE = 1.2  # mean square
 _FLAT = 0.0  # slope; 1 is usual
 _STEP = 1e-3  # logits, for a derivative
+_AT_ONCE = 131_072  # answers whose chances of every star are held
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,7 @@ class QuestionFit:
 
 def compute_question_fit(rows: GradedRows, fit: GradedFit) -> QuestionFit:
     """Infit and outfit of every question at the entries' posterior means; repeats weigh as one."""
-    stars = np.arange(rows.most_stars + 1.0)
-    chance = _expect(rows, fit, fit.discrimination)
-    expected = chance @ stars
-    away = stars - expected[:, None]
-    variance = np.maximum((chance * away**2).sum(axis=1), 1e-9)
-    fourth = np.asarray((chance * away**4).sum(axis=1), dtype=float)
+    expected, variance, fourth = _expect(rows, fit, fit.discrimination)
     residual = np.asarray((rows.stars - expected) ** 2, dtype=float)
     count = rows.question_count
 
@@ -73,28 +69,42 @@ def compute_question_fit(rows: GradedRows, fit: GradedFit) -> QuestionFit:
     return QuestionFit(outfit, infit, infit_z, slope, slope_se, is_flat, is_flat | is_noisy)
 
 
-def _expect(rows: GradedRows, fit: GradedFit, discrimination: Floats, by: float = 0.0) -> Floats:
-    """Chances of the stars of each row's answer, with abilities moved `by` so much."""
-    question, discipline = rows.question, rows.question_discipline[rows.question]
-    return compute_chances(
-        fit.ability[rows.entry, discipline] + by - fit.difficulty[question],
-        discrimination[question],
-        fit.scale.thresholds[discipline],
-        fit.scale.asymptotes[rows.question_format[question]],
-        fit.ceilings[rows.entry],
-    )
+def _expect(
+    rows: GradedRows, fit: GradedFit, discrimination: Floats, by: float = 0.0
+) -> tuple[Floats, Floats, Floats]:
+    """The mean of each row's stars, and their second and fourth moment about it.
+
+    Abilities are moved `by` so much.
+    """
+    stars = np.arange(rows.most_stars + 1.0)
+    found = np.empty((3, len(rows.stars)))
+    for start in range(0, len(rows.stars), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        question, entry = rows.question[some], rows.entry[some]
+        discipline = rows.question_discipline[question]
+        chance = compute_chances(
+            fit.ability[entry, discipline] + by - fit.difficulty[question],
+            discrimination[question],
+            fit.scale.thresholds[discipline],
+            fit.scale.asymptotes[rows.question_format[question]],
+            fit.ceilings[entry],
+        )
+        expected = chance @ stars
+        away = stars - expected[:, None]
+        found[0, some] = expected
+        found[1, some] = np.maximum((chance * away**2).sum(axis=1), 1e-9)
+        found[2, some] = (chance * away**4).sum(axis=1)
+    return found[0], found[1], found[2]
 
 
 def _compute_slope(rows: GradedRows, fit: GradedFit) -> tuple[Floats, Floats]:
     """A step of least squares from the usual discrimination towards the question's; of any sign."""
-    count, stars = rows.question_count, np.arange(rows.most_stars + 1.0)
+    count = rows.question_count
     is_answered = fit.answer_weight > 0
     usual = np.full(count, np.exp(np.log(fit.discrimination[is_answered]).mean()))
-    chance = _expect(rows, fit, usual)
-    expected = chance @ stars
-    by_ability = (_expect(rows, fit, usual, _STEP) @ stars - expected) / _STEP
-    away = stars - expected[:, None]
-    weight = rows.weight / np.maximum((chance * away**2).sum(axis=1), 1e-9)
+    expected, variance, _ = _expect(rows, fit, usual)
+    by_ability = (_expect(rows, fit, usual, _STEP)[0] - expected) / _STEP
+    weight = rows.weight / variance
     residual = rows.stars - expected
     ability = fit.ability[rows.entry, rows.question_discipline[rows.question]]
     with np.errstate(divide="ignore", invalid="ignore"):
