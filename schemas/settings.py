@@ -463,6 +463,11 @@ class Settings(BaseSettings):
         return self.archive or self.shared_dir / "archive"
 
     @property
+    def disciplines_path(self) -> Path:
+        """What papers are about, as somebody has said for every ingest into this home."""
+        return self.shared_dir / "disciplines.yaml"
+
+    @property
     def public_dir(self) -> Path:
         """Where what is for publication lies: the public log, and the files that it names."""
         return self.public or self.shared_dir / "public"

@@ -42,9 +42,8 @@ _REFUSED: Final = 3
 _CLONE: Final = Path(__file__).resolve().parents[2]
 _OWN_FOLDER: Final = "exam"
 _WORKBOOKS: Final = "workbooks"
+_DUPLICATES: Final = "proctor sql 'SELECT kept_uuid, dropped_uuid, reason FROM duplicates'"
 _LATER: Final = "later"
-# Beside the home's settings: what somebody said that papers are about.
-_DISCIPLINE_MAP: Final = "disciplines.yaml"
 _WAYS: Final = ("desk", "workbooks", "import", _LATER)
 
 
@@ -210,19 +209,13 @@ def _name_disciplines(talk: Talk, papers: str, unknown: Sequence[str]) -> None:
         if answer not in (_NONE, ""):
             named[escape(name)] = answer.title()
     if named:
-        path = load_settings().home / _DISCIPLINE_MAP
+        path = load_settings().disciplines_path
         known = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else {}
         draft = path.with_suffix(".draft")
         draft.write_text(yaml.safe_dump({**known, **named}, allow_unicode=True), encoding="utf-8")
         draft.replace(path)
-        talk.run(
-            "ingest",
-            str(Path(papers).expanduser()),
-            "--discipline-map",
-            str(path),
-            "--again",
-            may_refuse=True,
-        )
+        # The map is the home's, and every ingest reads it.
+        talk.run("ingest", str(Path(papers).expanduser()), "--again", may_refuse=True)
 
 
 def _review(talk: Talk, answers: GivenAnswers) -> bool:
@@ -233,9 +226,16 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
         one for one in talk.read("exam", "user", "list") if one["role"] == "annotator" and one["is_active"]
     ]
     is_open = any(one["status"] == "open" for one in _list_batches(talk))
-    if not is_open and _wants_batch(talk):
-        if len(people) < needed:
-            _add_annotators(talk, answers, [one["user_id"] for one in people], needed)
+    known = [str(one["user_id"]) for one in people]
+    gives_out = not is_open and _wants_batch(talk)
+    if gives_out and len(known) < needed:
+        _add_annotators(talk, answers, known, needed)
+    elif more := [name for name in split_names(answers.annotators) if name not in known]:
+        talk.tell(
+            f"There are {len(known)} annotators, and nobody is asked for more now; {', '.join(more)} can still be added for later batches: "
+            "proctor exam user add NAME --role annotator"
+        )
+    if gives_out:
         _shorten_review(talk)
         talk.run("review", "assign", may_refuse=True)
     while any(one["status"] == "open" for one in _list_batches(talk)):
@@ -255,7 +255,9 @@ def _review(talk: Talk, answers: GivenAnswers) -> bool:
     if not count:
         talk.tell("The bank is empty: nothing was accepted. `proctor review status` says what was decided.")
         raise StepError(1)
-    talk.tell(f"The bank has {count} questions of papers, and their variants.")
+    copies = max(talk.read("bank")["versions"], key=lambda one: one["bank_version"])["duplicate_count"]
+    left_out = f" {copies} more ask the same as one of them and are left out: {_DUPLICATES}" if copies else ""
+    talk.tell(f"The bank has {count} questions of papers, and their variants.{left_out}")
     return True
 
 
@@ -556,10 +558,27 @@ def _show_board(talk: Talk, month: str, started_in: Path) -> None:
     talk.tell(f"The report: {page.resolve()}")
     if Path.cwd() != started_in:
         talk.tell(f"What follows is typed in the folder of your exam:  cd {Path.cwd().name}")
-    _say_next(talk, board, month, waiting)
+    _say_next(talk, board, month, waiting, has_more=_has_more(talk, board))
 
 
-def _say_next(talk: Talk, board: Sequence[dict[str, Any]], month: str, waiting: int) -> None:
+def _has_more(talk: Talk, board: Sequence[dict[str, Any]]) -> bool:
+    """Whether the bank has a set left for the organisation that has met most of it."""
+    settings = load_settings()
+    if settings.rest_months:
+        return True  # what was met long ago is drawn again
+    of_each = max(1, min(settings.least_share, settings.set_size // len(settings.disciplines)))
+    is_simulated = all(one["is_simulated"] for one in board)
+    rows = talk.read("sql", "exposure_outlook", "--param", f"simulated={str(is_simulated).lower()}")
+    return all(
+        one["lineage_count"] - one["most_met_count"] >= of_each
+        for one in rows
+        if one["discipline"] in settings.disciplines
+    )
+
+
+def _say_next(
+    talk: Talk, board: Sequence[dict[str, Any]], month: str, waiting: int, *, has_more: bool
+) -> None:
     if len(board) > 1:
         talk.tell(f"Is one better than the other?  proctor verdict {board[0]['model']} {board[1]['model']}")
     talk.tell(
@@ -572,6 +591,8 @@ def _say_next(talk: Talk, board: Sequence[dict[str, Any]], month: str, waiting: 
     later = _find_next(month)
     talk.tell(
         f"The next month, from {later}-01 on:  proctor start   (before that day: proctor start --month {later})"
+        if has_more
+        else f"The bank has no set left that nobody has met. Before {later}: more papers, with proctor start PAPERS"
     )
     talk.tell("Without being asked, on a schedule:  proctor up && proctor deploy")
     if waiting:

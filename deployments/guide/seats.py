@@ -70,11 +70,30 @@ def register_models(talk: Talk, answers: GivenAnswers) -> None:
             if talk.is_silent:
                 raise UsageError(said_of)
             talk.tell(said_of)
+        elif not is_new and (late := _list_late(role, answers, own)):
+            talk.tell(
+                f"{', '.join(late)} change nothing: {', '.join(model.name for model in own)} is registered as {role} already. To change it: "
+                "proctor models add NAME … --again"
+            )
         if role == "judge" and is_new:
             _try_judges(talk)
     talk.tell(
         f"{load_settings().registry_path} has all of it; limits and families can be added by `proctor models add NAME … --again`."
     )
+
+
+def _list_late(role: str, answers: GivenAnswers, own: Sequence[RegisteredModel]) -> list[str]:
+    """The options of a place that were given and differ from every entry of this role."""
+    prefix = "" if role == "candidate" else "judge_"
+    places = [_Place.read(model) for model in own]
+    late = []
+    for field in ("url", "key_variable", "organisation", "prices"):
+        given = getattr(answers, prefix + field)
+        if given and field == "prices":
+            given = _read_prices(given)
+        if given and given not in [getattr(place, field) for place in places]:
+            late.append("--" + (prefix + field).replace("_", "-"))
+    return late
 
 
 def has_own_models() -> bool:

@@ -106,7 +106,7 @@ def make_options(
 ) -> IngestOptions:
     """Read and check what a person may set; `settings` say when a paper is held.
 
-    So a mistake is reported before anything is read.
+    So a mistake is reported before anything is read. Where no map of disciplines is named, the home's own holds.
 
     Raises:
         UsageError: for a map file that is absent or wrong, or a source kind that does not exist.
@@ -116,7 +116,7 @@ def make_options(
     read_mapping(mapping_file)
     options = IngestOptions(
         use_ocr=use_ocr,
-        discipline_map=read_discipline_map(discipline_map) if discipline_map else None,
+        discipline_map=_read_disciplines(discipline_map, settings),
         mapping_file=Path(mapping_file) if mapping_file else None,
         source_kind=source_kind,
     )
@@ -125,6 +125,14 @@ def make_options(
     return replace(
         options, hold_least_right=settings.hold_least_right, hold_most_broken=settings.hold_most_broken
     )
+
+
+def _read_disciplines(named: Path | str | None, settings: Settings | None) -> dict[str, str] | None:
+    """What a file that was named says of papers' disciplines, else what the home knows."""
+    if named:
+        return read_discipline_map(named)
+    is_known = settings is not None and settings.disciplines_path.exists()
+    return read_discipline_map(settings.disciplines_path) if settings is not None and is_known else None
 
 
 def list_documents(paths: Sequence[Path]) -> list[Path]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from schemas.errors import MislabelledError, ProctorError
@@ -65,7 +65,17 @@ async def check_models(
     unit = f"check-{secrets.token_hex(6)}"
     asked = settings.model_copy(update={"call_timeout_s": min(timeout_s, settings.call_timeout_s)})
     async with ModelClient(ledger, asked, most_attempts=2) as client:
-        return list(await asyncio.gather(*(_check(client, model, unit) for model in models)))
+        return list(await asyncio.gather(*(_check_servers(client, model, unit) for model in models)))
+
+
+async def _check_servers(client: ModelClient, model: RegisteredModel, unit: str) -> ModelCheck:
+    """Ask every server of the model; the first that does not answer is its problem."""
+    servers = [replace(model, base_url=url, replica_urls=()) for url in (model.base_url, *model.replica_urls)]
+    found = [
+        await _check(client, one, f"{unit}-{number}" if number else unit)
+        for number, one in enumerate(servers)
+    ]
+    return next((one for one in found if not one.is_well), found[0])
 
 
 async def _check(client: ModelClient, model: RegisteredModel, unit: str) -> ModelCheck:

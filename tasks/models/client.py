@@ -23,7 +23,7 @@ from typing import Any, Literal, Self
 
 from schemas.errors import BudgetError, MislabelledError, ProctorError
 from schemas.settings import Settings
-from tasks.models.budget import Budget
+from tasks.models.budget import Budget, SharedBudget, open_provider_budget
 from tasks.models.picture_parts import SentPicture, attach_pictures
 from tasks.models.presence import Presence
 from tasks.models.providers import Endpoint
@@ -178,6 +178,8 @@ class ModelClient:
         self._presence = Presence(ledger)
         self._pauses = Pauses(ledger)
         self._in_flight: dict[str, asyncio.Future[CallReply]] = {}
+        self._of_providers: dict[str, SharedBudget | None] = {}
+        self._opening = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         # A session's calls make cycles, and each full search for them would go through everything that is loaded.
@@ -232,10 +234,23 @@ class ModelClient:
         finally:
             del self._in_flight[key]
 
+    async def find_provider_budget(self, model: RegisteredModel) -> SharedBudget | None:
+        """What a model's provider may be paid for all that is asked of it; None for no limit."""
+        if model.provider_budget_usd is None:
+            return None
+        async with self._opening:
+            if model.provider not in self._of_providers:
+                self._of_providers[model.provider] = await asyncio.to_thread(
+                    open_provider_budget, self._ledger, model
+                )
+        return self._of_providers[model.provider]
+
     async def _complete(
         self, key: str, model: RegisteredModel, request: CallRequest, parameters: dict[str, Any]
     ) -> CallReply:
         endpoint = self._endpoints.open(model)
+        # Before anything is noted of the call: what fails here was never begun.
+        await self.find_provider_budget(model)
         limiter = get_limiter(model, self._settings.call_concurrency)
         holder = self._presence.holder
         call = NewCall(key, request.purpose, request.run_id, request.unit, model.provider, model.name, holder)
@@ -298,7 +313,7 @@ class ModelClient:
                 lambda connection: add_extra_usd(connection, key, usd), name_call_row(key)
             )
 
-        flight = Flight(book=book)
+        flight = Flight(book=book, provider_budget=self._of_providers.get(model.provider))
         holder = self._presence.holder
         try:
             sent = await self._sender.send(endpoint, pace, model, body, flight, longest)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 SIMULATED_FINGERPRINT = "simulated"
 
+# No call has more; what a server says beyond it is no count.
+_MOST_TOKENS = 10**9
 _REFUSING = ("content_filter", "refusal", "safety")
 _CUT = ("length", "max_tokens", "model_context_window_exceeded")
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_error"})
@@ -26,6 +28,7 @@ class ParsedReply:
     """A reply as far as Proctor keeps it.
 
     `whole` is null unless something was cut: then `bytes` and `sha256` of the whole `text` or `reasoning`, by that name.
+    `cached_tokens` are those of `input_tokens` that the provider had in its cache of prompts; null where it says nothing of them.
     """
 
     text: str
@@ -36,6 +39,7 @@ class ParsedReply:
     output_tokens: int | None = None
     fingerprint: str | None = None
     whole: dict[str, dict[str, Any]] | None = None
+    cached_tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,11 @@ def build_reply(
     )
 
 
+def note_cached(reply: ParsedReply, cached_tokens: object) -> ParsedReply:
+    """The reply with what its endpoint says of its cache of prompts."""
+    return replace(reply, cached_tokens=_count(cached_tokens))
+
+
 def cut_reply(reply: ParsedReply, most: int) -> ParsedReply:
     """The reply with at most so many characters of text, and of reasoning."""
     text, of_text = cut_text(reply.text, most)
@@ -159,4 +168,5 @@ def _repair(text: str) -> str:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if is_count else None  # type: ignore[return-value]

@@ -152,7 +152,7 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     if goes_on:
         # The guide leads on from month to month, until the bank has too little that is new.
         assert "Folder with more papers" in told_later
-        assert f"The next month, from {LAST}-01 on:  proctor start" in told_later
+        assert f"The bank has no set left that nobody has met. Before {LAST}: more papers" in told_later
         assert "Bring more papers: proctor start PAPERS" in told_last
     assert (newcomer.folder / ".proctor" / "reports" / "index.html").is_file()
 
@@ -162,6 +162,8 @@ def test_own_papers_and_an_own_endpoint_come_to_a_leaderboard(newcomer: Newcomer
     said = f"{THIS} is published and stays as it is: --candidates, --styles change nothing of it."
     assert said in told.replace("\n", " ")
     assert "$ proctor monthly" not in told
+    if not goes_on:
+        assert f"The next month, from {NEXT}-01 on:  proctor start" in told
     assert "Is one better than the other?  proctor verdict my-" in told
     assert newcomer.ask("status")["rows"] == before
 

@@ -17,11 +17,13 @@ from deployments.flow_runs.server import fetch_run_lines
 from schemas.errors import UsageError
 from schemas.settings import load_settings
 from tasks.models.budget import raise_limit, read_run_account
+from tasks.models.registry import read_registry
 from tasks.running import iter_run_lines, render_text
 from tasks.running.flow_runs.record import find_missed_runs, select_unmade
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.runs.flow_runs import find_flow_runs
+from warehouse.ledger.money.budgets import is_provider_account
 
 if TYPE_CHECKING:
     from tasks.exam import RunProgress
@@ -252,9 +254,12 @@ def budget(
 
     Example: proctor runs budget 2026-12 --raise 400 --reason "two candidates more than planned"
     """
-    with open_ledger(load_settings().ledger_address) as ledger:
+    settings = load_settings()
+    # Of a provider the registry says what it may be paid.
+    registry = read_registry(settings.registry_path) if is_provider_account(run) else None
+    with open_ledger(settings.ledger_address) as ledger:
         if limit is None:
-            found = read_run_account(ledger, run)
+            found = read_run_account(ledger, run, registry)
         else:
             found = raise_limit(ledger, run, limit, reason=reason, set_by=getpass.getuser(), now=now_text())
     lines = [

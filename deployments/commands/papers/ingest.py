@@ -43,7 +43,10 @@ class ReadingOptions:
 
     discipline_map: Annotated[
         Path | None,
-        typer.Option("--discipline-map", help="YAML: part or pattern of a path → discipline."),
+        typer.Option(
+            "--discipline-map",
+            help="YAML: part or pattern of a path → discipline. Default: PROCTOR_HOME/disciplines.yaml.",
+        ),
     ] = None
     mapping_file: Annotated[
         Path | None, typer.Option("--map", help="YAML: what the columns of unknown spreadsheets hold.")
@@ -228,7 +231,11 @@ def _describe(result: dict[str, Any]) -> list[str]:
             f"Review batch {result['batch_id']}: {result.get('assigned_questions', 0)} new questions"
         )
     elif result["waiting_questions"]:
-        once = "" if result["waiting_questions"] >= result["question_count"] else _ONCE
+        once = (
+            ""
+            if result["waiting_questions"] >= result["question_count"] - result["held_questions"]
+            else _ONCE
+        )
         lines.append(f"{result['waiting_questions']} questions wait for annotators{once}")
     return lines
 

@@ -93,7 +93,9 @@ def assign(
             now_text(),
             AssignmentTerms(again=again, all_or_nothing=all_or_nothing, gold=gold),
         )
-    print_result(asdict(summary), as_json=as_json, lines=_describe_assignment(summary, share))
+        is_open = any(batch.status == "open" for batch in list_progress(ledger, now_text()))
+    lines = _describe_assignment(summary, share, is_open=is_open)
+    print_result(asdict(summary), as_json=as_json, lines=lines)
 
 
 @review_app.command("export")
@@ -219,11 +221,14 @@ def agreement(
     print_result({"agreement": rows, "gold": gold}, as_json=as_json, lines=lines)
 
 
-def _describe_assignment(summary: AssignmentSummary, gold_share: float) -> list[str]:
+def _describe_assignment(summary: AssignmentSummary, gold_share: float, *, is_open: bool) -> list[str]:
     if not summary.is_new:
         return [
-            "Nothing new to assign: every waiting question is in a batch already.",
-            "Next: proctor review status",
+            "Nothing new to assign: every question is in a batch already, or decided.",
+            # With no batch open the way goes on from here: `review status` would send people back.
+            "Next: proctor review status"
+            if is_open
+            else "Next: proctor start, or more papers: proctor ingest FOLDER",
         ]
     return [
         f"Batch {summary.batch_id}: {summary.question_count} questions, {summary.assignment_count} assignments, "

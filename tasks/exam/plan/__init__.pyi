@@ -37,9 +37,6 @@ from .request import Chance as Chance
 # Everything that a plan follows from, besides the ledger.
 from .request import PlanRequest as PlanRequest
 
-# A registered model as JSON values, without address and key variable: kept with the run.
-from .run_plan import describe_model as describe_model
-
 # The plan as the ledger keeps it with its run; what an earlier version did not keep is empty.
 from .run_plan import parse_published as parse_published
 
@@ -66,7 +63,6 @@ __all__ = [
     "check_served",
     "choose_kind",
     "compute_plan",
-    "describe_model",
     "list_due",
     "name_run",
     "parse_published",

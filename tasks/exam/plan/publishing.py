@@ -15,10 +15,11 @@ from tasks.exam.plan.bank import draw_order, make_set_key
 from tasks.exam.plan.key_balance import weigh_keys
 from tasks.exam.plan.planning import check_same_run, compute_plan
 from tasks.exam.plan.request import PlanRequest
-from tasks.exam.plan.run_plan import RunPlan, describe_model, parse_published
+from tasks.exam.plan.run_plan import RunPlan, parse_published
 from tasks.exam.plan.shares import BankTooSmall
 from tasks.exam.public.bank import SealedBank, seal_bank
 from tasks.exam.public.draws import write_draw
+from tasks.models.registry import describe_model
 from tasks.questions import BareQuestion
 from tasks.questions.forms import strip_questions
 from tasks.questions.pictures import read_picture

@@ -18,7 +18,6 @@ from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings as ledger_exam
 
 if TYPE_CHECKING:
-    from tasks.models.registry import RegisteredModel
     from warehouse.ledger.exam.sittings import PlannedRun
 
 
@@ -204,22 +203,3 @@ def _parse_refusal(refusal: Mapping[str, Any]) -> Refusal:
         reason=refusal["reason"],
         shortfalls=tuple(Shortfall(**short) for short in refusal["shortfalls"]),
     )
-
-
-def describe_model(model: RegisteredModel) -> dict[str, Any]:
-    """A registered model as JSON values, without address and key variable: kept with the run."""
-    return {
-        "name": model.name,
-        "organisation": model.organisation,
-        "family": model.family,
-        "release_date": None if model.release_date is None else model.release_date.isoformat(),
-        "is_open": model.is_open,
-        "mode": model.mode,
-        "base_model": model.base_model,
-        "endpoint_model": model.endpoint_model,
-        "parameters": dict(model.parameters),
-        "input_price_usd": model.input_price_usd,
-        "output_price_usd": model.output_price_usd,
-        "is_simulated": model.is_simulated,
-        "provider": model.provider,
-    } | ({"sees_pictures": True} if model.sees_pictures else {})

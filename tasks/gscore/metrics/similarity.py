@@ -115,7 +115,7 @@ def load_embedder(
     from transformers.utils import logging as transformers_logging
 
     # Its own bar would tear the progress display of the command.
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers_logging.disable_progress_bar()
     try:
         # The folder is read as it is: nothing is fetched and no code in it is run.
         encoder = SentenceTransformer(str(folder), device=device, local_files_only=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -32,8 +33,10 @@ from tasks.models.replies import Failure
 from tasks.models.sending import estimate_worst_cost
 from tasks.running.claiming import claim_work
 from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.writer import Operation
 from warehouse.ledger.money.batches import (
     BatchedCall,
+    Gathered,
     count_batch_failures,
     gather_calls,
     list_call_batches,
@@ -41,7 +44,7 @@ from warehouse.ledger.money.batches import (
     open_call_batch,
     read_batch,
 )
-from warehouse.ledger.money.budgets import read_limit
+from warehouse.ledger.money.budgets import is_provider_account, name_provider_account, read_limit
 from warehouse.ledger.money.calls import BATCH_PREFIX, NewCall, find_call
 
 # A call whose batches expired or failed so often is sent no further: nobody asked for single calls at full price.
@@ -152,7 +155,7 @@ class BatchClient(ModelClient):
         body = build_body(model, request, parameters)
         cheaper = discount(model)
         # What the budget cannot bear to be unknown is refused here as it is for a single call.
-        if await self._read_limit(request.run_id) is not None:
+        if await self._read_limits(request.run_id, model):
             compute_worst_cost(model, body["messages"], body)
         self.pending.add(key)
         gathering = self._wanted.setdefault(model.name, _Gathering(model))
@@ -196,9 +199,9 @@ class BatchClient(ModelClient):
         endpoint = self._endpoints.open_for_batches(model)
         batch_id = f"{BATCH_PREFIX}{uuid4().hex}"
         with claim_work(self._ledger, CLAIM, batch_id, what=f"submitting {batch_id}"):
-            limit_usd = await self._read_limit(run_id)
-            await asyncio.to_thread(self._open, batch_id, run_id, model, has_budget=limit_usd is not None)
-            taken, has_room = await self._take_calls(batch_id, run_id, model, wanted, limit_usd)
+            limits_usd = await self._read_limits(run_id, model)
+            await asyncio.to_thread(self._open, batch_id, run_id, model, limits_usd)
+            taken, full = await self._take_calls(batch_id, run_id, model, wanted, limits_usd)
             problem = None
             if taken:
                 content = b"".join(one.line for one in taken)
@@ -234,31 +237,40 @@ class BatchClient(ModelClient):
             self.problems.append(
                 f"{model.provider!r} took no batch of {model.name!r}: {problem.error}. {problem.advise(model)}"
             )
-        if not has_room:
-            self._report_full(run_id, len(taken), wanted)
+        if full is not None:
+            self._report_full(full, len(taken), wanted)
 
-    def _report_full(self, run_id: str, taken: int, wanted: list[_Wanted]) -> None:
-        """Report that what the budget had no room for goes into a further batch.
+    def _report_full(self, account: str, taken: int, wanted: list[_Wanted]) -> None:
+        """Report that what an account had no room for goes into a further batch.
 
         Raises BudgetError where no batch is under way that makes room.
         """
         with self._ledger.read() as connection:
-            under_way = [one for one in list_call_batches(connection, only_open=True) if one.run_id == run_id]
+            under_way = [
+                one
+                for one in list_call_batches(connection, only_open=True)
+                if account in (one.run_id, name_provider_account(one.provider))
+            ]
         if not under_way:
+            way_out = (
+                "Raise its `budget_usd` in the registry"
+                if is_provider_account(account)
+                else f"Raise it (`proctor runs budget {account} --raise USD --reason WHY`)"
+            )
             raise BudgetError(
-                f"The budget of {run_id} has no room for a batch: the next call could cost {wanted[0].worst_usd:.4f} USD. It was not "
-                f"sent. Raise it (`proctor runs budget {run_id} --raise USD --reason WHY`) and run again."
+                f"The budget of {account} has no room for a batch: the next call could cost {wanted[0].worst_usd:.4f} USD. It was not "
+                f"sent. {way_out} and run again."
             )
         self.problems.append(
-            f"The budget of {run_id} had room for {taken} of {len(wanted)} calls; the others are for a further batch."
+            f"The budget of {account} had room for {taken} of {len(wanted)} calls; the others are for a further batch."
         )
 
-    def _open(self, batch_id: str, run_id: str, model: RegisteredModel, *, has_budget: bool) -> None:
+    def _open(self, batch_id: str, run_id: str, model: RegisteredModel, accounts: Collection[str]) -> None:
         for is_last in (False, True):
             try:
                 with self._ledger.write() as connection:
                     open_call_batch(
-                        connection, batch_id, run_id, model.provider, model.name, has_budget=has_budget
+                        connection, batch_id, run_id, model.provider, model.name, accounts=accounts
                     )
                 return
             except ConflictError:  # another process opened the run's first share at this moment
@@ -271,11 +283,11 @@ class BatchClient(ModelClient):
         run_id: str,
         model: RegisteredModel,
         wanted: list[_Wanted],
-        limit_usd: float | None,
-    ) -> tuple[list[_Wanted], bool]:
-        """Write down calls as this batch's, and return those.
+        limits_usd: Mapping[str, float],
+    ) -> tuple[list[_Wanted], str | None]:
+        """Write down calls as this batch's; returns those, and the account that was full.
 
-        They are the calls that nobody else has under way and that the budget has room for.
+        They are the calls that nobody else has under way and that every account has room for.
         """
         by_key = {one.key: one for one in wanted}
         calls = [
@@ -288,16 +300,20 @@ class BatchClient(ModelClient):
         ]
         taken: list[_Wanted] = []
         for start in range(0, len(calls), CALLS_PER_TRANSACTION):
-            with self._ledger.write() as connection:
-                gathered = gather_calls(
-                    connection, batch_id, run_id, calls[start : start + CALLS_PER_TRANSACTION], limit_usd
-                )
+            some = calls[start : start + CALLS_PER_TRANSACTION]
+            # By the writer: it tries again where another process locked the same rows the other way round.
+            gathered = await self._ledger.writer.run_async(self._gather_into(batch_id, some, limits_usd))
             taken += [by_key[key] for key in gathered.keys]
             self.counts["repeated"] += gathered.repeated
             await asyncio.sleep(0)
-            if not gathered.has_room:
-                return taken, False
-        return taken, True
+            if gathered.full is not None:
+                return taken, gathered.full
+        return taken, None
+
+    def _gather_into(
+        self, batch_id: str, calls: Sequence[BatchedCall], limits_usd: Mapping[str, float]
+    ) -> Operation[Gathered]:
+        return lambda connection: gather_calls(connection, batch_id, calls, limits_usd)
 
     def _move(self, batch_id: str, before: str, state: str, **known: str) -> None:
         with self._ledger.write() as connection:
@@ -307,9 +323,14 @@ class BatchClient(ModelClient):
                 f"Another process has taken over {batch_id}: this one was silent too long. Run the command again."
             )
 
-    async def _read_limit(self, run_id: str) -> float | None:
+    async def _read_limits(self, run_id: str, model: RegisteredModel) -> dict[str, float]:
+        """The limit of each account that has one: of the run, and of the provider."""
         limit = await self._ledger.writer.run_async(lambda connection: read_limit(connection, run_id))
-        return self._settings.budget_usd if limit is None else limit
+        limit = self._settings.budget_usd if limit is None else limit
+        limits = {} if limit is None else {run_id: limit}
+        if (of_provider := await self.find_provider_budget(model)) is not None:
+            limits[of_provider.account] = of_provider.limit_usd
+        return limits
 
 
 def _return(amount: float) -> Any:

@@ -43,6 +43,8 @@ CLAIM = "batch"
 LOOKED_FOR_S = 120.0
 CALLS_PER_TRANSACTION = 500
 _NOT_THERE = (404, 405, 501)
+# Of a batch that may yet show itself, and of results that did not come whole.
+_WAITED_FOR = ("under_way", "cut_results")
 
 
 @dataclass
@@ -133,6 +135,9 @@ def discount(model: RegisteredModel) -> RegisteredModel:
         model,
         input_price_usd=None if model.input_price_usd is None else model.input_price_usd * share,
         output_price_usd=None if model.output_price_usd is None else model.output_price_usd * share,
+        cached_input_price_usd=None
+        if model.cached_input_price_usd is None
+        else model.cached_input_price_usd * share,
     )
 
 
@@ -167,7 +172,7 @@ class _Collection:
         endpoint = self.endpoints.open_for_batches(model)
         found: ProviderBatch | Failure | None
         if batch.provider_batch_id is None:
-            found = await endpoint.find_batch(batch_id)
+            found = await endpoint.find_batch(batch_id, datetime.fromisoformat(batch.changed_at))
             if found is None:
                 self._give_up(batch)
                 return
@@ -201,8 +206,13 @@ class _Collection:
         await endpoint.delete_files([batch.file_id, found.output_file_id, found.error_file_id])
 
     def _report(self, batch: CallBatch, model: RegisteredModel, failure: Failure) -> None:
+        advice = (
+            "It is asked again by the next command."
+            if failure.error in _WAITED_FOR
+            else failure.advise(model)
+        )
         self._collected.problems.append(
-            f"{batch.provider!r} said nothing of {batch.batch_id}: {failure.error}. {failure.advise(model)}"
+            f"{batch.provider!r} said nothing of {batch.batch_id}: {failure.error}. {advice}"
         )
 
     def _give_up(self, batch: CallBatch) -> None:

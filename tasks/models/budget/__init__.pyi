@@ -16,11 +16,19 @@ from .reservations import compute_worst_cost as compute_worst_cost
 # The budget of a run, less what its calls have cost before and cost in other processes now; null for no limit.
 from .reservations import open_budget as open_budget
 
+# What all calls of a model's provider may cost together, whatever they are for; null for no limit.
+from .reservations import open_provider_budget as open_provider_budget
+
+# Money that one run, or one provider, may be paid, shared by all processes of the installation.
+from .reservations import SharedBudget as SharedBudget
+
 __all__ = [
     "Budget",
+    "SharedBudget",
     "compute_cost",
     "compute_worst_cost",
     "open_budget",
+    "open_provider_budget",
     "raise_limit",
     "read_run_account",
 ]

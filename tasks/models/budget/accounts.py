@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schemas.errors import UsageError
+from tasks.models.registry import Registry
 from warehouse.ledger.engine.ledger import Ledger
-from warehouse.ledger.money.budgets import Account, Limit, insert_limit, list_accounts, read_account
+from warehouse.ledger.money.budgets import (
+    Account,
+    Limit,
+    insert_limit,
+    is_provider_account,
+    list_accounts,
+    name_provider_account,
+    read_account,
+)
 
 _MOST_NAMED = 8
 
@@ -23,10 +32,11 @@ class AccountSummary:
     limits: tuple[Limit, ...]
 
 
-def read_run_account(ledger: Ledger, run_id: str) -> AccountSummary:
+def read_run_account(ledger: Ledger, run_id: str, registry: Registry | None = None) -> AccountSummary:
     """The money of a run, or of what stands for one.
 
-    A league stands for a run, and so does a month of `ingest --assist`. Raises UsageError where the id is neither.
+    A league stands for a run, and so do a month of `ingest --assist` and a provider that the registry gives a budget. Raises UsageError where
+    the id is neither.
     """
     with ledger.read() as connection:
         found = read_account(connection, run_id)
@@ -34,7 +44,15 @@ def read_run_account(ledger: Ledger, run_id: str) -> AccountSummary:
     if found is None:
         named = ", ".join(known[:_MOST_NAMED]) or "none yet"
         raise UsageError(f"Nothing called {run_id!r} was planned or has spent anything. There are: {named}.")
-    return _summarise(run_id, found)
+    summary = _summarise(run_id, found)
+    return replace(summary, limit_usd=_read_registered(registry, run_id)) if registry else summary
+
+
+def _read_registered(registry: Registry | None, account: str) -> float | None:
+    """What the registry lets a provider be paid; null for any other account."""
+    models = [] if registry is None else registry.models.values()
+    found = (one.provider_budget_usd for one in models if name_provider_account(one.provider) == account)
+    return next(found, None)
 
 
 def raise_limit(
@@ -44,6 +62,10 @@ def raise_limit(
 
     The same limit again changes nothing. Raises UsageError for an unknown run, a limit that is no raise, and no reason.
     """
+    if is_provider_account(run_id):
+        raise UsageError(
+            f"What a {run_id} may be paid stands in the registry: change its `budget_usd` there."
+        )
     before = read_run_account(ledger, run_id)
     if before.limit_usd == limit_usd:
         return before

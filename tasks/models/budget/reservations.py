@@ -13,7 +13,7 @@ import json
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from schemas.errors import BudgetError, ConflictError
@@ -27,11 +27,15 @@ from warehouse.ledger.money.budgets import (
     SpendingAnswer,
     close_share,
     list_shares,
+    name_provider_account,
     open_share,
     read_limit,
     reserve_usd,
     settle_usd,
 )
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 _ROUNDING_USD = 1e-9
 # How often a call that waits for others in flight asks again.
@@ -122,19 +126,8 @@ class SharedBudget(Budget):
 
         Waits for calls in flight of any process; raises BudgetError when the amount cannot fit.
         """
-        run = self._ledger.writer.run_async
         while True:
-            answer, spent = await run(
-                lambda connection: reserve_usd(
-                    connection,
-                    self._run_id,
-                    self._holder,
-                    amount_usd,
-                    limit_usd=self.limit_usd,
-                    lease_s=LEASE_S,
-                ),
-                name_budget_row(self._run_id),
-            )
+            answer, spent = await self._ask(amount_usd)
             if answer is SpendingAnswer.RESERVED:
                 with self._lock:
                     self._reserved += amount_usd
@@ -142,8 +135,7 @@ class SharedBudget(Budget):
             if answer is SpendingAnswer.REFUSED:
                 if self._has_been_raised():
                     continue
-                way_out = f"Raise it (`proctor runs budget {self._run_id} --raise USD --reason WHY`)"
-                raise _refuse(self.limit_usd, spent, amount_usd, way_out)
+                raise _refuse(self.limit_usd, spent, amount_usd, self.way_out)
             if answer is SpendingAnswer.CLOSED:
                 # This process was silent for a whole lease: what it had set aside counts as spent, and it begins again.
                 self._holder = uuid4().hex
@@ -151,6 +143,31 @@ class SharedBudget(Budget):
                 continue
             await asyncio.sleep(POLL_S)
             self._close_dead()
+
+    async def _ask(self, amount_usd: float) -> tuple[SpendingAnswer, float]:
+        """Ask the account for an amount; who is cancelled meanwhile gives back what it got."""
+        holder, answers = self._holder, [SpendingAnswer.REFUSED]
+
+        def reserve(connection: Connection) -> tuple[SpendingAnswer, float]:
+            found = reserve_usd(
+                connection, self._run_id, holder, amount_usd, limit_usd=self.limit_usd, lease_s=LEASE_S
+            )
+            answers[0] = found[0]
+            return found
+
+        def give_back(connection: Connection) -> None:
+            if answers[0] is SpendingAnswer.RESERVED:
+                settle_usd(
+                    connection, self._run_id, holder, reserved_usd=amount_usd, cost_usd=0.0, lease_s=LEASE_S
+                )
+
+        row = name_budget_row(self._run_id)
+        try:
+            return await self._ledger.writer.run_async(reserve, row)
+        except asyncio.CancelledError:
+            # The writer carries out what was asked all the same, and keeps the order of a row.
+            self._ledger.writer.submit(give_back, row)
+            raise
 
     def settle(self, reserved_usd: float, cost_usd: float) -> None:
         """Replace a reservation by what was really spent."""
@@ -167,6 +184,16 @@ class SharedBudget(Budget):
             ),
             name_budget_row(self._run_id),
         )
+
+    @property
+    def way_out(self) -> str:
+        """What to do where it does not suffice."""
+        return f"Raise it (`proctor runs budget {self._run_id} --raise USD --reason WHY`)"
+
+    @property
+    def account(self) -> str:
+        """The run whose money it is, or what stands for one."""
+        return self._run_id
 
     def _has_been_raised(self) -> bool:
         """Whether somebody has let the run spend more since this process began."""
@@ -187,6 +214,15 @@ class SharedBudget(Budget):
                     close_share(connection, self._run_id, share.holder)
 
 
+class ProviderBudget(SharedBudget):
+    """Money that a provider may be paid for whatever run."""
+
+    @property
+    def way_out(self) -> str:
+        """What to do where it does not suffice."""
+        return f"Raise `budget_usd` of the {self.account} in the registry"
+
+
 def open_budget(ledger: Ledger, limit_usd: float | None, run_id: str) -> Budget | None:
     """The budget of a run; None for no limit.
 
@@ -201,6 +237,16 @@ def open_budget(ledger: Ledger, limit_usd: float | None, run_id: str) -> Budget 
     return None if limit is None else SharedBudget(ledger, run_id, limit)
 
 
+def open_provider_budget(ledger: Ledger, model: RegisteredModel) -> SharedBudget | None:
+    """What all calls of a model's provider may cost together; None for no limit.
+
+    The limit is the registry's, and nobody else's.
+    """
+    if model.provider_budget_usd is None:
+        return None
+    return ProviderBudget(ledger, name_provider_account(model.provider), model.provider_budget_usd)
+
+
 def _refuse(limit_usd: float, spent_usd: float, amount_usd: float, way_out: str) -> BudgetError:
     return BudgetError(
         f"The budget is {limit_usd:.4f} USD and {spent_usd:.4f} are spent or set aside for batches; the next call could cost {amount_usd:.4f}. "
@@ -208,13 +254,25 @@ def _refuse(limit_usd: float, spent_usd: float, amount_usd: float, way_out: str)
     )
 
 
-def compute_cost(model: RegisteredModel, input_tokens: int | None, output_tokens: int | None) -> float | None:
-    """Cost in USD; null where a price or a count is unknown."""
+def compute_cost(
+    model: RegisteredModel,
+    input_tokens: int | None,
+    output_tokens: int | None,
+    cached_tokens: int | None = None,
+) -> float | None:
+    """Cost in USD; null where a price or a count is unknown.
+
+    `cached_tokens` are the part of the input that has the price of cached input, where one is registered.
+    """
     if None in (model.input_price_usd, model.output_price_usd, input_tokens, output_tokens):
         return None
     assert model.input_price_usd is not None and model.output_price_usd is not None
     assert input_tokens is not None and output_tokens is not None
-    return (input_tokens * model.input_price_usd + output_tokens * model.output_price_usd) / 1e6
+    cost = input_tokens * model.input_price_usd + output_tokens * model.output_price_usd
+    if cached_tokens and model.cached_input_price_usd is not None:
+        # No more of a prompt can be in the cache than there is of it.
+        cost -= min(cached_tokens, input_tokens) * (model.input_price_usd - model.cached_input_price_usd)
+    return cost / 1e6
 
 
 def compute_worst_cost(
@@ -228,7 +286,10 @@ def compute_worst_cost(
         missing = "parameters.max_tokens"
     else:
         plain, pictures = part_pictures(messages)
-        size = len(json.dumps(plain, ensure_ascii=False).encode()) + pictures * MOST_PICTURE_TOKENS
+        size = (
+            len(json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+            + pictures * MOST_PICTURE_TOKENS
+        )
         return (size * model.input_price_usd + int(most) * model.output_price_usd) / 1e6
     raise BudgetError(
         f"Model {model.name!r} has no {missing} in the registry, so the most that a call can cost is unknown. "

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Protocol, runtime_checkable
 
 from schemas.seams import Seam
-from tasks.models.replies import Failure, ParsedReply, build_reply
+from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached
 
 __all__ = [
     "FINAL_STATUSES",
@@ -26,6 +27,7 @@ __all__ = [
     "Provider",
     "ProviderBatch",
     "build_reply",
+    "note_cached",
 ]
 
 # What a provider says of a batch in the end; until then it says whatever it likes.
@@ -112,8 +114,8 @@ class BatchEndpoint(Endpoint, Protocol):
         """
         ...
 
-    async def find_batch(self, batch_id: str) -> ProviderBatch | Failure | None:
-        """The batch that was created under our own name for it.
+    async def find_batch(self, batch_id: str, since: datetime) -> ProviderBatch | Failure | None:
+        """The batch that was created under our own name for it, about the moment `since`.
 
         The result is None where the provider does not show it.
         """

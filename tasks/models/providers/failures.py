@@ -19,8 +19,12 @@ _RETRYABLE_STATUS = frozenset({408, 409, 425, 429})
 # A code is kept only when it is a word: anything else could be the endpoint quoting the question.
 _CODE = re.compile(r"^[a-z][a-z0-9_.-]{0,40}$")
 
+# A connection is made at once or not at all; a reply may take long.
+CONNECT_S = 10.0
 # What is read of one reply, and of one line of a stream, before it is refused; what is kept of its text is far less.
 MOST_REPLY_BYTES = 40_000_000
+# What is read of a batch's results: 20,000 bytes for each of 50,000 requests.
+MOST_RESULT_BYTES = 1_000_000_000
 
 
 class TooLarge(Exception):
@@ -89,6 +93,27 @@ async def _limit_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         if length > MOST_REPLY_BYTES:
             raise TooLarge
         yield piece
+
+
+async def split_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes | None]:
+    """The lines of a file that comes in pieces; null, and an end, where the file is too large.
+
+    What is too long for a line is cut, and so is not JSON.
+    """
+    rest = bytearray()
+    count = 0
+    async for piece in pieces:
+        count += len(piece)
+        if count > MOST_RESULT_BYTES:
+            yield None
+            return
+        *ended, last = piece.split(b"\n")
+        for part in ended:
+            rest += part[: MOST_REPLY_BYTES - len(rest)]
+            yield bytes(rest)
+            rest.clear()
+        rest += last[: MOST_REPLY_BYTES - len(rest)]
+    yield bytes(rest)
 
 
 def read_status_failure(status: int, body: object, headers: Mapping[str, str]) -> Failure:

@@ -6,12 +6,13 @@ They are uploaded, created, found again, looked at and read. Errors carry no con
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from tasks.models.providers import BatchLine, BatchResults, ProviderBatch
-from tasks.models.providers.failures import MOST_REPLY_BYTES, ask_sdk, read_status_failure
+from tasks.models.providers.failures import ask_sdk, read_status_failure, split_lines
 from tasks.models.providers.openai_replies import parse_completion, read_refusal
 from tasks.models.replies import Failure, ParsedReply, cut_reply
 
@@ -27,8 +28,6 @@ _PATH: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 _LISTED_AT_ONCE = 100
 # Looking and uploading may be repeated at will; creating may not.
 _RETRIES = 3
-# What is read of one file of results: 20,000 bytes for each of 50,000 requests, the most that providers take in a batch.
-MOST_RESULT_BYTES = 1_000_000_000
 
 
 class OpenAIBatches:
@@ -76,7 +75,7 @@ class OpenAIBatches:
             )
         )
 
-    async def find_batch(self, batch_id: str) -> ProviderBatch | Failure | None:
+    async def find_batch(self, batch_id: str, since: datetime) -> ProviderBatch | Failure | None:
         """The batch with our name in its metadata, by the provider's list.
 
         The result is None where the list does not show it.
@@ -125,7 +124,7 @@ class OpenAIBatches:
         """Add the lines of a file to those that are there; whether it was read to its end."""
         files = self.client.with_options(max_retries=_RETRIES).files
         async with files.with_streaming_response.content(file_id) as response:
-            async for raw in _split_lines(response.iter_bytes()):
+            async for raw in split_lines(response.iter_bytes()):
                 if raw is None:
                     return False
                 line = _parse_line(raw, status)
@@ -143,27 +142,6 @@ class OpenAIBatches:
         for file_id in file_ids:
             if file_id is not None:
                 await _ask(self.client.files.delete(file_id))
-
-
-async def _split_lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes | None]:
-    """The lines of a file that comes in pieces; null, and an end, where the file is too large.
-
-    What is too long for a line is cut, and so is not JSON.
-    """
-    rest = bytearray()
-    count = 0
-    async for piece in pieces:
-        count += len(piece)
-        if count > MOST_RESULT_BYTES:
-            yield None
-            return
-        *ended, last = piece.split(b"\n")
-        for part in ended:
-            rest += part[: MOST_REPLY_BYTES - len(rest)]
-            yield bytes(rest)
-            rest.clear()
-        rest += last[: MOST_REPLY_BYTES - len(rest)]
-    yield bytes(rest)
 
 
 async def _ask(asked: Awaitable[T]) -> T | Failure:

@@ -10,21 +10,32 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from tasks.models.providers.failures import MOST_REPLY_BYTES, TooLarge, ask_sdk, limit_lines, read_whole
+from tasks.models.providers.failures import (
+    CONNECT_S,
+    MOST_REPLY_BYTES,
+    TooLarge,
+    ask_sdk,
+    limit_lines,
+    read_whole,
+)
 from tasks.models.providers.openai_batches import OpenAIBatches
-from tasks.models.providers.openai_replies import parse_completion, read_refusal
-from tasks.models.replies import Failure, ParsedReply, build_reply
+from tasks.models.providers.openai_replies import parse_completion, read_cached_tokens, read_refusal
+from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached
 
 
 def open_endpoint(url: str, key: str, timeout_s: float) -> OpenAIEndpoint:
     """A connection to any endpoint that is compatible with OpenAI's."""
-    from openai import AsyncOpenAI, DefaultAioHttpClient
+    from openai import AsyncOpenAI, DefaultAioHttpClient, Timeout
 
     # At DEBUG the library logs whole requests, that is, questions.
     logging.getLogger("openai").setLevel(logging.WARNING)
     return OpenAIEndpoint(
         AsyncOpenAI(
-            api_key=key, base_url=url, max_retries=0, timeout=timeout_s, http_client=DefaultAioHttpClient()
+            api_key=key,
+            base_url=url,
+            max_retries=0,
+            timeout=Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
+            http_client=DefaultAioHttpClient(),
         )
     )
 
@@ -89,7 +100,7 @@ class OpenAIEndpoint(OpenAIBatches):
                 raise TooLarge
         if finish_reason is None:
             return Failure("cut_stream", True, is_bill_unknown=True)
-        return build_reply(
+        reply = build_reply(
             content="".join(texts),
             reasoning="".join(reasonings) or None,
             refusal="".join(refusals) or None,
@@ -98,3 +109,4 @@ class OpenAIEndpoint(OpenAIBatches):
             output_tokens=usage.get("completion_tokens"),
             fingerprint=fingerprint,
         )
+        return note_cached(reply, read_cached_tokens(usage))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tasks.models.replies import Failure, ParsedReply, build_reply, read_text
+from tasks.models.replies import Failure, ParsedReply, build_reply, note_cached, read_text
 
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "data_inspection_failed"})
 
@@ -21,7 +21,7 @@ def parse_completion(data: object) -> ParsedReply | None:
         return None
     usage = data.get("usage")
     counts: Mapping[str, object] = usage if isinstance(usage, Mapping) else {}
-    return build_reply(
+    reply = build_reply(
         content=message.get("content"),
         reasoning=read_text(message.get("reasoning_content")) or read_text(message.get("reasoning")),
         refusal=message.get("refusal"),
@@ -30,6 +30,17 @@ def parse_completion(data: object) -> ParsedReply | None:
         output_tokens=counts.get("completion_tokens"),
         fingerprint=data.get("system_fingerprint"),
     )
+    return note_cached(reply, read_cached_tokens(counts))
+
+
+def read_cached_tokens(usage: Mapping[str, object]) -> object:
+    """The tokens of a prompt that were in the endpoint's cache.
+
+    Endpoints say it in one of two places.
+    """
+    details = usage.get("prompt_tokens_details")
+    of_openai = details.get("cached_tokens") if isinstance(details, Mapping) else None
+    return usage.get("prompt_cache_hit_tokens") if of_openai is None else of_openai
 
 
 def read_refusal(failure: Failure) -> ParsedReply | Failure:

@@ -22,6 +22,9 @@ from .closing import read_registry_rows as read_registry_rows
 # The unit's name, whatever the file is called.
 from .closing import REGISTRY_UNIT as REGISTRY_UNIT
 
+# A registered model as JSON values, without address and key variable: kept with the run.
+from .models import describe_model as describe_model
+
 # Read and check the registry; raises RegistryError naming file, model, field and what to do.
 from .models import read_registry as read_registry
 
@@ -52,6 +55,7 @@ __all__ = [
     "check_callable",
     "close_registry",
     "collect_owners",
+    "describe_model",
     "list_owners",
     "read_address",
     "read_api_key",

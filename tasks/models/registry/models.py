@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemas.asked_secrets import ask_secret
 from schemas.errors import ProctorError, RegistryError, suggest
@@ -43,7 +43,10 @@ PROVIDER_FIELDS = (
     "key_variable",
     "key_command",
     "requests_per_minute",
+    "tokens_per_minute",
     "max_concurrency",
+    "budget_usd",
+    "replicas",
     "is_simulated",
 )
 MODEL_FIELDS = (
@@ -57,8 +60,10 @@ MODEL_FIELDS = (
     "endpoint_model",
     "parameters",
     "input_price_usd",
+    "cached_input_price_usd",
     "output_price_usd",
     "requests_per_minute",
+    "tokens_per_minute",
     "max_concurrency",
     "reexamine_every",
     "offers_schema",
@@ -68,6 +73,7 @@ MODEL_FIELDS = (
     "roles",
 )
 SECTIONS = ("providers", "organisations", "models")
+_LIMITS = ("requests_per_minute", "tokens_per_minute", "max_concurrency")
 
 
 @dataclass(frozen=True)
@@ -85,10 +91,14 @@ class RegisteredModel:
         endpoint_model: the name that is sent to the endpoint.
         base_url: address of the endpoint, up to and including `/v1`; `simulated` for the local model server.
         key_variable: environment variable with the API key; null where none is needed, or a program gives it.
+        tokens_per_minute: limit on tokens sent and returned; null for none.
+        provider_budget_usd: what all calls of its provider may cost together, whatever they are for; null for no limit.
+        replica_urls: further addresses at which the same model answers.
         key_command: program that prints the API key, with its arguments; null where none is asked.
         parameters: sent with every request (`temperature`, `max_tokens`, `stream`, …).
         input_price_usd: price of a million input tokens; null when unknown.
         output_price_usd: price of a million output tokens; null when unknown.
+        cached_input_price_usd: price of a million input tokens that the provider had in its cache; null for that of any other.
         requests_per_minute: limit on requests sent; null for none.
         max_concurrency: limit on requests in flight; null for the setting `call_concurrency`.
         is_simulated: whether it is a simulation; its runs never enter a leaderboard.
@@ -129,6 +139,10 @@ class RegisteredModel:
     judge_kind: str = DEFAULT_JUDGE_KIND
     sees_pictures: bool = False
     key_command: str | None = None
+    cached_input_price_usd: float | None = None
+    tokens_per_minute: float | None = None
+    provider_budget_usd: float | None = None
+    replica_urls: tuple[str, ...] = ()
 
     @property
     def has_key(self) -> bool:
@@ -277,6 +291,25 @@ def read_api_key(model: RegisteredModel) -> str:
     return key
 
 
+def describe_model(model: RegisteredModel) -> dict[str, Any]:
+    """A registered model as JSON values, without address and key variable: kept with the run."""
+    return {
+        "name": model.name,
+        "organisation": model.organisation,
+        "family": model.family,
+        "release_date": None if model.release_date is None else model.release_date.isoformat(),
+        "is_open": model.is_open,
+        "mode": model.mode,
+        "base_model": model.base_model,
+        "endpoint_model": model.endpoint_model,
+        "parameters": dict(model.parameters),
+        "input_price_usd": model.input_price_usd,
+        "output_price_usd": model.output_price_usd,
+        "is_simulated": model.is_simulated,
+        "provider": model.provider,
+    } | ({"sees_pictures": True} if model.sees_pictures else {})
+
+
 def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
     check_names(place, entry, PROVIDER_FIELDS)
     url = read_text(place, entry, "base_url", required=True)
@@ -307,7 +340,27 @@ def _check_provider(place: EntryPlace, entry: Mapping[str, Any]) -> None:
             "Name one of them: the variable that holds the key, or the program that prints it",
         )
     _limits(place, entry)
+    read_number(place, entry, "budget_usd")
+    _check_replicas(place, entry)
     read_flag(place, entry, "is_simulated", default=False)
+
+
+def _check_replicas(place: EntryPlace, entry: Mapping[str, Any]) -> None:
+    """Pass when `replicas` are further addresses of what `base_url` is one of."""
+    replicas = entry.get("replicas") or []
+    url = entry.get("base_url")
+    if not isinstance(replicas, list) or not all(
+        isinstance(one, str) and one.startswith(("http://", "https://")) for one in replicas
+    ):
+        raise place.error(
+            "replicas", "expected a list of addresses", "Write each as https://… on a line of its own"
+        )
+    if len({url, *replicas}) != len(replicas) + 1:
+        raise place.error(
+            "replicas", "an address stands there twice", "Name each server once, beside base_url"
+        )
+    if replicas and url == SIMULATED_URL:
+        raise place.error("replicas", "simulated models have one server", "Leave the field out")
 
 
 def _parse_model(
@@ -325,8 +378,8 @@ def _parse_model(
     mode = read_text(place, entry, "mode") or "standard"
     if mode not in MODES:
         raise place.error("mode", f"{mode!r} is unknown", f"Use one of {', '.join(MODES)}")
-    has_own_limits = "requests_per_minute" in entry or "max_concurrency" in entry
-    requests_per_minute, max_concurrency = _limits(place, entry if has_own_limits else provider)
+    has_own_limits = any(name in entry for name in _LIMITS)
+    limits = _limits(place, entry if has_own_limits else provider)
     url = str(provider["base_url"])
     return RegisteredModel(
         name=place.name,
@@ -342,9 +395,13 @@ def _parse_model(
         key_command=read_text(place, provider, "key_command"),
         parameters=_parameters(place, entry),
         input_price_usd=read_number(place, entry, "input_price_usd"),
+        cached_input_price_usd=_read_cached_price(place, entry),
         output_price_usd=read_number(place, entry, "output_price_usd"),
-        requests_per_minute=requests_per_minute,
-        max_concurrency=max_concurrency,
+        requests_per_minute=limits.requests_per_minute,
+        tokens_per_minute=limits.tokens_per_minute,
+        max_concurrency=limits.concurrency,
+        provider_budget_usd=read_number(place, provider, "budget_usd"),
+        replica_urls=tuple(provider.get("replicas") or ()),
         is_simulated=url == SIMULATED_URL or bool(provider.get("is_simulated", False)),
         provider=provider_name,
         roles=_roles(place, entry),
@@ -369,14 +426,37 @@ def _months(place: EntryPlace, entry: Mapping[str, Any]) -> int | None:
     return None if months is None else int(months)
 
 
-def _limits(place: EntryPlace, entry: Mapping[str, Any]) -> tuple[float | None, int | None]:
-    rate = read_number(place, entry, "requests_per_minute")
-    if rate == 0:
-        raise place.error("requests_per_minute", "0 would send nothing", "Leave it out for no limit")
+def _read_cached_price(place: EntryPlace, entry: Mapping[str, Any]) -> float | None:
+    cached = read_number(place, entry, "cached_input_price_usd")
+    whole = read_number(place, entry, "input_price_usd")
+    if cached is not None and (whole is None or cached > whole):
+        raise place.error(
+            "cached_input_price_usd",
+            "it is more than the price of other input"
+            if whole is not None
+            else "the price of other input is missing",
+            "Give input_price_usd, of which this is the lower price for what the provider has in its cache",
+        )
+    return cached
+
+
+class _Limits(NamedTuple):
+    """How fast, and how much at once."""
+
+    requests_per_minute: float | None
+    tokens_per_minute: float | None
+    concurrency: int | None
+
+
+def _limits(place: EntryPlace, entry: Mapping[str, Any]) -> _Limits:
+    rate, tokens = (read_number(place, entry, name) for name in ("requests_per_minute", "tokens_per_minute"))
+    for name, found in (("requests_per_minute", rate), ("tokens_per_minute", tokens)):
+        if found == 0:
+            raise place.error(name, "0 would send nothing", "Leave it out for no limit")
     concurrency = read_number(place, entry, "max_concurrency", least=1)
     if concurrency is not None and concurrency != int(concurrency):
         raise place.error("max_concurrency", f"{concurrency!r} is not a whole number", "Correct it")
-    return rate, None if concurrency is None else int(concurrency)
+    return _Limits(rate, tokens, None if concurrency is None else int(concurrency))
 
 
 def _parameters(place: EntryPlace, entry: Mapping[str, Any]) -> dict[str, Any]:

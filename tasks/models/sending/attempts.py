@@ -9,7 +9,7 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -45,10 +45,11 @@ def _book_nothing(_usd: float) -> None:
 class Flight:
     """Whether a request is on its way at this moment.
 
-    `book` is given the most that each attempt without a bill may have cost.
+    `book` is given the most that each attempt without a bill may have cost. `provider_budget` bears it beside the budget of the work.
     """
 
     is_sent: bool = False
+    provider_budget: Budget | None = None
     book: Callable[[float], None] = field(default=_book_nothing)
 
 
@@ -86,17 +87,18 @@ class Sender:
 
         Raises BudgetError before an attempt that the budget may not bear.
         """
-        budget = self._budget
-        worst = 0.0 if budget is None else compute_worst_cost(model, body["messages"], body)
+        budgets = [one for one in (self._budget, flight.provider_budget) if one is not None]
+        worst = compute_worst_cost(model, body["messages"], body) if budgets else 0.0
         self._counts["sent"] += 1
         attempt = 0
         while True:
             attempt += 1
-            if budget is not None:
-                await budget.reserve(worst)
+            expected = pace.expect_tokens(body)
+            await _reserve(budgets, worst)
             spent = 0.0
+            outcome: ParsedReply | Failure | None = None
             try:
-                await pace.acquire()
+                await pace.acquire(expected)
                 spent = worst  # until the bill is known
                 begun = time.perf_counter()
                 flight.is_sent = True
@@ -107,8 +109,10 @@ class Sender:
                 if _is_bill_unknown(model, outcome):
                     flight.book(estimate_worst_cost(model, body))
             finally:
-                if budget is not None:
+                for budget in budgets:
                     budget.settle(worst, spent)
+                # What was never sent took nothing; what was cut off in flight counts as expected.
+                pace.settle(expected, *_count_tokens(outcome, is_sent=flight.is_sent))
             if isinstance(outcome, ParsedReply):
                 return Sent(outcome, attempt, latency_ms)
             delay = self._compute_delay(outcome, attempt)
@@ -142,6 +146,22 @@ class Sender:
         return max(backoff, wished * random.uniform(1.0, 1.1))
 
 
+async def _reserve(budgets: Sequence[Budget], amount_usd: float) -> None:
+    """Set the amount aside in each budget, or in none.
+
+    Raises BudgetError where one of them has no room.
+    """
+    reserved: list[Budget] = []
+    try:
+        for budget in budgets:
+            await budget.reserve(amount_usd)
+            reserved.append(budget)
+    except BaseException:
+        for budget in reserved:
+            budget.settle(amount_usd, 0.0)
+        raise
+
+
 def estimate_worst_cost(model: RegisteredModel, body: Mapping[str, Any]) -> float:
     """The most that one attempt can cost, in USD.
 
@@ -166,6 +186,8 @@ def describe_done(
     }
     if outcome.whole is not None:
         stored["whole"] = outcome.whole
+    if outcome.cached_tokens:
+        stored["cached_tokens"] = outcome.cached_tokens
     return FinishedCall(
         key,
         "done",
@@ -173,19 +195,32 @@ def describe_done(
         stored,
         outcome.input_tokens,
         outcome.output_tokens,
-        compute_cost(model, outcome.input_tokens, outcome.output_tokens),
+        compute_reply_cost(model, outcome),
         latency_ms,
     )
+
+
+def compute_reply_cost(model: RegisteredModel, reply: ParsedReply) -> float | None:
+    """What a reply cost at the model's prices, in USD; null where a price or a count is unknown."""
+    return compute_cost(model, reply.input_tokens, reply.output_tokens, reply.cached_tokens)
+
+
+def _count_tokens(outcome: ParsedReply | Failure | None, *, is_sent: bool) -> tuple[int | None, int | None]:
+    """The tokens that an attempt took; null where nobody knows."""
+    if isinstance(outcome, ParsedReply):
+        return outcome.input_tokens, outcome.output_tokens
+    is_unknown = is_sent if outcome is None else outcome.is_bill_unknown
+    return (None, None) if is_unknown else (0, 0)
 
 
 def _compute_spent(model: RegisteredModel, outcome: ParsedReply | Failure, worst: float) -> float:
     if isinstance(outcome, Failure):
         return worst if outcome.is_bill_unknown else 0.0
-    cost = compute_cost(model, outcome.input_tokens, outcome.output_tokens)
+    cost = compute_reply_cost(model, outcome)
     return worst if cost is None else cost
 
 
 def _is_bill_unknown(model: RegisteredModel, outcome: ParsedReply | Failure) -> bool:
     if isinstance(outcome, Failure):
         return outcome.is_bill_unknown
-    return compute_cost(model, outcome.input_tokens, outcome.output_tokens) is None
+    return compute_reply_cost(model, outcome) is None

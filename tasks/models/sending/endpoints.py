@@ -8,6 +8,7 @@ from __future__ import annotations
 from schemas.errors import RegistryError
 from tasks.models.providers import PROVIDERS, BatchEndpoint, Endpoint
 from tasks.models.registry import RegisteredModel, read_address, read_api_key
+from tasks.models.sending.replicas import ReplicatedEndpoint
 
 
 class Endpoints:
@@ -21,18 +22,26 @@ class Endpoints:
     def __init__(self, timeout_s: float, simulated_url: str | None = None) -> None:
         self._timeout_s = timeout_s
         self._simulated_url = simulated_url
-        self._opened: dict[tuple[str, str, str | None], Endpoint] = {}
+        self._opened: dict[tuple[str, tuple[str, ...], str | None], Endpoint] = {}
 
     def open(self, model: RegisteredModel) -> Endpoint:
         """The model's endpoint.
 
         Raises RegistryError for a missing key or address, and UsageError for a provider that is not there.
         """
-        place = (model.api, model.base_url, model.key_variable)
+        place = (model.api, (model.base_url, *model.replica_urls), model.key_variable)
         endpoint = self._opened.get(place)
         if endpoint is None:
             url, key = read_address(model, self._simulated_url), read_api_key(model)
-            endpoint = self._opened[place] = PROVIDERS.find(model.api)(url, key, self._timeout_s)
+            connect = PROVIDERS.find(model.api)
+            endpoint = (
+                ReplicatedEndpoint(
+                    {one: connect(one, key, self._timeout_s) for one in (url, *model.replica_urls)}
+                )
+                if model.replica_urls
+                else connect(url, key, self._timeout_s)
+            )
+            self._opened[place] = endpoint
         return endpoint
 
     def open_for_batches(self, model: RegisteredModel) -> BatchEndpoint:
@@ -40,6 +49,11 @@ class Endpoints:
 
         Raises RegistryError as `open` does, and also for an API whose batches Proctor does not know.
         """
+        if model.replica_urls:
+            raise RegistryError(
+                f"Model {model.name!r} has `batch` in the registry, and its provider {model.provider!r} has replicas: a batch would be looked "
+                "for at another server than has it. Leave one of the fields out."
+            )
         endpoint = self.open(model)
         if not isinstance(endpoint, BatchEndpoint):
             raise RegistryError(

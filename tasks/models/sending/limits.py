@@ -6,17 +6,25 @@ A limiter is shared by every thread and event loop of the process, so that concu
 from __future__ import annotations
 
 import asyncio
+import json
+import math
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from tasks.models.picture_parts import MOST_PICTURE_TOKENS, part_pictures
 from tasks.models.registry import RegisteredModel
 
 # A bucket holds this many seconds of its rate: a start after a pause is quick, without a burst that endpoints refuse.
 BURST_S = 1.0
+# A Chinese character has three bytes, an English word five or six: about a token each.
+_BYTES_PER_TOKEN = 3
+# What the first reply is taken for, and over how many replies the mean goes.
+_FIRST_REPLY = 500
+_REMEMBERED = 50
 
 
 class TokenBucket:
@@ -115,12 +123,37 @@ def _wake(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
+class ReplyLengths:
+    """How many tokens calls take, learned from the replies that came.
+
+    A limit of tokens must be kept before they are counted.
+    """
+
+    def __init__(self) -> None:
+        self._mean: float | None = None
+
+    def expect(self, body: Mapping[str, Any]) -> int:
+        """The tokens of a request and of its reply, before either was counted."""
+        plain, pictures = part_pictures(body["messages"])
+        sent = len(json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN
+        most = body.get("max_completion_tokens") or body.get("max_tokens") or math.inf
+        returned = int(min(most, _FIRST_REPLY if self._mean is None else math.ceil(self._mean)))
+        return max(1, sent + pictures * MOST_PICTURE_TOKENS // 2 + returned)
+
+    def note(self, output_tokens: int) -> None:
+        """A reply had so many tokens."""
+        self._mean = (
+            output_tokens if self._mean is None else self._mean + (output_tokens - self._mean) / _REMEMBERED
+        )
+
+
 class Limiter:
-    """The two limits of one provider."""
+    """The limits of one provider."""
 
     def __init__(self, per_minute: float | None, concurrency: int) -> None:
         self.bucket = TokenBucket(per_minute)
         self.slots = Slots(concurrency)
+        self.lengths = ReplyLengths()
 
 
 class OwnPace:
@@ -132,9 +165,16 @@ class OwnPace:
     def __init__(self, limiter: Limiter) -> None:
         self._limiter = limiter
 
-    async def acquire(self) -> None:
+    def expect_tokens(self, body: Mapping[str, Any]) -> int:
+        """None are counted: whoever sits by itself keeps its provider's limits of tokens by itself."""
+        return 0
+
+    async def acquire(self, tokens: int = 0) -> None:
         """Wait for this caller's moment."""
         await self._limiter.bucket.acquire()
+
+    def settle(self, expected: int, input_tokens: int | None, output_tokens: int | None) -> None:
+        """Nothing was set aside."""
 
     async def pause(self, seconds: float) -> None:
         """Let nobody of this process send for so long: the provider said so (Retry-After)."""

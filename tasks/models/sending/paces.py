@@ -8,15 +8,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from tasks.models.registry import RegisteredModel
 from tasks.models.sending.limits import BURST_S, Limiter
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.writer import name_pace_row
-from warehouse.ledger.money.paces import pause_provider, read_pauses, take_moment
+from warehouse.ledger.money.paces import pause_provider, read_pauses, shift_moments, take_moment
 
 # How old may be what a process knows of pauses that another was asked for.
 FRESH_S = 0.5
+# How far ahead tokens may be spoken for: longer than what all callers of an installation ask for at once.
+_MOST_AHEAD_S = 1_800.0
+_MOST_AT_ONCE = 300
 # No provider is believed that asks for a longer pause; a clock that was set back makes none either.
 LONGEST_PAUSE_S = 660.0
 
@@ -62,13 +66,25 @@ class Pace:
         self._name = f"{model.provider}/{model.name}" if model.has_own_limits else model.provider
         rate = model.requests_per_minute
         self._interval_s = 0.0 if rate is None else 60.0 / rate
+        self._token_s = 0.0 if model.tokens_per_minute is None else 60.0 / model.tokens_per_minute
 
-    async def acquire(self) -> None:
-        """Wait for this caller's moment.
+    @property
+    def _tokens(self) -> str:
+        return f"{self._name} tokens"
+
+    def expect_tokens(self, body: Mapping[str, Any]) -> int:
+        """About how many tokens a call will take; 0 where nobody counts them."""
+        return self._limiter.lengths.expect(body) if self._token_s else 0
+
+    async def acquire(self, tokens: int = 0) -> None:
+        """Wait for this caller's moment, of a call that takes about so many tokens.
 
         A pause that begins meanwhile, in any process, is waited for too.
         """
         await self._limiter.bucket.acquire()
+        if tokens:
+            delay = await self._take_tokens(tokens)
+            await asyncio.sleep(max(0.0, delay))
         if self._interval_s:
             slack_s = max(0.0, BURST_S - self._interval_s)
             delay = await self._ledger.writer.run_async(
@@ -82,6 +98,35 @@ class Pace:
         while left > 0:
             await asyncio.sleep(left)
             left = await self._pauses.read_left(self._name)
+
+    async def _take_tokens(self, tokens: int) -> float:
+        """Seconds until so many tokens may be asked for."""
+        interval_s = tokens * self._token_s
+        return await self._ledger.writer.run_async(
+            lambda connection: take_moment(
+                connection,
+                self._tokens,
+                interval_s=interval_s,
+                slack_s=BURST_S,
+                # All that ask at once may have to wait long, where each takes long.
+                most_ahead_s=max(_MOST_AHEAD_S, _MOST_AT_ONCE * interval_s),
+            ),
+            name_pace_row(self._tokens),
+        )
+
+    def settle(self, expected: int, input_tokens: int | None, output_tokens: int | None) -> None:
+        """Put what a call took in the place of what was expected of it; null is not known."""
+        if not expected:
+            return
+        if output_tokens:  # one that was refused says nothing of replies
+            self._limiter.lengths.note(output_tokens)
+        if input_tokens is None or output_tokens is None:
+            return
+        seconds = (input_tokens + output_tokens - expected) * self._token_s
+        # Not waited for: who sends next finds it done, or a moment later.
+        self._ledger.writer.submit(
+            lambda connection: shift_moments(connection, self._tokens, seconds), name_pace_row(self._tokens)
+        )
 
     async def pause(self, seconds: float) -> None:
         """Let nobody send for so long: the provider said so (Retry-After)."""

@@ -100,7 +100,7 @@ def test_assigning_names_the_batch_the_loads_and_the_next_step(home: Path) -> No
     assert lines[-1] == "Next: proctor review export workbooks"
     again = run("assign").stdout.splitlines()
     assert again == [
-        "Nothing new to assign: every waiting question is in a batch already.",
+        "Nothing new to assign: every question is in a batch already, or decided.",
         "Next: proctor review status",
     ]
 

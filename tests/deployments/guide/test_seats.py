@@ -108,6 +108,12 @@ def test_a_simulation_is_recognised_at_its_address_and_asked_for_no_price(
         "own-1": True,
         "own-judge": True,
     }
+    # What is answered later than it is asked is said to change nothing, and what is as it stands is not.
+    register_models(Talk(), GivenAnswers(url=place, organisation="Other lab", judge_prices="2, 8"))
+    told = capfd.readouterr().out.replace("\n", " ")
+    assert "--organisation change nothing: own-1 is registered as candidate already" in told
+    assert "--judge-prices change nothing: own-judge is registered as judge already" in told
+    assert "--url" not in told
 
 
 @pytest.mark.slow

@@ -6,14 +6,18 @@ It covers what the API refuses, and how it answers, whole or as a stream.
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 KEY = "key-of-the-test"
+# What the API takes for the id of a request.
+_ID = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 
 
 @dataclass(frozen=True)
@@ -40,11 +44,55 @@ Script = Callable[[dict[str, Any], int], Message | Fault]
 
 
 @dataclass
+class BatchState:
+    """What the server has of batches: requests and results by batch, and how it behaves.
+
+    Attributes:
+        open: batches that have not ended.
+        fates: what becomes of a request by its place, where it is not answered: `errored`, `expired` or `canceled`.
+        loses_answers: whether a creation is worked on and its answer lost.
+        faults: what is said in place of an answer, by the route (`create`, `results`, or the name of a batch), each once.
+        ages: how many days ago a batch was created, where that is not now.
+    """
+
+    requests: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    open: set[str] = field(default_factory=set)
+    fates: dict[int, str] = field(default_factory=dict)
+    loses_answers: bool = False
+    faults: dict[str, Fault | bytes] = field(default_factory=dict)
+    ages: dict[str, int] = field(default_factory=dict)
+    deleted: list[str] = field(default_factory=list)
+
+    def describe(self, batch_id: str) -> dict[str, Any]:
+        """A batch as the API says it.
+
+        Its results are named at another address, where nobody is to ask.
+        """
+        counts = dict.fromkeys(("processing", "succeeded", "errored", "canceled", "expired"), 0)
+        for number in range(len(self.requests[batch_id])):
+            counts["processing" if batch_id in self.open else self.fates.get(number, "succeeded")] += 1
+        ended = None if batch_id in self.open else "2026-11-02T00:00:00Z"
+        return {
+            "id": batch_id,
+            "type": "message_batch",
+            "processing_status": "in_progress" if batch_id in self.open else "ended",
+            "request_counts": counts,
+            "created_at": (datetime.now(UTC) - timedelta(days=self.ages.get(batch_id, 0))).isoformat(),
+            "expires_at": "2026-11-02T00:00:00Z",
+            "ended_at": ended,
+            "archived_at": None,
+            "cancel_initiated_at": None,
+            "results_url": None if ended is None else "http://127.0.0.1:9/elsewhere",
+        }
+
+
+@dataclass
 class MessagesServer:
-    """Where it listens, and the bodies of what it was asked, in order."""
+    """Where it listens, the bodies of what it was asked, in order, and its batches."""
 
     url: str
     asked: list[dict[str, Any]]
+    batches: BatchState = field(default_factory=BatchState)
 
 
 @contextmanager
@@ -58,13 +106,17 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
     version = str(AsyncAnthropic(api_key=KEY).default_headers["anthropic-version"])
     fields = frozenset(MessageCreateParamsBase.__annotations__) | {"stream"}
     asked: list[dict[str, Any]] = []
+    batches = BatchState()
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
+            if self.path.startswith("/v1/messages/batches"):
+                self._batch(body)
+                return
             refusal = self._refuse(body)
             if refusal is not None:
                 self._fail(refusal)
@@ -79,6 +131,81 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
                 self._stream(body, answer)
             else:
                 self._send(200, write_message(body, answer))
+
+        def do_GET(self) -> None:
+            name, _, rest = self.path.removeprefix("/v1/messages/batches").lstrip("/").partition("/")
+            if self._break(rest or name) or self._break(f"{name}/{rest}"):
+                return
+            if name.partition("?")[0] == "":
+                data = [batches.describe(one) for one in reversed(batches.requests)]
+                page = {"data": data, "has_more": False, "first_id": None, "last_id": None}
+                self._send(200, page)
+            elif name not in batches.requests:
+                self._fail(Fault(404, "not_found_error"))
+            elif rest == "results":
+                self._send_results(name)
+            else:
+                self._send(200, batches.describe(name))
+
+        def do_DELETE(self) -> None:
+            name = self.path.rsplit("/", 1)[-1]
+            batches.deleted.append(name)
+            self._send(200, {"id": name, "type": "message_batch_deleted"})
+
+        def _break(self, route: str) -> bool:
+            """Say something else once, where the test wants it; whether it was said."""
+            fault = batches.faults.pop(route, None)
+            if isinstance(fault, Fault):
+                self._fail(fault)
+            elif fault is not None:
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(fault)))
+                self.end_headers()
+                self.wfile.write(fault)
+            return fault is not None
+
+        def _batch(self, body: dict[str, Any]) -> None:
+            """Create a batch, or end one."""
+            if self.path.endswith("/cancel"):
+                name = self.path.split("/")[-2]
+                batches.open.discard(name)
+                batches.fates = dict.fromkeys(range(len(batches.requests[name])), "canceled")
+                self._send(200, batches.describe(name))
+                return
+            if self._break("create"):
+                return
+            ids = [one["custom_id"] for one in body["requests"]]
+            if not all(_ID.match(one) for one in ids) or len(set(ids)) < len(ids):
+                self._fail(Fault(400, "invalid_request_error"))
+                return
+            with lock:
+                name = f"msgbatch_{len(batches.requests) + 1}"
+                batches.requests[name] = body["requests"]
+                batches.open.add(name)
+            if batches.loses_answers:
+                self.close_connection = True
+                return
+            self._send(200, batches.describe(name))
+
+        def _send_results(self, name: str) -> None:
+            lines = []
+            for number, one in reversed([*enumerate(batches.requests[name])]):
+                fate = batches.fates.get(number, "succeeded")
+                result: dict[str, Any] = {"type": fate}
+                answer = script(one["params"], number + 1)
+                if fate == "succeeded" and isinstance(answer, Message):
+                    result["message"] = write_message(one["params"], answer)
+                elif fate == "errored":
+                    error = {"type": "invalid_request_error", "message": "QUOTED-QUESTION"}
+                    result["error"] = {"type": "error", "error": error, "request_id": "req_1"}
+                lines.append(json.dumps({"custom_id": one["custom_id"], "result": result}))
+            content = "\n".join(lines).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/x-jsonl")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
 
         def _refuse(self, body: dict[str, Any]) -> Fault | None:
             if self.path != "/v1/messages":
@@ -126,7 +253,7 @@ def serve_messages(script: Script) -> Iterator[MessagesServer]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield MessagesServer(f"http://127.0.0.1:{server.server_port}", asked)
+        yield MessagesServer(f"http://127.0.0.1:{server.server_port}", asked, batches)
     finally:
         server.shutdown()
         server.server_close()

@@ -13,13 +13,13 @@ import pytest
 from pydantic import TypeAdapter
 from sqlalchemy import select
 
-from schemas.errors import BudgetError, RegistryError
+from schemas.errors import BudgetError
 from schemas.settings import Settings
-from tasks.models.batches.batching import BatchClient
+from tasks.models.batches.collection import cancel_open_batch
 from tasks.models.budget.reservations import Budget
 from tasks.models.client import CallFailed, CallReply
 from tasks.models.registry.batch_terms import BatchTerms
-from tasks.models.registry.models import RegisteredModel
+from tasks.models.registry.models import RegisteredModel, Registry
 from tests.tasks.models.anthropic_server import (
     KEY,
     Fault,
@@ -29,9 +29,13 @@ from tests.tasks.models.anthropic_server import (
     serve_messages,
     write_message,
 )
+from tests.tasks.models.batch_work import Round, make_requests, work
 from tests.tasks.models.simulation import call_all, call_one, make_model, make_request
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.tables import llm_calls
+from warehouse.ledger.money.batches import list_call_batches
+from warehouse.ledger.money.budgets import read_account
+from warehouse.ledger.money.calls import read_spent_usd
 
 THINKING = {"type": "thinking", "thinking": "一加一是二。", "signature": "c2ln"}
 REDACTED = {"type": "redacted_thinking", "data": "ZW5j"}
@@ -95,6 +99,8 @@ def test_a_reply_keeps_its_thinking_apart_and_costs_what_its_usage_says(
     ((status, attempts, cost_usd, reserved_usd),) = read_rows(ledger)
     assert (status, attempts, reserved_usd) == ("done", 1, 0.0)
     assert cost_usd == pytest.approx(0.0023)
+    with ledger.read() as connection:
+        assert connection.execute(select(llm_calls.c.reply)).scalar_one()["cached_tokens"] == 200
 
 
 def test_a_request_is_worded_as_the_api_words_it(ledger: Ledger) -> None:
@@ -262,16 +268,139 @@ def test_a_reply_is_paid_for_once(ledger: Ledger) -> None:
     )
 
 
-def test_batches_by_an_api_of_which_none_are_known_are_refused_before_anything_is_gathered(
-    ledger: Ledger, tmp_path: Path
-) -> None:
-    async def gather(model: RegisteredModel) -> None:
-        async with BatchClient(ledger, Settings(home=tmp_path)) as client:
-            await client.complete(model, make_request())
+def make_batched(server: MessagesServer) -> RegisteredModel:
+    return make_claude(server, batch=BatchTerms(least_requests=1), cached_input_price_usd=0.1)
 
-    with (
-        serve_messages(lambda body, number: Message()) as server,
-        pytest.raises(RegistryError, match="sends no batches by the API 'anthropic' of 'anthropic'"),
-    ):
-        asyncio.run(gather(make_claude(server, batch=BatchTerms())))
-    assert (server.asked, read_rows(ledger)) == ([], [])
+
+def work_batched(ledger: Ledger, server: MessagesServer, **options: Any) -> Round:
+    """One command with `--batch`: collect, ask for six, submit."""
+    return work(ledger, "unused", make_requests(6), make_batched(server), **options)
+
+
+def test_a_batch_has_the_replies_at_half_the_price_whatever_becomes_of_some(ledger: Ledger) -> None:
+    usage = {"input_tokens": 100, "cache_read_input_tokens": 100, "output_tokens": 20}
+    with serve_messages(lambda body, number: Message(usage=usage)) as server:
+        first = work_batched(ledger, server)
+        assert (first.submitted, first.pending, first.problems) == (6, 6, [])
+        ((_, requests),) = server.batches.requests.items()
+        assert {one["params"]["max_tokens"] for one in requests} == {200}
+        assert work_batched(ledger, server).pending == 6
+        server.batches.fates = {0: "errored", 1: "expired"}
+        server.batches.open.clear()
+        second = work_batched(ledger, server)
+        # The one that failed by itself is sent singly; what the batch did not get to goes into the next one.
+        assert (second.collected.counts["done"], second.submitted, len(server.asked)) == (4, 1, 1)
+        assert server.batches.deleted == ["msgbatch_1"]
+        server.batches.fates = {}
+        server.batches.open.clear()
+        last = work_batched(ledger, server)
+    assert [reply.text for reply in last.outcomes if isinstance(reply, CallReply)] == ["B"] * 6
+    # 100 tokens at 1 USD a million, 100 of the cache at .1, 20 at 2: half of it in batches.
+    whole = (100 * 1 + 100 * 0.1 + 20 * 2) / 1e6
+    with ledger.read() as connection:
+        account = read_account(connection, "run-1")
+    assert account is not None
+    assert account.spent_usd == pytest.approx(whole + 5 * whole / 2)
+    assert account.reserved_usd == pytest.approx(0)
+
+
+def test_a_batch_whose_creation_was_not_answered_is_found_by_the_ids_of_its_requests(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Message()) as server:
+        others = [{"custom_id": "theirs", "params": {"model": "m"}}]
+        server.batches.requests |= {f"msgbatch_of_others_{number}": others for number in range(3)}
+        # Of one the results are gone, and one that is open is too old to be ours.
+        server.batches.faults["msgbatch_of_others_0/results"] = Fault(404, "not_found_error")
+        server.batches.open.add("msgbatch_of_others_1")
+        server.batches.ages["msgbatch_of_others_1"] = 1
+        server.batches.loses_answers = True
+        first = work_batched(ledger, server)
+        assert "did not say whether it took a batch" in first.problems[0]
+        # As long as it is under way nobody can tell that it is ours, and nothing is sent again.
+        second = work_batched(ledger, server)
+        assert "said nothing of batch-" in second.collected.problems[0]
+        assert "It is asked again by the next command" in second.collected.problems[0]
+        assert (second.pending, second.submitted, len(server.batches.requests)) == (6, 0, 4)
+        server.batches.open.remove("msgbatch_4")
+        third = work_batched(ledger, server)
+        assert (third.collected.counts["done"], third.collected.problems) == (6, [])
+    assert server.asked == []
+
+
+def test_a_batch_that_never_came_to_be_is_given_up_beside_others_that_are_open(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Message()) as server:
+        server.batches.requests["msgbatch_of_others"] = [{"custom_id": "theirs", "params": {"model": "m"}}]
+        server.batches.open.add("msgbatch_of_others")
+        server.batches.ages["msgbatch_of_others"] = 1
+        # The answer to the creation says nothing that can be read, and there is no batch.
+        server.batches.faults["create"] = b"<html>"
+        assert "did not say whether it took a batch" in work_batched(ledger, server).problems[0]
+        second = work_batched(ledger, server)
+    assert second.collected.counts["lost"] == 6
+    assert second.submitted == 6
+
+
+def test_results_that_do_not_come_whole_are_asked_for_again_and_nothing_is_booked(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Message()) as server:
+        work_batched(ledger, server)
+        server.batches.open.clear()
+        for said in (b"<html>", b"", b"{}"):
+            server.batches.faults["results"] = said
+            found = work_batched(ledger, server)
+            assert "said nothing of batch-" in found.collected.problems[0]
+            assert (found.pending, server.batches.deleted, server.asked) == (6, [], [])
+        last = work_batched(ledger, server)
+    assert last.collected.counts["done"] == 6
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"[]",
+        b"null",
+        b"{}",
+        b'{"id": "a", "processing_status": "ended"}',
+        b'{"id": "a\\u0000b", "request_counts": {}}',
+    ],
+)
+def test_what_is_no_batch_ends_no_command(ledger: Ledger, said: bytes) -> None:
+    with serve_messages(lambda body, number: Message()) as server:
+        work_batched(ledger, server)
+        server.batches.faults["msgbatch_1"] = said
+        found = work_batched(ledger, server)
+        assert "said nothing of batch-" in found.collected.problems[0]
+        assert (found.pending, found.submitted) == (6, 0)
+
+
+def test_a_creation_that_was_turned_away_is_no_batch_and_costs_nothing(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Message()) as server:
+        server.batches.faults["create"] = Fault(529, "overloaded_error")
+        first = work_batched(ledger, server)
+        assert "took no batch of 'claude': 529 overloaded_error" in first.problems[0]
+        assert work_batched(ledger, server).submitted == 6
+    with ledger.read() as connection:
+        assert read_spent_usd(connection, "run-1") == 0
+
+
+def test_half_an_emoji_in_a_question_loses_no_batch(ledger: Ledger) -> None:
+    odd = make_request(messages=[{"role": "user", "content": "half \ud83d of one"}])
+    with serve_messages(lambda body, number: Message()) as server:
+        found = work(ledger, "unused", [odd, *make_requests(2)], make_batched(server))
+        assert (found.submitted, found.problems) == (3, [])
+        ((_, requests),) = server.batches.requests.items()
+        assert "half \ufffd of one" in [one["params"]["messages"][0]["content"] for one in requests]
+
+
+def test_a_batch_that_was_cancelled_costs_nothing_and_is_asked_again(ledger: Ledger) -> None:
+    with serve_messages(lambda body, number: Message()) as server:
+        work_batched(ledger, server)
+        with ledger.read() as connection:
+            (batch,) = list_call_batches(connection)
+        model = make_batched(server)
+        registry = Registry({model.name: model})
+        settings = Settings(home=Path("unused"))
+        status = asyncio.run(cancel_open_batch(ledger, settings, registry, batch.batch_id))
+        assert status == "cancelled"
+        again = work_batched(ledger, server)
+        assert (again.submitted, len(server.batches.requests)) == (6, 2)
+    with ledger.read() as connection:
+        assert read_spent_usd(connection, "run-1") == 0

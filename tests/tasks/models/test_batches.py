@@ -17,16 +17,17 @@ import pytest
 
 from deployments.model_server import RunningServer, parse_profile, start_model_server
 from schemas.errors import BudgetError
+from tasks.models.budget.reservations import compute_worst_cost
 from tasks.models.client import CallFailed, CallPending, CallReply
 from tasks.models.registry.batch_terms import BatchTerms
 from tests.tasks.models.batch_work import BUDGET_USD, CALLS, Round, make_batched, make_requests, work
-from tests.tasks.models.simulation import call_all, make_model
+from tests.tasks.models.simulation import PARAMETERS, call_all, make_model
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.batches import list_call_batches
-from warehouse.ledger.money.budgets import read_account
+from warehouse.ledger.money.budgets import name_provider_account, read_account
 from warehouse.ledger.money.calls import count_calls, read_calls
 
 __all__ = ["postgres"]
@@ -235,6 +236,20 @@ def test_a_batch_takes_what_the_budget_has_room_for_and_the_rest_goes_into_the_n
         assert spent <= 0.0025
     assert reserved == pytest.approx(0)
     assert read_counts(ledger)["done"] == CALLS
+
+
+def test_a_batch_takes_what_its_provider_may_still_be_paid(ledger: Ledger) -> None:
+    with serve() as server:
+        worst = compute_worst_cost(make_batched(), make_requests(1)[0].messages, PARAMETERS) / 2
+        model = make_batched(provider_budget_usd=4.5 * worst)
+        first = work(ledger, server.url, model=model, budget_usd=None)
+        assert (first.submitted, server.state.batches.created) == (4, 1)
+        rounds = [work(ledger, server.url, model=model, budget_usd=None) for _ in range(2)]
+        assert rounds[-1].submitted >= 1
+        with ledger.read() as connection:
+            account = read_account(connection, name_provider_account(model.provider))
+        assert account is not None
+        assert account.spent_usd + account.reserved_usd <= 4.5 * worst + 1e-9
 
 
 def test_who_sends_singly_does_not_wait_hours_for_money_that_a_batch_has_set_aside(ledger: Ledger) -> None:

@@ -12,6 +12,7 @@ from schemas.errors import BudgetError, UsageError
 from tasks.models.budget.accounts import raise_limit, read_run_account
 from tasks.models.budget.reservations import Budget, compute_cost, compute_worst_cost, open_budget
 from tasks.models.client import CallFailed
+from tasks.models.providers.openai_replies import parse_completion
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.money.calls import count_calls, read_spent_usd
@@ -75,6 +76,32 @@ def test_a_run_stops_before_its_budget_is_exceeded_and_goes_on_when_it_is_raised
         _, counts = call_all(ledger, server.url, requests, model, budget=raised)
         assert server.state.requests["sim"] == 30
     assert (counts["replayed"], counts["sent"]) == (answered, 30 - answered)
+
+
+def test_what_the_provider_had_in_its_cache_has_its_own_price() -> None:
+    model = make_model(cached_input_price_usd=0.1)
+    assert compute_cost(model, 1_000, 0, 800) == pytest.approx((200 * 1.0 + 800 * 0.1) / 1e6)
+    assert compute_cost(model, 1_000, 0) == compute_cost(make_model(), 1_000, 0, 800) == pytest.approx(1e-3)
+    # A provider that counts more than there is makes nothing free.
+    assert compute_cost(model, 1_000, 0, 5_000) == pytest.approx(1e-4)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [{"prompt_tokens_details": {"cached_tokens": 60}}, {"prompt_cache_hit_tokens": 60}],
+)
+def test_cached_tokens_are_read_where_endpoints_say_them(usage: dict[str, Any]) -> None:
+    counts = {"prompt_tokens": 100, "completion_tokens": 5, **usage}
+    reply = parse_completion({"choices": [{"message": {"content": "B"}}], "usage": counts})
+    assert reply is not None
+    assert (reply.input_tokens, reply.cached_tokens) == (100, 60)
+
+
+def test_no_call_has_more_tokens_than_there_can_be() -> None:
+    counts = {"prompt_tokens": 10**30, "completion_tokens": 10**400}
+    reply = parse_completion({"choices": [{"message": {"content": "B"}}], "usage": counts})
+    assert reply is not None
+    assert (reply.input_tokens, reply.output_tokens) == (None, None)
 
 
 def test_an_attempt_whose_bill_is_unknown_counts_at_its_most(ledger: Ledger) -> None:

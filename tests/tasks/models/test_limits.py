@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.models.sending.limits import Slots, TokenBucket, get_limiter
+from tasks.models.sending.limits import ReplyLengths, Slots, TokenBucket, get_limiter
 from tests.tasks.models.simulation import make_model
 
 
@@ -151,6 +151,19 @@ def test_models_of_a_provider_share_its_limiter_unless_they_have_limits_of_their
     own = replace(second, has_own_limits=True)
     assert get_limiter(first, 8) is get_limiter(second, 8)
     assert get_limiter(own, 8) is not get_limiter(second, 8)
+
+
+def test_how_long_replies_are_is_learned_from_those_that_came() -> None:
+    lengths = ReplyLengths()
+    body = {"messages": [{"role": "user", "content": "问" * 100}], "max_tokens": 4_000}
+    first = lengths.expect(body)
+    # About a token for each character of the question, and a reply of which nothing is known.
+    assert 600 <= first <= 620
+    assert lengths.expect({"messages": body["messages"]}) == first
+    for _ in range(400):
+        lengths.note(20)
+    assert lengths.expect(body) == first - 500 + 20
+    assert lengths.expect({**body, "max_tokens": 5}) == first - 500 + 5
 
 
 @pytest.mark.parametrize("per_minute", [0.5, 59.0])

@@ -10,7 +10,7 @@ import pytest
 from tasks.models.budget.reservations import compute_worst_cost
 from tasks.models.client import CallRequest, build_body, compute_call_key
 from tasks.models.picture_parts import SentPicture, attach_pictures
-from tasks.models.providers.anthropic_calls import write_request
+from tasks.models.providers.anthropic_messages import write_request
 from tasks.questions import BareQuestion
 from tasks.questions.forms import render_prompt
 from tests.tasks.models.simulation import make_model

@@ -141,6 +141,26 @@ WRONG = {
     ),
     "a price below nothing": ("1.5", "-1", "model 'lab-1', field `input_price_usd`: -1 is not a number"),
     "a word for a truth value": ("is_open: true", "is_open: maybe", "field `is_open`: 'maybe' is neither"),
+    "cached input dearer than other": (
+        "input_price_usd: 1.5",
+        "input_price_usd: 1.5\n    cached_input_price_usd: 2",
+        "field `cached_input_price_usd`: it is more than the price of other input",
+    ),
+    "a price of cached input alone": (
+        "input_price_usd: 1.5",
+        "cached_input_price_usd: 0.5",
+        "field `cached_input_price_usd`: the price of other input is missing",
+    ),
+    "no token a minute": (
+        "requests_per_minute: 600",
+        "requests_per_minute: 600\n    tokens_per_minute: 0",
+        "provider 'lab', field `tokens_per_minute`: 0 would",
+    ),
+    "a budget that is no number": (
+        "requests_per_minute: 600",
+        "requests_per_minute: 600\n    budget_usd: much",
+        "provider 'lab', field `budget_usd`: 'much' is not a number",
+    ),
     "a rate of nothing": ("minute: 600", "minute: 0", "provider 'lab', field `requests_per_minute`: 0 would"),
     "an address that is none": (
         "base_url: https://api.lab.example/v1",

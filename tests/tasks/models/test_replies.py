@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from schemas.settings import LONGEST_REPLY
-from tasks.models.providers import BatchResults, ProviderBatch, failures, openai_batches
+from tasks.models.providers import BatchResults, ProviderBatch, failures
 from tasks.models.providers.failures import read_retry_after
 from tasks.models.providers.openai_calls import OpenAIEndpoint
 from tasks.models.providers.openai_replies import parse_completion
@@ -221,8 +221,8 @@ def test_one_line_without_an_end_is_not_gathered(monkeypatch: pytest.MonkeyPatch
 def test_results_of_a_batch_are_cut_line_by_line_and_a_file_without_an_end_is_read_to_a_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(openai_batches, "MOST_REPLY_BYTES", 400_000)
-    monkeypatch.setattr(openai_batches, "MOST_RESULT_BYTES", 3_000_000)
+    monkeypatch.setattr(failures, "MOST_REPLY_BYTES", 400_000)
+    monkeypatch.setattr(failures, "MOST_RESULT_BYTES", 3_000_000)
 
     def write_line(key: str, content: str) -> bytes:
         body = make_completion(content=content)

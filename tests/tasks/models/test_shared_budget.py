@@ -13,23 +13,29 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from schemas.errors import BudgetError
+from schemas.errors import BudgetError, UsageError
+from schemas.settings import Settings
+from tasks.models.budget.accounts import raise_limit, read_run_account
 from tasks.models.budget.reservations import Budget, SharedBudget, compute_worst_cost, open_budget
-from tests.tasks.models.simulation import PARAMETERS, make_model, make_request, start_server
+from tasks.models.client import ModelClient
+from tasks.models.registry.models import Registry
+from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
-from warehouse.ledger.money.budgets import list_shares
-from warehouse.ledger.money.calls import read_spent_usd
+from warehouse.ledger.money.budgets import list_shares, name_provider_account
+from warehouse.ledger.money.calls import count_calls, read_spent_usd
 
 ROOT = Path(__file__).parents[3]
 SPENDER = """
 import json, sys
-from schemas.errors import BudgetError
+from schemas.errors import BudgetError, UsageError
+from schemas.settings import Settings
 from tasks.models.budget.reservations import open_budget
 from tests.tasks.models.simulation import call_all, make_model, make_request
 from warehouse.ledger.engine.opening import open_ledger
@@ -47,6 +53,34 @@ def open_shared(ledger: Ledger, limit_usd: float = 1.0) -> Budget:
     budget = open_budget(ledger, limit_usd, "run-1")
     assert isinstance(budget, SharedBudget)
     return budget
+
+
+def test_a_provider_may_be_paid_so_much_for_all_runs_together(ledger: Ledger) -> None:
+    with start_server() as server:
+        # What was paid before the field was there counts.
+        call_all(ledger, server.url, [make_request(0)])
+        with ledger.read() as connection:
+            first = read_spent_usd(connection, "run-1")
+        model = make_model(provider_budget_usd=first + 2 * WORST, max_concurrency=1)
+        requests = [make_request(number, run_id=f"run-{number % 3}", salt="again") for number in range(1, 30)]
+        outcomes, _ = call_all(ledger, server.url, requests, model)
+        sent = server.state.requests["sim"] - 1
+        refused = [one for one in outcomes if isinstance(one, BudgetError)]
+        assert 2 < sent < 29
+        assert len(refused) == 29 - sent
+        account = name_provider_account(model.provider)
+        assert f"Raise `budget_usd` of the {account} in the registry" in str(refused[0])
+        before = read_run_account(ledger, account, Registry({"sim": model}))
+        assert before.limit_usd == model.provider_budget_usd
+        assert before.spent_usd <= first + 2 * WORST + 1e-9
+        with pytest.raises(UsageError, match="stands in the registry"):
+            raise_limit(ledger, account, 1.0, reason="more credit", set_by="somebody", now="2026-11-01")
+        # With more of it in the registry what was refused is asked.
+        outcomes, _ = call_all(ledger, server.url, requests, replace(model, provider_budget_usd=1.0))
+        assert [one for one in outcomes if isinstance(one, BaseException)] == []
+    with ledger.read() as connection:
+        paid = sum(read_spent_usd(connection, f"run-{number}") for number in range(3))
+        assert read_run_account(ledger, account).spent_usd == pytest.approx(paid)
 
 
 def test_what_one_has_set_aside_another_waits_for_and_what_it_spent_is_gone(ledger: Ledger) -> None:
@@ -157,3 +191,37 @@ def test_what_a_killed_process_had_in_flight_counts_as_spent(tmp_path: Path) -> 
         budget = open_shared(ledger)
         assert cost + share.reserved_usd <= budget.spent_usd + WORST
         assert budget.spent_usd == pytest.approx(cost + share.reserved_usd, abs=4 * WORST)
+
+
+def test_who_is_cancelled_while_it_asks_for_money_sets_none_aside(ledger: Ledger) -> None:
+    budget = open_shared(ledger)
+
+    async def run() -> None:
+        asking = [asyncio.create_task(budget.reserve(0.01)) for _ in range(10)]
+        await asyncio.sleep(0)
+        for one in asking:
+            one.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+        # The writer keeps the order.
+        await budget.reserve(0.5)
+
+    asyncio.run(run())
+    with ledger.read() as connection:
+        assert sum(share.reserved_usd for share in list_shares(connection, "run-1")) == pytest.approx(0.5)
+
+
+def test_whoever_is_cancelled_before_it_sends_has_begun_no_call(ledger: Ledger) -> None:
+    async def run(url: str) -> None:
+        async with ModelClient(ledger, Settings(home=Path("unused")), simulated_url=url) as client:
+            model = make_model(provider_budget_usd=1.0)
+            calls = [asyncio.create_task(client.complete(model, make_request(number))) for number in range(5)]
+            await asyncio.sleep(0)
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+
+    with start_server() as server:
+        asyncio.run(run(server.url))
+        assert server.state.requests["sim"] == 0
+    with ledger.read() as connection:
+        assert count_calls(connection, "run-1")["started"] == 0

@@ -192,6 +192,32 @@ def test_a_pause_that_one_process_was_asked_for_holds_in_all(two: tuple[Ledger, 
     assert 0.7 <= asyncio.run(run()) < 3.0
 
 
+def test_tokens_are_spoken_for_by_all_processes_and_what_was_not_used_is_given_back(
+    two: tuple[Ledger, Ledger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = make_model(tokens_per_minute=60.0)  # one a second
+    one, other = make_pace(two[0], model), make_pace(two[1], model)
+    waits: list[float] = []
+
+    async def note_wait(seconds: float) -> None:
+        waits.append(seconds)
+
+    async def run() -> None:
+        monkeypatch.setattr(asyncio, "sleep", note_wait)
+        await one.acquire(400)
+        await other.acquire(300)
+        one.settle(400, 50, 50)
+        # The writer keeps the order of its process.
+        await one.acquire(1)
+
+    asyncio.run(run())
+    first, second, third = waits
+    assert first == 0
+    # The machine may be slow, by minutes.
+    assert 300 < second <= 400
+    assert 300 < third <= 400
+
+
 def test_a_longer_pause_stays_and_a_clock_that_was_set_back_stops_nobody(two: tuple[Ledger, Ledger]) -> None:
     with two[0].write() as connection:
         pause_provider(connection, "p", 50.0)

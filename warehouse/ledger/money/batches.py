@@ -8,7 +8,7 @@ its money change in one transaction each time: whatever is killed, they say the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from warehouse.ledger.engine.tables import batch_calls, call_batches
 from warehouse.ledger.money.budgets import (
     SpendingAnswer,
     close_share,
+    name_provider_account,
     open_share,
     read_room,
     reserve_usd,
@@ -60,18 +61,24 @@ class BatchedCall:
 class Gathered:
     """The calls that a batch got.
 
-    Also: how many of them had been in flight at a kill, and whether the budget had room for all.
+    Also: how many of them had been in flight at a kill, and the account that had no room for all (null where each had).
     """
 
     keys: tuple[str, ...]
     repeated: int
-    has_room: bool
+    full: str | None
 
 
 def open_call_batch(
-    connection: Connection, batch_id: str, run_id: str, provider: str, model: str, *, has_budget: bool
+    connection: Connection,
+    batch_id: str,
+    run_id: str,
+    provider: str,
+    model: str,
+    *,
+    accounts: Collection[str],
 ) -> None:
-    """Begin a batch without calls; with a budget it gets a share of it.
+    """Begin a batch without calls; it gets a share of each of these accounts.
 
     Raises IntegrityError (a ConflictError outside) when two processes open the first share of a run at the same moment.
     """
@@ -90,26 +97,27 @@ def open_call_batch(
             changed_at=now,
         )
     )
-    if has_budget:
-        open_share(connection, run_id, batch_id, host=_NO_HOST, process_id=0, lease_s=_SHARE_LEASE_S)
+    for account in sorted(accounts):
+        open_share(connection, account, batch_id, host=_NO_HOST, process_id=0, lease_s=_SHARE_LEASE_S)
 
 
 def gather_calls(
-    connection: Connection, batch_id: str, run_id: str, calls: Sequence[BatchedCall], limit_usd: float | None
+    connection: Connection, batch_id: str, calls: Sequence[BatchedCall], limits_usd: Mapping[str, float]
 ) -> Gathered:
     """Put calls into a batch, each with its `started` row, and set their money aside.
 
-    It takes as many calls as the budget has room for.
+    It takes as many calls as every account has room for, of which `limits_usd` says the limit by name.
 
     Left out are calls that are done, and those that another process or batch has under way.
     """
-    room = None if limit_usd is None else read_room(connection, run_id, limit_usd)
+    rooms = {account: read_room(connection, account, limits_usd[account]) for account in sorted(limits_usd)}
+    least = min(rooms, key=lambda account: rooms[account], default=None)
     taken: list[BatchedCall] = []
     repeated, reserved = 0, 0.0
-    has_room = True
+    full = None
     for one in sorted(calls, key=lambda one: one.call.call_key):
-        if room is not None and reserved + one.worst_usd > room:
-            has_room = False
+        if least is not None and reserved + one.worst_usd > rooms[least]:
+            full = least
             break
         found = start_call(connection, one.call, price_lost=one.price_lost)
         if found is not None and (found.status == "done" or not found.is_free):
@@ -118,12 +126,12 @@ def gather_calls(
         reserved += one.worst_usd
         taken.append(one)
     if not taken:
-        return Gathered((), 0, has_room)
-    if limit_usd is not None:
+        return Gathered((), 0, full)
+    for account in sorted(limits_usd):
         answer, _ = reserve_usd(
-            connection, run_id, batch_id, reserved, limit_usd=limit_usd, lease_s=_SHARE_LEASE_S
+            connection, account, batch_id, reserved, limit_usd=limits_usd[account], lease_s=_SHARE_LEASE_S
         )
-        assert answer is SpendingAnswer.RESERVED  # the run's row is locked since the room was read
+        assert answer is SpendingAnswer.RESERVED  # the account's row is locked since the room was read
     connection.execute(
         insert(batch_calls),
         [
@@ -137,7 +145,7 @@ def gather_calls(
         ],
     )
     _change(connection, batch_id, call_count=call_batches.c.call_count + len(taken))
-    return Gathered(tuple(one.call.call_key for one in taken), repeated, has_room)
+    return Gathered(tuple(one.call.call_key for one in taken), repeated, full)
 
 
 def move_batch(
@@ -202,21 +210,28 @@ def finish_batch_calls(
             done_count=call_batches.c.done_count + done,
             failed_count=call_batches.c.failed_count + len(fresh) - done,
         )
-        settle_usd(
-            connection,
-            batch.run_id,
-            batch.batch_id,
-            reserved_usd=reserved,
-            cost_usd=spent,
-            lease_s=_SHARE_LEASE_S,
-        )
+        for account in _list_accounts(batch):
+            settle_usd(
+                connection,
+                account,
+                batch.batch_id,
+                reserved_usd=reserved,
+                cost_usd=spent,
+                lease_s=_SHARE_LEASE_S,
+            )
     return len(fresh)
 
 
 def end_batch(connection: Connection, batch: CallBatch, state: str) -> None:
     """Close a batch of which every call is finished, and its share of the budget."""
     _change(connection, batch.batch_id, state=state, changed_at=now_text())
-    close_share(connection, batch.run_id, batch.batch_id)
+    for account in _list_accounts(batch):
+        close_share(connection, account, batch.batch_id)
+
+
+def _list_accounts(batch: CallBatch) -> list[str]:
+    """The accounts in which a batch's money may be, in the order in which they are locked."""
+    return sorted((batch.run_id, name_provider_account(batch.provider)))
 
 
 def read_batch(connection: Connection, batch_id: str) -> CallBatch | None:

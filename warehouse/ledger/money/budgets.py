@@ -18,7 +18,7 @@ from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.logs.digests import digest_limit
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.tables import budget_limits, budget_shares, run_budgets, runs
-from warehouse.ledger.money.calls import BATCH_PREFIX, read_spent_usd
+from warehouse.ledger.money.calls import BATCH_PREFIX, read_provider_spent_usd, read_spent_usd
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # than any pause and timeout of a call.
 LEASE_S = 1_800.0
 _ROUNDING_USD = 1e-9
+# No run is called so: its name begins with a month, or `sim`.
+_PROVIDER = "provider "
 
 
 class SpendingAnswer(Enum):
@@ -131,6 +133,16 @@ def list_accounts(connection: Connection) -> list[str]:
     return sorted({*of_runs, *connection.execute(select(run_budgets.c.run_id)).scalars()})
 
 
+def name_provider_account(provider: str) -> str:
+    """The account of a provider, in which what is spent there for any run is counted together."""
+    return f"{_PROVIDER}{provider}"
+
+
+def is_provider_account(account: str) -> bool:
+    """Whether an account is a provider's, and no run's."""
+    return account.startswith(_PROVIDER)
+
+
 def open_share(
     connection: Connection, run_id: str, holder: str, *, host: str, process_id: int, lease_s: float
 ) -> float:
@@ -138,11 +150,16 @@ def open_share(
 
     Returns what the run has spent so far.
 
-    Costs of calls that were made without a budget count too. Raises IntegrityError (a ConflictError outside) when two processes
+    Costs of calls that were made without a budget count too; of a provider, those before its first share. Raises IntegrityError (a ConflictError outside) when two processes
     open the first share of a run at the same moment.
     """
-    known = read_spent_usd(connection, run_id)
     spent = _lock(connection, run_id)
+    if not is_provider_account(run_id):
+        known = read_spent_usd(connection, run_id)
+    elif spent is None:
+        known = read_provider_spent_usd(connection, run_id.removeprefix(_PROVIDER))
+    else:
+        known = spent
     if spent is None:
         connection.execute(insert(run_budgets).values(run_id=run_id, spent_usd=known))
     elif known > spent:

@@ -288,6 +288,16 @@ def read_spent_usd(connection: Connection, run_id: str) -> float:
     return float(connection.execute(query).scalar_one())
 
 
+def read_provider_spent_usd(connection: Connection, provider: str) -> float:
+    """What all calls of a provider have cost so far.
+
+    It looks at every call that there is.
+    """
+    cost = func.coalesce(llm_calls.c.cost_usd, 0.0) + llm_calls.c.extra_usd
+    query = select(func.coalesce(func.sum(cost), 0.0)).where(llm_calls.c.endpoint == provider)
+    return float(connection.execute(query).scalar_one())
+
+
 def count_calls(connection: Connection, run_id: str) -> dict[str, int]:
     """Calls of a run by status.
 

@@ -29,18 +29,33 @@ class _Pace(NamedTuple):
     paused_until: float
 
 
-def take_moment(connection: Connection, name: str, *, interval_s: float, slack_s: float) -> float:
+def take_moment(
+    connection: Connection, name: str, *, interval_s: float, slack_s: float, most_ahead_s: float | None = None
+) -> float:
     """Seconds until the caller may send.
 
     The moment is taken at once, so that no other process takes it too.
 
-    Moments are `interval_s` apart; after a pause, those of the last `slack_s` may be taken together.
+    Moments are `interval_s` apart; after a pause, those of the last `slack_s` may be taken together. `most_ahead_s` is how far ahead callers may
+    have taken moments at most, where their intervals differ.
     """
     pace = _lock(connection, name)
-    is_believed = pace.next_at <= pace.now + _MOST_AHEAD * interval_s + _MOST_AHEAD_S
+    if most_ahead_s is None:
+        most_ahead_s = _MOST_AHEAD * interval_s + _MOST_AHEAD_S
+    is_believed = pace.next_at <= pace.now + most_ahead_s
     moment = max(pace.now - slack_s, pace.next_at if is_believed else pace.now)
     connection.execute(update(provider_paces).where(_PACES.name == name).values(next_at=moment + interval_s))
     return max(moment, pace.paused_until) - pace.now
+
+
+def shift_moments(connection: Connection, name: str, seconds: float) -> None:
+    """Let who comes next wait longer by so much, or less.
+
+    A caller took more time, or less, than it had set aside.
+    """
+    connection.execute(
+        update(provider_paces).where(_PACES.name == name).values(next_at=_PACES.next_at + seconds)
+    )
 
 
 def pause_provider(connection: Connection, name: str, seconds: float) -> None:

@@ -33,7 +33,8 @@ def embedder(tiny_model: Path) -> Embedder:
 def encode_plainly(model: Path, texts: list[str]) -> np.ndarray:
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(str(model)).encode(texts, convert_to_numpy=True)
+    found: np.ndarray = SentenceTransformer(str(model)).encode(texts, convert_to_numpy=True)
+    return found
 
 
 def test_short_texts_have_the_cosine_that_sentence_transformers_gives(
