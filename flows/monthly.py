@@ -19,7 +19,7 @@ from tasks.running.flow_runs import (
     publish_summary,
     require_budget,
 )
-from tasks.running.sharing import ask_for_help, conducting
+from tasks.running.sharing import conducting
 
 
 @flow(name="monthly", flow_run_name=name_run, **RECORDED)
@@ -54,9 +54,15 @@ def monthly(
     )
     planned = plan_month(wishes)
     run_id = str(planned["run_id"])
-    with conducting(run_id):
-        helped = ask_for_help(run_id, month)
-        sat = sit_run(run_id, sharers=1 + helped["helpers"])
+    with conducting(
+        run_id,
+        month,
+        candidates=candidates,
+        repetition=repetition,
+        renew_reference=renew_reference,
+        bridge=bridge,
+    ):
+        sat = sit_run(run_id)
         overdue = close_overdue_sessions()
         landed = land_run(run_id)
         judged = judge_run(run_id)
@@ -65,7 +71,7 @@ def monthly(
         corrected = correct_scores(run_id) if run_id else {}
         published = render_reports("")
 
-    result = planned | helped | sat | overdue | landed | judged | watched | edition | corrected | published
+    result = planned | sat | overdue | landed | judged | watched | edition | corrected | published
     publish_summary(result)
     check_sat(result)
     check_judged(result)

@@ -9,12 +9,13 @@ from tasks.running.flow_runs import RECORDED, name_run, publish_summary
 
 
 @flow(name="report", flow_run_name=name_run, **RECORDED)
-def report(out_dir: str = "") -> dict[str, object]:
-    """Render the report over the whole lake.
+def report(out_dir: str = "", team: str = "") -> dict[str, object]:
+    """Render the report over the whole lake, or over what a team sees of it.
 
     Args:
-        out_dir: folder of the pages; empty for `reports` under PROCTOR_HOME.
+        out_dir: folder of the pages; empty for `reports` under PROCTOR_HOME, or a team's own folder there.
+        team: the team for whose members it is; empty for the report of every model.
     """
-    result = render_reports(out_dir)
+    result = render_reports(out_dir, team)
     publish_summary(result)
     return result

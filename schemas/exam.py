@@ -48,6 +48,7 @@ MODELS = Table(
         ),
         Column("base_model", "text", "Base candidate of a thinking or search variant."),
         Column("endpoint_model", "text", "Model name sent to the endpoint.", required=True),
+        Column("team", "text", "The team that owned it in the registry; null for none."),
         Column("input_price_usd", "float", "Price of a million input tokens.", low=0),
         Column("output_price_usd", "float", "Price of a million output tokens.", low=0),
         IS_SIMULATED,

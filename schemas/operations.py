@@ -54,6 +54,38 @@ QUARANTINE = Table(
     ),
 )
 
+RESTORE_CHECKS = Table(
+    name="restore_checks",
+    grain="One row per try of a backup: restored into an empty place, looked at, removed again.",
+    key=("backup_id", "checked_at"),
+    unit="a try",
+    stage="operate",
+    own_columns=(
+        Column(
+            "backup_id",
+            "text",
+            "The backup; the name of its folder where its list cannot be read.",
+            required=True,
+        ),
+        Column("folder", "text", "Where it lies.", required=True),
+        Column("begun_at", "timestamp", "When it was begun.", required=True),
+        Column("checked_at", "timestamp", "When it was tried.", required=True),
+        Column("duration_s", "float", "Seconds that the try took.", required=True, low=0),
+        Column("file_count", "int", "Files that its list names.", required=True, low=0),
+        Column("byte_count", "int", "Their bytes.", required=True, low=0),
+        Column("row_count", "int", "Rows of its ledger that were restored.", required=True, low=0),
+        Column(
+            "landed_count",
+            "int",
+            "Landings of its lake that were compared with their hash.",
+            required=True,
+            low=0,
+        ),
+        Column("is_good", "bool", "Whether nothing was missing and everything as it was.", required=True),
+        Column("problem", "text", "What was wrong; null for a good one."),
+    ),
+)
+
 LLM_CALLS = Table(
     name="llm_calls",
     grain="One row per paid call, without prompt or reply.",

@@ -24,6 +24,7 @@ from pydantic_settings import (
 
 from schemas.asked_secrets import AskedSecret
 from schemas.errors import UsageError
+from schemas.teams import TEAM_NAMES, is_team_name
 from schemas.vocabulary import DISCIPLINES, EXAMINED_DISCIPLINES, PROMPT_STYLES
 
 PREFIX = "PROCTOR_"
@@ -86,6 +87,13 @@ def _check_known(known: tuple[str, ...]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _check_team(name: str) -> str:
+    if not is_team_name(name):
+        raise ValueError(f"{name!r} is no name of a team. {TEAM_NAMES}")
+    return name
+
+
+TeamName = Annotated[str, AfterValidator(_check_team)]
 _Name = TypeVar("_Name", bound=str)
 # A list of names; in the environment `a,b`, in proctor.toml that or a list.
 Names = Annotated[tuple[_Name, ...], NoDecode, BeforeValidator(_split)]
@@ -142,6 +150,13 @@ class Settings(BaseSettings):
         None,
         description="Folder of what is for publication; default `public` under shared.",
     )
+    backups: Path | None = Field(
+        None,
+        description="Folder, outside the home, into which a backup is made every night; none is made where it is not set.",
+    )
+    keep_daily: int = Field(7, ge=1, description="Backups that are kept: the last of so many days.")
+    keep_weekly: int = Field(4, ge=0, description="The last of so many weeks, beside those.")
+    keep_monthly: int = Field(3, ge=0, description="The last of so many months, beside those.")
 
     review_count: int = Field(2, ge=1, description="Reviews per question.")
     review_due_days: int = Field(30, ge=1, description="Days an annotator has.")
@@ -180,6 +195,14 @@ class Settings(BaseSettings):
         {},
         description="Roles by the claims of a kind of sign-in, the first that fits at each sign-in; somebody without such a claim is an "
         "annotator of no discipline. Without it, roles are given here alone.",
+    )
+    sign_in_teams: dict[str, TeamName] = Field(
+        {},
+        description="Teams by the claims of a kind of sign-in, all that fit at each sign-in: their members see the models that the registry "
+        "gives to the team.",
+    )
+    teams: dict[TeamName, tuple[str, ...]] = Field(
+        {}, description="Members of teams by their accounts, beside those whom `sign_in_teams` finds."
     )
     web_url: str | None = Field(
         None, description="Address at which browsers reach the web desk; for sign-in by way of another site."
@@ -490,6 +513,7 @@ class _TomlSource(TomlConfigSettingsSource):
             "secrets",
             "archive",
             "public",
+            "backups",
             "lake_data",
         ):
             value = values.get(name)

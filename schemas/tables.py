@@ -5,6 +5,7 @@ from __future__ import annotations
 from schemas import (
     bank,
     calibration,
+    closed,
     documents,
     drafts,
     editions,
@@ -86,6 +87,12 @@ TABLES: dict[str, Table] = {
         editions.EDITION_STANDINGS,
         editions.EDITION_SERIES,
         editions.IMPROVEMENTS,
+        closed.CLOSED_MONTHS,
+        closed.CLOSED_SESSIONS_LEFT_OUT,
+        closed.CLOSED_RESOLVED_JUDGEMENTS,
+        closed.CLOSED_UNPARSED_JUDGEMENTS,
+        closed.CLOSED_JUDGE_AGREEMENT,
+        closed.CLOSED_JUDGE_MEANS,
         scores.GSCORES,
         scores.EXTERNAL_SCORES,
         imports.IMPORTED_MARKS,
@@ -111,6 +118,7 @@ TABLES: dict[str, Table] = {
         operations.LANDINGS,
         operations.QUARANTINE,
         operations.LLM_CALLS,
+        operations.RESTORE_CHECKS,
         operations.ACCESS_LOG,
     )
 }

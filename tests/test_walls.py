@@ -93,6 +93,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
         "models": "the registry's file as a unit of a stage",
     },
     "report": {
+        "models": "the registry says which models a team owns, for whose members a report is made",
         "proof": "the report's files are closed as they were written",
         "contamination": "the page of leaks shows the leak watch by the same calculation as the command",
         "gscore": "the page shows agreement with people by the same calculation as the command",
@@ -100,6 +101,7 @@ DOORS: Mapping[str, Mapping[str, str]] = {
     },
     "watching": {
         "exam": "how far the runs under way are, as `proctor runs` shows it",
+        "models": "the registry says which models a team owns, whose members see no others",
         "questions": "an answer is shown with its question",
     },
     "operations": {

@@ -33,6 +33,7 @@ GENERATED = frozenset(
         "problem-codes.md",
         "queries.md",
         "rooms.md",
+        "team-sight.md",
     }
 )
 # What all pages that people write may hold beside the one that lists attacks.

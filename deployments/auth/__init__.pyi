@@ -49,6 +49,12 @@ from .sign_in import Outcome as Outcome
 # The checks of one kind of sign-in at one server, each in its turn and counted.
 from .sign_in import PasswordDoor as PasswordDoor
 
+# The decisions that there are about what a team sees at an address, a sentence for each.
+from .team_routes import read_decisions as read_decisions
+
+# Application → route (`GET /runs`) → what was decided of it.
+from .team_routes import read_team_routes as read_team_routes
+
 # Why a password is refused, as one sentence.
 from .weak_passwords import Weakness as Weakness
 
@@ -74,5 +80,7 @@ __all__ = [
     "hash_password",
     "open_kinds",
     "read_cookie_key",
+    "read_decisions",
     "read_desk_address",
+    "read_team_routes",
 ]

@@ -71,6 +71,11 @@ class DeskAccounts:
                 users.write_role(connection, person.user_id, role, disciplines=_of_role(role))
         return True
 
+    def find_teams(self, person: Recognised) -> tuple[str, ...]:
+        """The teams that somebody's claims give them; none where the kind names no claims."""
+        claims = person.claims or ()
+        return tuple(sorted({team for claim, team in self.settings.sign_in_teams.items() if claim in claims}))
+
     def _map_claims(self, person: Recognised) -> str | None:
         if person.claims is None or not self.settings.sign_in_roles:
             return None

@@ -3,7 +3,8 @@
 It needs a signed cookie that expires, a row in the ledger that ends it at once, and a token against forged forms.
 
 The cookie names a session drawn at random, after the kind of sign-in that began it; the ledger keeps its hash alone. Signing out, a
-new password and shutting a user out end it from the next request on.
+new password and shutting a user out end it from the next request on. The teams that a provider's claims gave last as long as the
+session: they stand in the cookie, signed with it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Callable
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,11 +34,12 @@ _WAY_OUT: Final = "Delete it to sign everybody out; a new one is made at the nex
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Somebody who is signed in: their name, role, and the session that says so."""
+    """Somebody who is signed in: their name, role, the session that says so, and their teams."""
 
     user_id: str
     role: str
     session_id: str
+    teams: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -57,30 +60,34 @@ class Sessions:
         self._key = key
         self._clock = clock
 
-    def start(self, user_id: str, kind: str = OWN_KIND) -> str:
-        """A new session of somebody whom that kind recognised; returns the value of its cookie."""
+    def start(self, user_id: str, kind: str = OWN_KIND, teams: Sequence[str] = ()) -> str:
+        """A new session of somebody whom that kind recognised; returns the value of its cookie.
+
+        `teams` are those that their claims give them.
+        """
         session_id, now = f"{kind}:{secrets.token_urlsafe(32)}", self._clock()
         expires = int(now + SESSION_S)
         with self._ledger.write() as connection:
             web_sessions.insert_session(
                 connection, _hash(session_id), user_id, write_moment(now), write_moment(expires)
             )
-        signed = f"{session_id}.{expires}"
+        signed = ".".join([f"{session_id}.{expires}", *([_pack(teams)] if teams else [])])
         return f"{signed}.{self._sign('cookie', signed)}"
 
     def read(self, cookie: str | None) -> SignedIn | None:
         """Who a cookie stands for; null for none, a forged one, and one that has ended."""
         signed, _, signature = (cookie or "").rpartition(".")
-        session_id, _, expires = signed.partition(".")
         # What is not signed by us never reaches the ledger.
         if not signed or not is_equal(signature, self._sign("cookie", signed)):
             return None
+        # Where there are teams, they come last.
+        session_id, expires, teams = (*signed.split("."), "")[:3]
         now = self._clock()
         if int(expires) < now:
             return None
         with self._ledger.read() as connection:
             row = web_sessions.read_session(connection, _hash(session_id), write_moment(now))
-        return None if row is None else SignedIn(row["user_id"], row["role"], session_id)
+        return None if row is None else SignedIn(row["user_id"], row["role"], session_id, _unpack(teams))
 
     def end(self, session_id: str) -> None:
         """End a session."""
@@ -116,6 +123,15 @@ class Sessions:
 
     def _sign(self, purpose: str, text: str) -> str:
         return sign(self._key, purpose, text)
+
+
+def _pack(teams: Sequence[str]) -> str:
+    """Names of teams as a part of a cookie; no name of a team has a comma."""
+    return urlsafe_b64encode(",".join(teams).encode()).decode().rstrip("=")
+
+
+def _unpack(packed: str) -> tuple[str, ...]:
+    return tuple(filter(None, urlsafe_b64decode(packed + "=" * (-len(packed) % 4)).decode().split(",")))
 
 
 def sign(key: bytes, purpose: str, text: str) -> str:

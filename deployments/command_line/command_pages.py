@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from deployments.cli import load_commands
 from deployments.command_line.listed_commands import SECTIONS
 
 EXAMPLE = "Example: "
+MANIFEST = Path(__file__).resolve().parents[1] / "prefect.yaml"
 
 
 class DescribedCommand(NamedTuple):
@@ -38,7 +40,26 @@ def render_command_list() -> str:
             continue
         parts.append(f"\n## `proctor {' '.join(path)}`\n\n{group.help}\n\n{_HEAD}")
         parts += [_render_row(command) for command in commands]
-    return "".join(parts)
+    return "".join([*parts, *_render_deployments()])
+
+
+def _render_deployments() -> list[str]:
+    """What runs by a schedule or an event, as the manifest says."""
+    import yaml
+
+    manifest = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
+    rows = [
+        f"| `{one['name']}` | {', '.join(f'`{when}`' for when in _list_times(one))} | {one['description']} |\n"
+        for one in manifest["deployments"]
+        if _list_times(one)
+    ]
+    head = "\n## What runs by itself\n\n`proctor deploy` registers it: minute, hour, day, month and weekday in UTC, or an event.\n\n"
+    return [head, "| deployment | when | what it does |\n|---|---|---|\n", *rows]
+
+
+def _list_times(deployment: dict[str, Any]) -> list[str]:
+    times = [str(one["cron"]) for one in deployment.get("schedules", ())]
+    return times + [name for trigger in deployment.get("triggers", ()) for name in trigger["expect"]]
 
 
 _HEAD = "| command | what it does | example |\n|---|---|---|\n"

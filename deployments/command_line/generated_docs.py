@@ -8,6 +8,7 @@ from pathlib import Path
 from deployments.command_line.command_pages import render_command_list
 from deployments.command_line.papers_pages import render_papers_tables
 from deployments.command_line.room_pages import render_room_list
+from deployments.command_line.team_pages import render_team_routes
 from schemas.dictionary import render_dictionary
 from tasks.ingest import render_problem_codes
 from warehouse.lake.reading import render_query_list
@@ -21,6 +22,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "queries.md": render_query_list,
     "rooms.md": render_room_list,
     "problem-codes.md": render_problem_codes,
+    "team-sight.md": render_team_routes,
 }
 
 

@@ -13,6 +13,7 @@ from schemas.settings import Settings
 
 if TYPE_CHECKING:
     from warehouse.lake import Lake
+    from warehouse.lake.upkeep import Looked
     from warehouse.ledger.engine.ledger import Ledger
 
 _SHOWN_MONTHS: Final = 5
@@ -22,13 +23,14 @@ _FROM_ONE: Final = (
 )
 
 
-def examine_checks(lake: Lake, note: NoteFinding) -> None:
+def examine_checks(lake: Lake, looked: Looked, note: NoteFinding) -> None:
     """Every check of warehouse/sql/checks, each for itself."""
-    from warehouse.lake.reading import list_checks, run_check
+    from warehouse.lake.reading import list_checks
+    from warehouse.lake.upkeep import count_offending
 
     for name in list_checks():
         try:
-            count = len(run_check(lake, name).offending)
+            count = count_offending(lake, name, looked)
         except ProctorError as error:
             note(f"check {name}", f"could not be run: {error}", False, "mend the data files first")
             continue
@@ -40,14 +42,20 @@ def examine_checks(lake: Lake, note: NoteFinding) -> None:
         )
 
 
-def examine_rows(settings: Settings, lake: Lake, note: NoteFinding) -> None:
-    """Whether every file can be read, and rows are as they were landed."""
+def examine_rows(
+    settings: Settings, lake: Lake, looked: Looked, frozen: dict[str, str], note: NoteFinding
+) -> None:
+    """Whether every file can be read, and rows are as they were landed.
+
+    `frozen` takes the hashes of what was published.
+    """
     from tasks.running import Progress
     from warehouse.lake.files import find_garbled_files
     from warehouse.lake.upkeep import check_landings
 
     with Progress("doctor: rows") as progress:
-        integrity = check_landings(lake, progress.advance)
+        integrity = check_landings(lake, progress.advance, looked)
+    frozen |= integrity.frozen
     garbled = find_garbled_files(settings, integrity.unreadable)
     for fault in garbled:
         note(fault.store, f"{fault.path} {fault.finding}", False, fault.remedy)
@@ -217,14 +225,14 @@ def examine_disclosure(settings: Settings, ledger: Ledger, note: NoteFinding) ->
     )
 
 
-def examine_editions(ledger: Ledger, lake: Lake, note: NoteFinding) -> None:
+def examine_editions(ledger: Ledger, lake: Lake, frozen: dict[str, str], note: NoteFinding) -> None:
     """Whether editions are as they were published."""
     from tasks.editions import find_changed_editions
     from warehouse.ledger.trust.editions import read_roots
 
     with ledger.read() as connection:
         roots = read_roots(connection)
-    faults = find_changed_editions(lake, roots)
+    faults = find_changed_editions(lake, roots, frozen)
     note(
         "editions",
         "; ".join(f"{fault.edition_id}: {fault.finding}" for fault in faults)

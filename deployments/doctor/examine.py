@@ -23,8 +23,10 @@ T = TypeVar("T")
 _CHECK_SETTINGS: Final = "check the settings that name it, and that its server answers"
 
 
-def examine_home(settings: Settings) -> list[Finding]:
+def examine_home(settings: Settings, *, is_all_read: bool = False) -> list[Finding]:
     """Every finding.
+
+    Of files of the lake whose bytes are those that were read before rows are not read again, unless `is_all_read`.
 
     Rows are looked at where their own store can be relied on, whatever is wrong with the others.
     """
@@ -47,6 +49,7 @@ def examine_home(settings: Settings) -> list[Finding]:
     with ExitStack() as stack:
         ledger = _open(found, stack, "ledger", broken, _make_ledger(settings))
         lake = _open(found, stack, "lake", broken, _make_lake(settings))
+        frozen: dict[str, str] = {}
         found.look("programs", machine.examine_helpers, settings, contents.count_waiting(lake, found))
         if ledger is not None:
             found.look("clock", machine.examine_clock, settings, ledger)
@@ -62,16 +65,26 @@ def examine_home(settings: Settings) -> list[Finding]:
             found.look("disclosure of closed runs", contents.examine_disclosure, settings, ledger)
         if lake is not None:
             found.look("object store", contents.name_object_store, settings)
-            found.look("checks", contents.examine_checks, lake)
-            found.look("contents of landings", contents.examine_rows, settings, lake)
+            found.look("rows of the lake", _examine_rows, settings, lake, frozen, is_all_read)
             found.look("quarantine", contents.examine_quarantine, lake)
             found.look("held papers", contents.examine_held_papers, lake)
         if ledger is not None and lake is not None:
             found.look("rows by month", contents.examine_months, ledger, lake)
             found.look("ledger against lake", contents.examine_sessions, ledger, lake)
-            found.look("editions", contents.examine_editions, ledger, lake)
+            found.look("editions", contents.examine_editions, ledger, lake, frozen)
             found.look("texts of answers", contents.examine_retention, settings, ledger, lake)
     return found.found
+
+
+def _examine_rows(
+    settings: Settings, lake: Lake, frozen: dict[str, str], is_all_read: bool, found: Findings
+) -> None:
+    from warehouse.lake.upkeep import Looked
+
+    looked = Looked(lake, is_trusted=not is_all_read)
+    found.look("checks", contents.examine_checks, lake, looked)
+    found.look("contents of landings", contents.examine_rows, settings, lake, looked, frozen)
+    looked.save()
 
 
 def _examine_stores(settings: Settings, found: Findings) -> set[str]:

@@ -30,8 +30,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 # Where images have the source of Proctor; a worker on a host uses this checkout.
 SOURCE_IN_IMAGE: Final = "/opt/proctor"
 PAID: Final = "paid"
-# Deployments of earlier versions: failures are told by the workers now.
-RETIRED: Final = ("notify/notify",)
+# Deployments of earlier versions: workers tell of failures now, and take jobs of a run without being asked.
+RETIRED: Final = ("notify/notify", "helper/helper")
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,3 @@
-# Copy ledger, lake, archive, secrets and what is public to a new folder; consistent although flows may write.
-from .backups import backup_home as backup_home
-
-# Put a backup into an empty home; it is read and checked whole before anything of it is put in place.
-from .backups import restore_home as restore_home
-
-# Compare a backup with its list, file by file. Nothing is written; raises as `warehouse.backup.read_manifest` does.
-from .backups import verify_backup as verify_backup
-
 # Let these files hold for all hosts as this one has them; the audit log says who did so.
 from .hosts import accept_files as accept_files
 
@@ -45,7 +36,6 @@ from .whole import describe_home as describe_home
 
 __all__ = [
     "accept_files",
-    "backup_home",
     "check_host",
     "check_token_keys",
     "close_home",
@@ -57,6 +47,4 @@ __all__ = [
     "list_lax_files",
     "list_shared",
     "note_new_token_keys",
-    "restore_home",
-    "verify_backup",
 ]

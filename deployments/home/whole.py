@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import UsageError
-from schemas.settings import HOME_MARK, Settings, is_home
+from schemas.settings import Settings, is_home
 from schemas.tables import TABLES
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -27,7 +27,7 @@ def create_home(
     home one of the installation that the ledger belongs to. `tell` hears what is being made, which takes seconds.
     """
     from deployments.home.hosts import prepare_host
-    from warehouse.stores.homes import check_stores, joining_stores
+    from warehouse.stores.homes import check_stores, joining_stores, mark_home
     from warehouse.stores.shared_files import has_hosts
 
     home, is_there = settings.home, is_home(settings.home)
@@ -85,15 +85,6 @@ def drop_examples(settings: Settings, roles: Sequence[str]) -> list[str]:
     for name in found:
         remove_model(settings.registry_path, name)
     return found
-
-
-def mark_home(settings: Settings) -> None:
-    """Let a home of which everything lies elsewhere be known as one."""
-    if not is_home(settings.home):
-        (settings.home / HOME_MARK).write_text(
-            "A home of Proctor whose ledger, lake, keys and registry lie elsewhere, as PROCTOR_* variables or proctor.toml say.\n",
-            encoding="utf-8",
-        )
 
 
 def _create_stores(settings: Settings, *, joins: bool, tell: Callable[[str], object]) -> None:

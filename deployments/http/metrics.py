@@ -28,6 +28,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from deployments.http.store_metrics import StoreMetrics
 from schemas.errors import UsageError
 from schemas.settings import Settings
 
@@ -198,27 +199,31 @@ class RunMetrics(Collector):
         yield from (total, done, pace, cost, failed, left)
 
 
-def render_run_metrics(ledger: Ledger) -> str:
-    """The numbers of runs as Prometheus reads them."""
+def register_run_metrics(settings: Settings, ledger: Ledger) -> CollectorRegistry:
+    """A registry with the numbers of runs, and of what they stand on."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(RunMetrics(ledger))
-    return generate_latest(registry).decode()
+    registry.register(StoreMetrics(settings, ledger))
+    return registry
 
 
-def list_run_metrics(ledger: Ledger) -> list[dict[str, Any]]:
+def render_run_metrics(settings: Settings, ledger: Ledger) -> str:
+    """The numbers of runs as Prometheus reads them."""
+    return generate_latest(register_run_metrics(settings, ledger)).decode()
+
+
+def list_run_metrics(settings: Settings, ledger: Ledger) -> list[dict[str, Any]]:
     """The same as records: name, labels, value."""
     return [
         {"name": sample.name, "labels": sample.labels, "value": sample.value}
-        for family in RunMetrics(ledger).collect()
+        for family in register_run_metrics(settings, ledger).collect()
         for sample in family.samples
     ]
 
 
 def serve_run_metrics(settings: Settings, ledger: Ledger, host: str, port: int) -> None:
     """Serve the numbers of runs until interrupted; raises UsageError as `open_metrics_server`."""
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(RunMetrics(ledger))
-    server = open_metrics_server(settings, registry, host, port)
+    server = open_metrics_server(settings, register_run_metrics(settings, ledger), host, port)
     try:
         while True:
             time.sleep(3600)
@@ -227,13 +232,13 @@ def serve_run_metrics(settings: Settings, ledger: Ledger, host: str, port: int) 
         server.server_close()
 
 
-def write_run_metrics(ledger: Ledger, path: Path) -> None:
+def write_run_metrics(settings: Settings, ledger: Ledger, path: Path) -> None:
     """Write the numbers of runs into a file, whole or not at all.
 
     The file is for the textfile collector of Prometheus' node exporter.
     """
     draft = path.with_name(f".{path.name}.draft")
-    draft.write_text(render_run_metrics(ledger), encoding="utf-8")
+    draft.write_text(render_run_metrics(settings, ledger), encoding="utf-8")
     draft.replace(path)
 
 

@@ -20,12 +20,12 @@ from deployments.web.pages import render_page
 from deployments.web.pictures import embed_pictures
 from deployments.web.run_routes import need_run, open_lake_for
 from deployments.web.show import show_bare_question, show_question, show_text
-from deployments.web.visitor import Form, Store, Watcher
+from deployments.web.visitor import Form, Store, Watcher, read_sight
 from deployments.web.wording import choose_language
 from schemas.errors import UsageError
 from schemas.vocabulary import DISCIPLINES, PROMPT_STYLES
 from tasks.proof import explain_answer, find_sitting
-from tasks.watching import Look, WatchedRun, may_read_references, note_look
+from tasks.watching import Look, Sight, WatchedRun, is_seen, may_read_references, note_look
 from tasks.watching.answers import (
     DISPUTES,
     STARS,
@@ -57,11 +57,14 @@ def add_answer_routes(app: FastAPI) -> None:
     landed: Kept[tuple[str, str], Lines] = Kept(_MOST_KEPT, _LANDED_S)
     fresh: Kept[tuple[str, str], Lines] = Kept(_MOST_KEPT, _OPEN_S)
 
-    def read_lines(request: Request, ledger: Ledger, run: WatchedRun, model: str) -> Lines:
+    def read_lines(request: Request, ledger: Ledger, run: WatchedRun, model: str, sight: Sight) -> Lines:
+        """The lines of a candidate; none of one that is out of sight, kept or not."""
+        if not is_seen(sight, model):
+            return ()
         kept = landed if run.is_landed else fresh
         lines = kept.get((run.run_id, model))
         if lines is None:
-            lines = list_answers(ledger, open_lake_for(request), run, model)
+            lines = list_answers(ledger, open_lake_for(request, sight), run, model)
             if lines:
                 kept.put((run.run_id, model), lines)
         return lines
@@ -69,10 +72,11 @@ def add_answer_routes(app: FastAPI) -> None:
     def show_list(
         request: Request, ledger: Ledger, visitor: SignedIn, run_id: str, asked: Mapping[str, str], text: str
     ) -> Response:
-        lake = open_lake_for(request)
-        run = need_run(request, ledger, lake, run_id)
+        sight = read_sight(request, visitor)
+        lake = open_lake_for(request, sight)
+        run = need_run(request, ledger, lake, run_id, sight)
         model = asked.get("model", "")
-        lines = read_lines(request, ledger, run, model)
+        lines = read_lines(request, ledger, run, model, sight)
         if not lines:
             raise HTTPException(404)
         wanted = _read_filter(asked)
@@ -127,9 +131,10 @@ def add_answer_routes(app: FastAPI) -> None:
         session: str = "",
         seq: int = 0,
     ) -> Response:
-        lake = open_lake_for(request)
-        run = need_run(request, ledger, lake, run_id)
-        lines = read_lines(request, ledger, run, model)
+        sight = read_sight(request, visitor)
+        lake = open_lake_for(request, sight)
+        run = need_run(request, ledger, lake, run_id, sight)
+        lines = read_lines(request, ledger, run, model, sight)
         own = [line for line in lines if line.session_id == session]
         place = next((place for place, line in enumerate(own) if line.seq == seq), None)
         if place is None:
@@ -187,12 +192,13 @@ def add_answer_routes(app: FastAPI) -> None:
         """
         if not may_read_references(visitor.role):
             raise HTTPException(403)
-        lake = open_lake_for(request)
-        run = need_run(request, ledger, lake, run_id)
+        sight = read_sight(request, visitor)
+        lake = open_lake_for(request, sight)
+        run = need_run(request, ledger, lake, run_id, sight)
         line = next(
             (
                 one
-                for one in read_lines(request, ledger, run, model)
+                for one in read_lines(request, ledger, run, model, sight)
                 if (one.session_id, one.seq) == (session, seq)
             ),
             None,

@@ -35,6 +35,7 @@ from deployments.flow_runs import begin_continuation
 from deployments.web.account_routes import add_account_routes
 from deployments.web.answer_routes import add_answer_routes
 from deployments.web.coordinator_routes import add_coordinator_routes
+from deployments.web.cost_routes import add_cost_routes
 from deployments.web.guideline_routes import add_guideline_routes
 from deployments.web.lake import LakeDoor
 from deployments.web.mark_routes import add_mark_routes
@@ -71,6 +72,7 @@ _KINDS = (
     add_paper_routes,
     add_mark_routes,
     add_run_routes,
+    add_cost_routes,
     add_report_routes,
     add_answer_routes,
 )

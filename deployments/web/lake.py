@@ -6,15 +6,21 @@ It is opened when a page first asks, for reading; for landing marks it is open o
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from schemas.settings import Settings
-from warehouse.lake import Lake, open_lake
+from tasks.watching import Sight
+from warehouse.lake import Lake, open_lake, open_narrow_lake
+
+# Teams whose lakes are kept open at once; who comes after them waits half a second longer.
+_MOST_SIGHTS: Final = 8
 
 
 class LakeDoor:
-    """One connection for reading, kept open.
+    """One connection for reading, kept open, and one for each team whose members look.
 
     Queues and decisions never use it, so that they wait for no lake.
     """
@@ -23,14 +29,22 @@ class LakeDoor:
         # Whoever asks for a page can wait, and is told to; the server does not.
         self._settings = settings.model_copy(update={"store_wait_s": 0.0})
         self._lock = threading.Lock()
-        self._lake: Lake | None = None
+        self._lakes: OrderedDict[Sight, Lake] = OrderedDict()
 
-    def read(self) -> Lake:
-        """The lake, opened for reading only; raises StoreError where there is none."""
+    def read(self, sight: Sight) -> Lake:
+        """The lake for reading, with the rows in sight; raises StoreError where there is none."""
         with self._lock:
-            if self._lake is None:
-                self._lake = open_lake(self._settings, read_only=True)
-            return self._lake
+            if sight not in self._lakes:
+                self._lakes[sight] = (
+                    open_lake(self._settings, read_only=True)
+                    if sight is None
+                    else open_narrow_lake(self._settings, sight)
+                )
+            self._lakes.move_to_end(sight)
+            # Somebody may be reading from one that leaves: it closes when they let go of it.
+            while len(self._lakes) > _MOST_SIGHTS:
+                self._lakes.popitem(last=False)
+            return self._lakes[sight]
 
     @contextmanager
     def write(self) -> Iterator[Lake]:
@@ -39,8 +53,7 @@ class LakeDoor:
             yield lake
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Give the connections back."""
         with self._lock:
-            if self._lake is not None:
-                self._lake.close()
-                self._lake = None
+            while self._lakes:
+                self._lakes.popitem()[1].close()

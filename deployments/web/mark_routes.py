@@ -156,7 +156,7 @@ def _has_mark(item: MarkItem, given: dict[str, GivenMark]) -> bool:
 def _find(request: Request, visitor: SignedIn) -> list[WorkSummary]:
     door: LakeDoor = request.app.state.lake
     try:
-        return find_work(request.app.state.ledger, door.read(), visitor.user_id)
+        return find_work(request.app.state.ledger, door.read(sight=None), visitor.user_id)
     except StoreAway:
         raise
     except StoreError:
@@ -172,7 +172,7 @@ def _open(request: Request, kept: Kept[tuple[str, str], Work], visitor: SignedIn
         if summary is None:
             raise HTTPException(404)
         door: LakeDoor = request.app.state.lake
-        work = open_work(door.read(), summary.kind, summary.name, visitor.user_id)
+        work = open_work(door.read(sight=None), summary.kind, summary.name, visitor.user_id)
         kept.put((visitor.session_id, work_id), work)
     return work
 

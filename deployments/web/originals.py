@@ -111,7 +111,7 @@ class Sights:
 
     def _look_up(self, document_id: str, question_uuid: str) -> Sight | None:
         try:
-            original = read_original(self._lake.read(), document_id, question_uuid)
+            original = read_original(self._lake.read(sight=None), document_id, question_uuid)
         except StoreError:
             return None
         if original is None:

@@ -14,11 +14,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from deployments.auth import SignedIn
-from deployments.web.visitor import COORDINATORS, read_sessions
+from deployments.web.visitor import COORDINATORS, is_watcher, read_sessions
 from deployments.web.wording import choose_language, read_wording, say
 from tasks.report import SHARED_FOLDER, describe_marks
 from tasks.review import list_words
-from tasks.watching import WATCHERS
 
 STATIC = Path(__file__).parent / "static"
 
@@ -51,7 +50,7 @@ def _render(request: Request, template: str, visitor: SignedIn | None, **values:
         "language": language,
         "visitor": visitor,
         "is_coordinator": visitor is not None and visitor.role in COORDINATORS,
-        "is_watcher": visitor is not None and visitor.role in WATCHERS,
+        "is_watcher": visitor is not None and is_watcher(visitor),
         "form_token": token,
         "path": request.url.path,
     }

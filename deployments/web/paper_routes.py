@@ -137,7 +137,7 @@ def _door(request: Request) -> LakeDoor:
 
 
 def _read(request: Request) -> Any:
-    return _door(request).read()
+    return _door(request).read(sight=None)
 
 
 def _open(request: Request, document_id: str) -> PaperAsRead:

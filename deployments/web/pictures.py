@@ -52,7 +52,7 @@ class ReviewPictures:
             return True
         if item.document_id is None or re.fullmatch("[0-9a-f]{64}", sha256) is None:
             return False
-        found = self._lake.read().read("pictures_of_document", {"document_id": item.document_id})
+        found = self._lake.read(sight=None).read("pictures_of_document", {"document_id": item.document_id})
         return sha256 in found["sha256"].to_list()
 
     def is_lost(self, content: QuestionContent) -> bool:
@@ -72,7 +72,7 @@ class ReviewPictures:
         )
         if wanted:
             try:
-                rows = self._lake.read().read("picture_alt_texts", {"sha256s": wanted})
+                rows = self._lake.read(sight=None).read("picture_alt_texts", {"sha256s": wanted})
             except StoreError:
                 rows = None
             said = {} if rows is None else dict(rows.iter_rows())

@@ -6,6 +6,7 @@ The pages are those of the folder. What the server adds is its own navigation, a
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlencode
 
@@ -14,11 +15,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from deployments.auth import SignedIn
 from deployments.web.pages import render_doors, render_page
 from deployments.web.run_routes import open_lake_for
-from deployments.web.visitor import Config, Watcher
+from deployments.web.visitor import Config, Watcher, read_sight
+from schemas.settings import Settings
 from schemas.vocabulary import DISCIPLINES, PROMPT_STYLES
-from tasks.watching import find_sat_run
+from tasks.report import REPORTS, name_team_folder
+from tasks.watching import WATCHERS, find_sat_run
 
 # The files of a site: pages, and beside them or in `data` what they load and link.
 _NAME: Final = re.compile(r"(?:data/)?[\w-][\w.-]*\.(html|css|js|csv)")
@@ -38,7 +42,7 @@ def add_report_routes(app: FastAPI) -> None:
 
     @app.get("/report/{name:path}")
     def show_report(request: Request, visitor: Watcher, settings: Config, name: str = "") -> Response:
-        folder = settings.home / "reports"
+        folder = _find_folder(settings, visitor)
         found = _NAME.fullmatch(name or "index.html")
         if found is None:
             raise HTTPException(404)
@@ -60,7 +64,7 @@ def add_report_routes(app: FastAPI) -> None:
         request: Request, visitor: Watcher, edition: str, model: str, style: str, discipline: str = ""
     ) -> Response:
         """The list of answers behind a published number."""
-        lake = open_lake_for(request)
+        lake = open_lake_for(request, read_sight(request, visitor))
         if lake is None or style not in PROMPT_STYLES or discipline not in ("", *DISCIPLINES):
             raise HTTPException(404)
         run_id = find_sat_run(lake, edition, model, style)
@@ -68,3 +72,11 @@ def add_report_routes(app: FastAPI) -> None:
             raise HTTPException(404)
         query = {"model": model, "style": style} | ({"discipline": discipline} if discipline else {})
         return RedirectResponse(f"/runs/{quote(run_id, safe='')}/answers?{urlencode(query)}", 303)
+
+
+def _find_folder(settings: Settings, visitor: SignedIn) -> Path:
+    """The site of every model, or that of the first of somebody's teams for which one was made."""
+    if visitor.role in WATCHERS:
+        return settings.home / REPORTS
+    made = [folder for team in visitor.teams if (folder := name_team_folder(settings, team)).is_dir()]
+    return made[0] if made else name_team_folder(settings, visitor.teams[0])

@@ -1,4 +1,4 @@
-"""Pages of runs for those who watch.
+"""Pages of runs for those who watch: of every model, or of those of their teams.
 
 They show runs under way with numbers that move, the sessions of a run, and what was published of a month.
 """
@@ -18,18 +18,20 @@ from deployments.command_line.printing import render_duration
 from deployments.web.kept import Kept
 from deployments.web.lake import LakeDoor
 from deployments.web.pages import render_page
-from deployments.web.visitor import Store, Watcher
+from deployments.web.visitor import Store, Watcher, read_sight
 from schemas.errors import StoreAway, StoreError
 from schemas.table import MONTH_PATTERN
 from tasks.exam import CandidateProgress, RunProgress
 from tasks.watching import (
     RUNS_PER_PAGE,
     ProgressReading,
+    Sight,
     WatchedRun,
     find_run,
     list_landed_runs,
     list_published_months,
     list_sessions,
+    narrow_progress,
     read_month,
 )
 from warehouse.lake import Lake
@@ -44,13 +46,14 @@ def add_run_routes(app: FastAPI) -> None:
 
     They show numbers and names, and no text of a question or an answer.
     """
-    app.state.landed_runs = Kept[str, WatchedRun](_MOST_KEPT, _KEPT_S)
+    app.state.landed_runs = Kept[tuple[str, Sight], WatchedRun](_MOST_KEPT, _KEPT_S)
 
     @app.get("/runs")
     def show_runs(request: Request, visitor: Watcher, page: int = 1) -> Response:
-        lake = open_lake_for(request)
+        sight = read_sight(request, visitor)
+        lake = open_lake_for(request, sight)
         landed, count = ([], 0) if lake is None else list_landed_runs(lake, page)
-        under_way = _read_progress(request)
+        under_way = _read_progress(request, sight)
         return render_page(
             request,
             "runs.html",
@@ -67,15 +70,17 @@ def add_run_routes(app: FastAPI) -> None:
 
         The page's script asks for them every few seconds.
         """
-        return JSONResponse({"runs": [_describe_run(run) for run in _read_progress(request)]})
+        found = _read_progress(request, read_sight(request, visitor))
+        return JSONResponse({"runs": [_describe_run(run) for run in found]})
 
     @app.get("/runs/{run_id}")
     def show_run(
         request: Request, run_id: str, visitor: Watcher, ledger: Store, model: str = "", page: int = 1
     ) -> Response:
-        lake = open_lake_for(request)
-        run = need_run(request, ledger, lake, run_id)
-        found = list_sessions(ledger, lake, run)
+        sight = read_sight(request, visitor)
+        lake = open_lake_for(request, sight)
+        run = need_run(request, ledger, lake, run_id, sight)
+        found = list_sessions(ledger, lake, run, sight)
         models = sorted({row["model"] for row in found})
         shown = [row for row in found if model in ("", row["model"])]
         count = -(-len(shown) // SESSIONS_PER_PAGE) or 1
@@ -97,7 +102,7 @@ def add_run_routes(app: FastAPI) -> None:
 
     @app.get("/results")
     def show_results(request: Request, visitor: Watcher, month: str = "") -> Response:
-        lake = open_lake_for(request)
+        lake = open_lake_for(request, read_sight(request, visitor))
         months = [] if lake is None else list_published_months(lake)
         if month and re.fullmatch(MONTH_PATTERN, month) is None:
             raise HTTPException(404)
@@ -110,37 +115,38 @@ def add_run_routes(app: FastAPI) -> None:
         )
 
 
-def open_lake_for(request: Request) -> Lake | None:
-    """The lake for reading; null in a home whose lake nobody has made yet."""
+def open_lake_for(request: Request, sight: Sight) -> Lake | None:
+    """The lake for reading, with what is in sight; null where nobody has made one yet."""
     door: LakeDoor = request.app.state.lake
     try:
-        return door.read()
+        return door.read(sight)
     except StoreAway:
         raise
     except StoreError:
         return None
 
 
-def need_run(request: Request, ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun:
-    """The run that the address names; else 404.
+def need_run(request: Request, ledger: Ledger, lake: Lake | None, run_id: str, sight: Sight) -> WatchedRun:
+    """The run that the address names, where a model in sight is in it; else 404.
 
     What has landed is kept for a minute, so that a page of answers reads texts alone.
     """
-    kept: Kept[str, WatchedRun] = request.app.state.landed_runs
-    known = kept.get(run_id)
+    kept: Kept[tuple[str, Sight], WatchedRun] = request.app.state.landed_runs
+    known = kept.get((run_id, sight))
     if known is not None:
         return known
-    run = find_run(ledger, lake, run_id)
+    run = find_run(ledger, lake, run_id, sight)
     if run is None:
         raise HTTPException(404)
     if run.is_landed:
-        kept.put(run_id, run)
+        kept.put((run_id, sight), run)
     return run
 
 
-def _read_progress(request: Request) -> list[RunProgress]:
+def _read_progress(request: Request, sight: Sight) -> list[RunProgress]:
     reading: ProgressReading = request.app.state.progress
-    return reading.read()
+    found = (narrow_progress(run, sight) for run in reading.read())
+    return [run for run in found if run is not None]
 
 
 def _describe_run(run: RunProgress) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
@@ -229,7 +229,8 @@ async def _answer(
         is_form = isinstance(read_kinds(request)[kind_name], FormKind)
         return _show_sign_in(request, then, "sign_in_wrong" if is_form else "sign_in_refused", 401)
     reply = RedirectResponse(keep_own_path(then), 303)
-    set_session(request, reply, await run_in_threadpool(_start_session, request, kind_name, name))
+    teams = () if person is None else _read_accounts(request).find_teams(person)
+    set_session(request, reply, await run_in_threadpool(_start_session, request, kind_name, name, teams))
     return reply
 
 
@@ -252,12 +253,12 @@ def _admit(request: Request, kind_name: str, name: str, person: Recognised | Non
     return is_admitted
 
 
-def _start_session(request: Request, kind_name: str, name: str) -> str:
+def _start_session(request: Request, kind_name: str, name: str, teams: Sequence[str] = ()) -> str:
     """A session that nobody had before; the one that the browser had ends."""
     before = read_visitor(request)
     if before is not None:
         read_sessions(request).end(before.session_id)
-    return read_sessions(request).start(name, kind_name)
+    return read_sessions(request).start(name, kind_name, teams)
 
 
 def _show_sign_in(

@@ -6,7 +6,9 @@ It finds who asks, what they may see, and whether a form is really theirs.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote
 
@@ -16,8 +18,9 @@ from starlette.requests import Request
 
 from deployments.auth import Sessions, SignedIn, has_zero
 from deployments.auth.kinds import SignInKind
+from schemas.errors import RegistryError
 from schemas.settings import Settings
-from tasks.watching import WATCHERS
+from tasks.watching import WATCHERS, Sight, find_sight
 from warehouse.ledger.engine.ledger import Ledger
 
 SESSION_COOKIE = "proctor_session"
@@ -26,9 +29,10 @@ FORM_HEADER = "x-proctor-form"
 # Who reads and decides, and who gives the work out. Others have no account here, whatever their password.
 ANNOTATORS = ("annotator",)
 COORDINATORS = ("admin", "examiner")
-# Who looks at runs and answers (tasks.watching.access); analysts have no other work here.
+# Who looks at runs and answers of every model (tasks.watching.access); analysts have no other work here.
 HAS_ACCOUNT = (*ANNOTATORS, *COORDINATORS, *(role for role in WATCHERS if role not in COORDINATORS))
 _MOST_FIELDS = 100
+_LOG = logging.getLogger("proctor.web")
 
 
 class SignInNeeded(Exception):
@@ -52,12 +56,30 @@ def read_kinds(request: Request) -> Mapping[str, SignInKind]:
 
 
 def read_visitor(request: Request) -> SignedIn | None:
-    """Who asks; null for nobody, and for who signed in by a kind that is offered no more."""
+    """Who asks, with their teams; null for nobody, and for a kind that is offered no more."""
     found = read_sessions(request).read(request.cookies.get(SESSION_COOKIE))
     if found is None or found.kind not in read_kinds(request):
         return None
     request.state.is_known = True
-    return found
+    named = (team for team, members in _read_settings(request).teams.items() if found.user_id in members)
+    return replace(found, teams=tuple(sorted({*found.teams, *named})))
+
+
+def is_watcher(visitor: SignedIn) -> bool:
+    """Whether somebody looks at runs: of every model by role, or of those of their teams."""
+    return visitor.role in WATCHERS or bool(visitor.teams)
+
+
+def read_sight(request: Request, visitor: SignedIn) -> Sight:
+    """The models that somebody sees here; None for all.
+
+    Raises 503 where the registry, which says what is a team's, cannot be read now; the log says why.
+    """
+    try:
+        return find_sight(_read_settings(request), visitor.role, visitor.teams)
+    except RegistryError as error:
+        _LOG.error("Teams see nothing until the registry can be read: %s", error)
+        raise HTTPException(503) from None
 
 
 def read_device(request: Request, user_id: str) -> str | None:
@@ -81,7 +103,7 @@ def _need_coordinator(request: Request) -> SignedIn:
 
 def _need_watcher(request: Request) -> SignedIn:
     visitor = _need_visitor(request)
-    if visitor.role not in WATCHERS:
+    if not is_watcher(visitor):
         raise HTTPException(403)
     return visitor
 

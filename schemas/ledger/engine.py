@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from schemas.ledger.row import Index, LedgerRow, column, moment
 
@@ -89,15 +89,29 @@ class LandingMark(LedgerRow, table="landing_marks"):
     unit_count: int = column(about="Units the lake had then; a lake with fewer is another.")
 
 
-class WorkClaim(LedgerRow, table="work_claims"):
-    """Who holds a piece of work, and until when unless it is renewed."""
+class Job(
+    LedgerRow, table="jobs", indexes=(Index("ix_jobs_run", ("kind", "run_id", "lane", "tries", "place")),)
+):
+    """A piece of work that one process at a time does.
 
-    kind: str = column(40, "Kind of work: judge, drift, errors, contamination.", key=True)
-    name: str = column(300, "Which: a run, a sample.", key=True)
-    holder: str = column(40, "Drawn anew for each claim.")
-    host: str = column(255)
-    process_id: int = column()
-    expires_at: str = moment("Renewed while the work goes on.")
+    It waits, or is held for a lease that is renewed.
+    """
+
+    kind: str = column(40, "Kind of work: sit, judge, document, drift, errors, contamination.", key=True)
+    name: str = column(300, "Which: a session, a judge's part of one, a run, a sample.", key=True)
+    run_id: str | None = column(80, "The run that any worker may help with; null for work of one process.")
+    lane: str = column(200, "Whom it asks: a provider, a judge. It is taken where there is room for it.")
+    place: int = column(about="The lowest is taken first.")
+    tries: int = column(about="Tries that failed.")
+    problem: str | None = column(about="Why the last try failed; null before one has.")
+    details: dict[str, Any] | None = column(
+        about="What it is begun with by another process; null for nothing."
+    )
+    deferred_by: str = column(120, "The worker whose run put it here; empty for a command.")
+    holder: str | None = column(40, "Drawn by who holds it; null while it waits.")
+    host: str | None = column(255)
+    process_id: int | None = column()
+    expires_at: str | None = moment("End of the lease; null while it waits.")
 
 
 class FlowRun(

@@ -313,6 +313,16 @@ def hash_tables(rows: Mapping[str, pl.DataFrame]) -> dict[str, str]:
     }
 
 
+def complete_hashes(hashes: Mapping[str, str | None]) -> dict[str, str]:
+    """Table → the hash of an edition's rows in it, as `hash_tables` gives them; null is no rows."""
+    import polars as pl
+
+    nothing = hash_rows(pl.DataFrame())
+    return {
+        table: found or nothing for table, found in hashes.items() if found is not None or table not in _LATER
+    }
+
+
 def compute_root(head: Mapping[str, Any], hashes: Mapping[str, str]) -> str:
     """SHA-256 of an edition's row (less its root) and every frozen row, for later checks.
 

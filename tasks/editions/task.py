@@ -15,6 +15,7 @@ from tasks.running import Progress, hide_content
 from tasks.running.approvals import ApprovalNeeded
 from tasks.running.flow_runs import sign_landings
 from warehouse.lake import open_lake
+from warehouse.lake.upkeep import close_months
 from warehouse.ledger.engine.opening import open_ledger
 
 
@@ -66,6 +67,7 @@ def publish_edition(
             if not is_gate_reported:
                 raise
             return {"edition_id": "", "is_published_now": False, "refusal": str(error)}
+        close_months(lake)
         # What publishing wrote into the audit log lands with it, not with the next run.
         land_access_log(ledger, lake)
     return {

@@ -10,6 +10,9 @@ from .guide import describe_session as describe_session
 # What is asked of an answer to a question and how it is graded, in the question's language.
 from .guide import describe_task as describe_task
 
+# Sit what waits of a run that another process conducts, until nothing does; returns counts.
+from .helping import help_to_sit as help_to_sit
+
 # The exam API at an address; an async context manager.
 from .http_calls import HttpCaller as HttpCaller
 
@@ -57,6 +60,7 @@ __all__ = [
     "describe_session",
     "describe_task",
     "extract_answer",
+    "help_to_sit",
     "land_run",
     "list_runs_under_way",
     "month",

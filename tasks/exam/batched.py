@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from schemas.settings import Settings
 from tasks.exam.sitter import SittingProgress
-from tasks.exam.sitting import SittingFailure, SittingReport, sit_sessions
+from tasks.exam.sitting import SittingFailure, SittingPart, SittingReport, sit_sessions
 from tasks.models.batches import BatchClient
 from tasks.models.registry import Registry
 from warehouse.ledger.engine.ledger import Ledger
@@ -35,7 +35,9 @@ async def sit_in_batches(
     """
     answered = 0
     while True:
-        report = await sit_sessions(ledger, settings, registry, client, run_id, progress=progress)
+        report = await sit_sessions(
+            ledger, settings, registry, client, run_id, progress=progress, part=SittingPart(in_batches=True)
+        )
         answered += report.answer_count
         if not await client.submit():
             break

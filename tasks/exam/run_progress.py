@@ -13,7 +13,7 @@ import json
 import os
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -90,6 +90,15 @@ class RunProgress:
     cost_usd: float | None
     candidates: tuple[CandidateProgress, ...]
 
+    def keep_candidates(self, models: Collection[str]) -> RunProgress:
+        """The same of these candidates alone.
+
+        The sums are theirs, the cost is that of their answers without judging.
+        """
+        kept = tuple(one for one in self.candidates if one.model in models)
+        costs = [one.cost_usd for one in kept if one.cost_usd is not None]
+        return _sum(kept, self.run_id, self.status, self.updated_at, cost_usd=sum(costs) if costs else None)
+
 
 def read_run_progress(ledger: Ledger, run_id: str, *, now: float | None = None) -> RunProgress:
     """How far a run is at this moment; raises UsageError for an unknown run."""
@@ -124,17 +133,29 @@ def read_run_progress(ledger: Ledger, run_id: str, *, now: float | None = None) 
         elif one.per_minute:
             one.left_s = (one.total - one.done) / one.per_minute * 60
     candidates = tuple(found[name] for name in sorted(found))
+    cost_usd = spent_usd if costs or spent_usd else None
+    return _sum(candidates, run_id, run.status, write_moment(moment), cost_usd=cost_usd)
+
+
+def _sum(
+    candidates: tuple[CandidateProgress, ...],
+    run_id: str,
+    status: str,
+    updated_at: str,
+    *,
+    cost_usd: float | None,
+) -> RunProgress:
     moving = [one.left_s for one in candidates if one.left_s is not None and one.left_s > 0]
     is_over = all(one.left_s == 0 for one in candidates)
     return RunProgress(
         run_id,
-        run.status,
-        write_moment(moment),
+        status,
+        updated_at,
         sum(one.done for one in candidates),
         sum(one.total for one in candidates),
         sum(one.per_minute for one in candidates),
         0.0 if is_over else max(moving, default=None),
-        spent_usd if costs or spent_usd else None,
+        cost_usd,
         candidates,
     )
 

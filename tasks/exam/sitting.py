@@ -4,14 +4,13 @@ Many sessions are sat at a time.
 
 Nothing is kept here that must survive: the ledger knows what was handed out, answered and paid. After `kill -9` the same
 call continues: the pending question is put again, its reply is replayed if it had been paid for, and the rest follows.
-Several processes, on one host or many, may sit one run at once: each session is claimed by one of them at a time.
+Each session is a job: several processes, on one host or many, may sit one run at once, and each session is one's at a time.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -25,7 +24,8 @@ from tasks.exam.http_calls import PATIENCE_S
 from tasks.exam.protocol import make_protocol
 from tasks.exam.protocol.tokens import open_keys
 from tasks.exam.sitter import Client, ExamRoom, SessionSitter, SittingProgress, is_pending
-from tasks.running.claiming import POLL_S, SharedWork
+from tasks.running.claiming import POLL_S
+from tasks.running.sharing import IN_BATCHES, MOST_TRIES, JobQueue, count_sharers
 from warehouse.ledger.engine.leases.clock import clock_of
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import deadlines, sittings
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from tasks.models.registry import RegisteredModel, Registry
 
 
-# The client tries each call several times; a session in which one failed for good is sat once more after all others.
-ROUNDS = 2
+# Kind of the jobs.
+JOB = "sit"
 # Sessions under way for each call that its provider may have in flight: more would only keep them from other processes.
 SESSIONS_PER_CALL = 2
 
@@ -94,14 +94,15 @@ class SittingPart:
         door: the way to the protocol; null for the one that the settings name.
         models: only the sessions of these; null for all.
         max_sessions: sessions under way at once, at most.
-        sharers: processes that sit the run: each has at most its share of the sessions under way, so that something is left
-            for those that begin later.
+        is_helping: whether another process conducts the run, which put its sessions there and waits for their end.
+        in_batches: whether calls go into batches of providers, so that nobody helps.
     """
 
     door: Door | None = None
     models: Sequence[str] | None = None
     max_sessions: int = 256
-    sharers: int = 1
+    is_helping: bool = False
+    in_batches: bool = False
 
 
 async def sit_sessions(
@@ -118,10 +119,10 @@ async def sit_sessions(
 
     The run is closed when the last session is closed.
 
-    Sessions that another process sits are left to it, and waited for: they are sat here when that process ends without having
-    closed them. A session whose model cannot be called is sat again after the others; if it still cannot, it stays open and is
-    reported, and what failed is noted in the ledger. Limits per provider are
-    the client's. `part` says which sessions are sat here, and by which door.
+    Each process has at most its share of the sessions under way. Sessions that another one sits are waited for: they are sat here
+    when that process ends without having closed them. A session whose model cannot be called is sat again after the others; if
+    it still cannot, it stays open and is reported, and what failed is noted in the ledger. Limits per provider are the client's.
+    `part` says which sessions are sat here, and by which door. Who helps sits what waits, and leaves the rest to who conducts.
 
     Raises UsageError for an unknown run, BudgetError when the budget stops it (what was answered is kept).
     """
@@ -129,137 +130,192 @@ async def sit_sessions(
     rows, outside = _read_sessions(ledger, run_id, part.models)
     report = SittingReport(run_id, session_count=len(rows))
     report.outside_count = sum(row.model in outside and row.status != "closed" for row in rows)
-    waiting = [row for row in rows if row.status != "closed" and row.model not in outside]
-    candidates = {row.model: registry.get(row.model) for row in waiting}
-    async with _open_door(ledger, settings, part.door) as used, SharedWork(ledger, "sit") as claims:
-        room = _Room(settings, candidates, min(part.max_sessions, max(1, -(-len(waiting) // part.sharers))))
-        keys = open_keys(settings)
-        stop = asyncio.Event()
+    waiting = {row.session_id: row for row in rows if row.status != "closed" and row.model not in outside}
+    prefix = IN_BATCHES if part.in_batches else ""
+    candidates = {
+        row.model: _Candidate(model := registry.get(row.model), prefix + _name_lane(model))
+        for row in waiting.values()
+    }
 
-        def count(answered: SittingProgress) -> None:
-            report.answer_count += 1
-            if progress is not None:
-                progress(answered)
+    def count(answered: SittingProgress) -> None:
+        report.answer_count += 1
+        if progress is not None:
+            progress(answered)
 
-        async def note_error(session_id: str, seq: int, error: str) -> None:
-            await ledger.writer.run_async(
-                lambda connection: deadlines.write_call_error(connection, session_id, seq, error)
+    async def note_error(session_id: str, seq: int, error: str) -> None:
+        await ledger.writer.run_async(
+            lambda connection: deadlines.write_call_error(connection, session_id, seq, error)
+        )
+
+    with JobQueue(ledger, JOB, run_id, is_conducting=not part.is_helping) as jobs:
+        async with _open_door(ledger, settings, part.door) as used:
+            room = ExamRoom(
+                used, client, settings, open_keys(settings), count, note_error, clock_of(ledger.engine)
             )
-
-        shared = ExamRoom(used, client, settings, keys, count, note_error, clock_of(ledger.engine))
-
-        async def sit(row: Session) -> SittingFailure | bool:
-            """Sit a session.
-
-            Returns False when another process sits it or may have taken it over meanwhile, or when all sitting is
-            being stopped.
-            """
-            name = row.session_id
-            model = candidates[row.model]
-            async with room.by_limits[_name_limits(model)], room.overall:
-                if stop.is_set() or not await claims.take(name):
-                    return False
-                was_lost = False
-
-                def is_ours() -> bool:
-                    nonlocal was_lost
-                    was_lost = was_lost or not claims.holds(name)
-                    return not was_lost
-
-                sitter = SessionSitter(shared, model, row, is_ours)
-                try:
-                    await sitter.sit(stop)
-                except BudgetError:
-                    stop.set()
-                    raise
-                except ProctorError as error:
-                    if was_lost:
-                        return False
-                    return SittingFailure(name, row.model, str(error), is_pending(error))
-                finally:
-                    await claims.release(name)
-            # A claim that could not be renewed is no try that failed: the session is sat again.
-            return not was_lost
-
-        faults, failures = await _sit_in_rounds(ledger, run_id, waiting, sit, claims, stop)
+            most = min(part.max_sessions, max(1, -(-len(waiting) // count_sharers(ledger))))
+            sitting = _Sitting(ledger, run_id, jobs, room, waiting, candidates, most)
+            await (sitting.help() if part.is_helping else sitting.conduct())
+        failures = await sitting.list_failures()
     with ledger.read() as connection:
         counts = sittings.count_sessions(connection, run_id)
-    left = {row.session_id for row in _list_open(ledger, run_id, rows)}
-    stayed = [failure for failure in failures if failure.session_id in left]
-    report.failures = [failure for failure in stayed if not failure.is_pending]
-    report.pending_count = len(stayed) - len(report.failures)
+    report.failures = [failure for failure in failures if not failure.is_pending]
+    report.pending_count = len(failures) - len(report.failures)
     report.closed_count = counts.get("closed", 0)
-    if sum(counts.values()) == report.closed_count:
+    if sum(counts.values()) == report.closed_count and not part.is_helping:
         close_run(ledger, run_id)
         report.is_run_closed = True
-    for fault in faults:
+    for fault in sitting.faults:
         raise fault
     return report
 
 
-async def _sit_in_rounds(
-    ledger: Ledger,
-    run_id: str,
-    waiting: Sequence[Session],
-    sit: Callable[[Session], Awaitable[SittingFailure | bool]],
-    claims: SharedWork,
-    stop: asyncio.Event,
-) -> tuple[list[BaseException], list[SittingFailure]]:
-    """Sit until every session is closed, here or by others, or was tried in each round.
+@dataclass(frozen=True)
+class _Candidate:
+    """A candidate that sits here, and the lane of its sessions."""
 
-    Returns what was raised, and which sessions failed.
-    """
-    faults: list[BaseException] = []
-    failures: dict[str, SittingFailure] = {}
-    rounds: Counter[str] = Counter()
-    while waiting and not stop.is_set():
-        free = await claims.find_free([row.session_id for row in waiting])
-        if not free:
-            await asyncio.sleep(POLL_S)
-        rows = [row for row in waiting if row.session_id in free]
-        outcomes = await asyncio.gather(*(sit(row) for row in rows), return_exceptions=True)
-        for row, outcome in zip(rows, outcomes, strict=True):
-            name = row.session_id
-            if isinstance(outcome, BaseException):
-                faults.append(outcome)
-                rounds[name] = ROUNDS
-            elif isinstance(outcome, SittingFailure):
-                failures[name] = outcome
-                rounds[name] += ROUNDS if outcome.is_pending else 1
-            elif outcome:
-                failures.pop(name, None)
-                rounds[name] += 1
-        waiting = [row for row in _list_open(ledger, run_id, waiting) if rounds[row.session_id] < ROUNDS]
-    return faults, list(failures.values())
+    model: RegisteredModel
+    lane: str
 
 
-def _list_open(ledger: Ledger, run_id: str, rows: Sequence[Session]) -> list[Session]:
-    """Those of the sessions that are not closed now."""
-    with ledger.read() as connection:
-        left = set(deadlines.list_unfinished(connection, target=run_id))
-    return [row for row in rows if row.session_id in left]
+class _Sitting:
+    """The sitting of a run in this process.
 
+    There are as many sessions at once as there is room for in each lane.
 
-class _Room:
-    """How many sessions are under way at once.
-
-    The number is limited over all, and for each provider (or model with limits of its own).
+    Attributes:
+        faults: what was raised besides a session's failure; it ends the sitting.
     """
 
     def __init__(
-        self, settings: Settings, candidates: Mapping[str, RegisteredModel], max_sessions: int
+        self,
+        ledger: Ledger,
+        run_id: str,
+        jobs: JobQueue,
+        room: ExamRoom,
+        rows: Mapping[str, Session],
+        candidates: Mapping[str, _Candidate],
+        most: int,
     ) -> None:
-        self.overall = asyncio.Semaphore(max_sessions)
-        self.by_limits = {
-            _name_limits(model): asyncio.Semaphore(
-                SESSIONS_PER_CALL * (model.max_concurrency or settings.call_concurrency)
-            )
-            for model in candidates.values()
+        self.faults: list[BaseException] = []
+        self._ledger = ledger
+        self._run_id = run_id
+        self._jobs = jobs
+        self._room = room
+        self._rows = rows
+        self._candidates = candidates
+        self._most = most
+        self._stop = asyncio.Event()
+        self._pending: set[str] = set()
+        # The lane of each session that is sat now.
+        self._under_way: dict[asyncio.Task[None], str] = {}
+        self._places = {
+            one.lane: SESSIONS_PER_CALL * (one.model.max_concurrency or room.settings.call_concurrency)
+            for one in candidates.values()
         }
 
+    async def conduct(self) -> None:
+        """Put the sessions there and sit until each is closed, or failed too often."""
+        while left := self._list_open():
+            await self._jobs.defer({name: self._candidates[self._rows[name].model].lane for name in left})
+            if not await self._sit_what_waits():
+                return
+            failed = {job.name for job in await self._jobs.list_left() if job.tries >= MOST_TRIES}
+            if failed >= set(self._list_open()):
+                return
+            await asyncio.sleep(POLL_S)
 
-def _name_limits(model: RegisteredModel) -> tuple[str, str]:
-    return model.provider, model.name if model.has_own_limits else ""
+    async def help(self) -> None:
+        """Sit until nothing waits."""
+        await self._sit_what_waits()
+
+    async def list_failures(self) -> list[SittingFailure]:
+        """The sessions that stay open, each with why, as whichever process found it."""
+        left = set(self._list_open())
+        return [
+            SittingFailure(job.name, self._rows[job.name].model, job.problem, job.name in self._pending)
+            for job in await self._jobs.list_left()
+            if job.name in left and job.problem is not None
+        ]
+
+    async def _sit_what_waits(self) -> bool:
+        """Take sessions and sit them until none waits; whether the sitting may go on."""
+        try:
+            while await self._begin_more() or self._under_way:
+                done, _ = await asyncio.wait(
+                    self._under_way, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED
+                )
+                for task in done:
+                    del self._under_way[task]
+                    if (fault := task.exception()) is not None:
+                        self.faults.append(fault)
+        except BaseException:
+            for task in self._under_way:
+                task.cancel()
+            await asyncio.gather(*self._under_way, return_exceptions=True)
+            raise
+        return not self._stop.is_set()
+
+    async def _begin_more(self) -> bool:
+        """Begin sessions where there is room for them; whether there were any."""
+        has_begun = False
+        for lane, places in self._places.items():
+            lanes = list(self._under_way.values())
+            free = min(places - lanes.count(lane), self._most - len(lanes))
+            if self._stop.is_set() or free <= 0:
+                continue
+            for name in await self._jobs.take(free, lane, most_tries=MOST_TRIES):
+                self._under_way[asyncio.create_task(self._sit(name))] = lane
+                has_begun = True
+        return has_begun
+
+    async def _sit(self, name: str) -> None:
+        """Sit a session, and say what became of its job."""
+        row = self._rows.get(name)
+        if row is None or self._stop.is_set():
+            await self._jobs.give_back([name])
+            return
+        was_lost = False
+
+        def is_ours() -> bool:
+            nonlocal was_lost
+            was_lost = was_lost or not self._jobs.holds(name)
+            return not was_lost
+
+        try:
+            await SessionSitter(self._room, self._candidates[row.model].model, row, is_ours).sit(self._stop)
+        except BudgetError:
+            self._stop.set()
+            raise
+        except ProctorError as error:
+            # A claim that could not be renewed is no try that failed: the session is sat again.
+            if was_lost:
+                await self._jobs.give_back([name])
+                return
+            if is_pending(error):
+                self._pending.add(name)
+            await self._jobs.give_back([name], str(error), tries=MOST_TRIES if is_pending(error) else 1)
+        except Exception as error:
+            # Of others' errors the text may be content.
+            await self._jobs.give_back([name], type(error).__name__, tries=MOST_TRIES)
+            raise
+        else:
+            if not self._list_open(name):
+                await self._jobs.end([name])
+            elif was_lost or self._stop.is_set():
+                await self._jobs.give_back([name])
+            else:
+                await self._jobs.give_back([name], "The sitting ended, and the session is not closed.")
+
+    def _list_open(self, target: str = "") -> list[str]:
+        """Those of the sessions, or of the one named, that are not closed now, in their order."""
+        with self._ledger.read() as connection:
+            left = set(deadlines.list_unfinished(connection, target=target or self._run_id))
+        return [name for name in self._rows if name in left]
+
+
+def _name_lane(model: RegisteredModel) -> str:
+    """What has limits of its own: a provider, or a model of it."""
+    return f"{model.provider}/{model.name}" if model.has_own_limits else model.provider
 
 
 def _read_sessions(

@@ -20,7 +20,7 @@ from tasks.exam.public.draws import disclose_closed_runs
 from tasks.exam.public.log import keep_public_log
 from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitter import SittingProgress
-from tasks.exam.sitting import SittingPart, SittingReport, sit_sessions
+from tasks.exam.sitting import SittingReport, sit_sessions
 from tasks.models import ModelClient
 from tasks.models.batches import BatchClient, collect_batches
 from tasks.models.budget import open_budget
@@ -62,10 +62,10 @@ def plan_month(wishes: RunWishes) -> dict[str, object]:
 @task(name="sit_run")
 @show_progress
 @hide_content
-def sit_run(run_id: str, in_batches: bool = False, sharers: int = 1) -> dict[str, object]:
+def sit_run(run_id: str, in_batches: bool = False) -> dict[str, object]:
     """Let every in-house candidate of the run answer what it has not answered yet.
 
-    Where several flows share the run, this one sits beside the others.
+    Workers that are free sit beside this process.
 
     `in_batches` submits the questions that are pending to the batch endpoints of candidates that have one.
     """
@@ -76,7 +76,7 @@ def sit_run(run_id: str, in_batches: bool = False, sharers: int = 1) -> dict[str
         plan = read_plan(ledger, run_id)
         with Progress(f"evaluate {run_id}: answers", plan.call_count) as progress:
             report, calls = asyncio.run(
-                _sit(ledger, run_id, plan.budget_usd, progress, in_batches=in_batches, sharers=sharers)
+                _sit(ledger, run_id, plan.budget_usd, progress, in_batches=in_batches)
             )
         keep_public_log(ledger, settings)
     return {
@@ -151,7 +151,6 @@ async def _sit(
     progress: Progress,
     *,
     in_batches: bool,
-    sharers: int,
 ) -> tuple[SittingReport, Counter[str]]:
     settings = load_settings()
     registry = read_registry(settings.registry_path)
@@ -164,15 +163,7 @@ async def _sit(
     async with writing_progress(ledger, settings.home, run_id):
         if not in_batches:
             async with ModelClient(ledger, settings, budget=budget) as client:
-                report = await sit_sessions(
-                    ledger,
-                    settings,
-                    registry,
-                    client,
-                    run_id,
-                    progress=count,
-                    part=SittingPart(sharers=sharers),
-                )
+                report = await sit_sessions(ledger, settings, registry, client, run_id, progress=count)
                 return report, client.counts
         async with BatchClient(ledger, settings, budget=budget) as batching:
             return await sit_in_batches(ledger, settings, registry, batching, run_id, progress=count)

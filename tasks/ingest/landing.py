@@ -35,7 +35,7 @@ from tasks.ingest.sharing import CLAIM, DocumentShare
 from tasks.ingest.stretches import find_stretches
 from tasks.ingest.words.warnings import NOT_READ
 from tasks.running import Progress
-from tasks.running.claiming import HeldPieces
+from tasks.running.sharing import JobQueue
 from warehouse.lake import Batch, Lake, open_lake
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def land_documents(
     try:
         with Progress("ingest: documents", len(sources)) as progress, ExitStack() as stack:
             # Who asks for documents to be read again wants it done, whatever others do.
-            claims = None if ledger is None or again else stack.enter_context(HeldPieces(ledger, CLAIM))
+            claims = None if ledger is None or again else stack.enter_context(JobQueue(ledger, CLAIM))
             share = DocumentShare(claims, lambda hashes: _read_known(lake, hashes), 2 * count)
             new = share.take(
                 _skip_known(None if again else lake, sources, summary, progress, options.max_bytes)

@@ -14,7 +14,7 @@ from tasks.running.claiming import POLL_S
 
 if TYPE_CHECKING:
     from tasks.ingest.documents import Source
-    from tasks.running.claiming import HeldPieces
+    from tasks.running.sharing import JobQueue
 
 CLAIM = "document"
 
@@ -29,7 +29,7 @@ class DocumentShare:
     """
 
     def __init__(
-        self, claims: HeldPieces | None, list_landed: Callable[[Sequence[str]], set[str]], group: int
+        self, claims: JobQueue | None, list_landed: Callable[[Sequence[str]], set[str]], group: int
     ) -> None:
         self._claims = claims
         self._list_landed = list_landed
@@ -65,16 +65,16 @@ class DocumentShare:
     def release(self, paths: Sequence[str]) -> None:
         """Let go of documents that have landed, by their paths."""
         if self._claims is not None:
-            self._claims.release([self._names.pop(path) for path in paths])
+            self._claims.end_named([self._names.pop(path) for path in paths])
 
     def _take_some(self, group: Sequence[tuple[Source, str]]) -> Iterator[Source]:
         if self._claims is None:
             yield from (source for source, _ in group)
             return
-        taken = self._claims.take([sha256 for _, sha256 in group])
+        taken = self._claims.take_named([sha256 for _, sha256 in group])
         # What another process landed between our first look at the lake and our claim is done.
         landed = self._list_landed(sorted(taken)) if taken else set()
-        self._claims.release(sorted(landed))
+        self._claims.end_named(landed)
         self.landed_by_others += len(landed)
         for source, sha256 in group:
             if sha256 not in taken:

@@ -16,6 +16,9 @@ from .error_samples import draw_failures as draw_failures
 # Write the workbook of a sample and return how many responses it holds.
 from .error_samples import export_failures as export_failures
 
+# Judge what waits of a run that another process conducts, until nothing does; returns counts.
+from .helping import help_to_judge as help_to_judge
+
 # Land the classes that a person gave; the same workbook again changes nothing, an emptied cell takes nothing back.
 from .error_samples import import_failures as import_failures
 
@@ -55,6 +58,7 @@ __all__ = [
     "export_unparsed",
     "extract_judged",
     "find_address",
+    "help_to_judge",
     "import_failures",
     "import_unparsed",
     "judge_run",

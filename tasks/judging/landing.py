@@ -1,6 +1,6 @@
 """From landed responses to landed judgements, session by session.
 
-Several processes may judge one run at once: a session is claimed by one of them at a time, for each judge.
+What a judge has to judge of a session is a job: several processes may judge one run at once, and each job is one's at a time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from tasks.models.batches import BatchClient
 from tasks.models.budget import open_budget
 from tasks.models.registry import RegisteredModel, Registry, read_registry
 from tasks.running import Progress
-from tasks.running.claiming import POLL_S, SharedWork, claim_work
+from tasks.running.claiming import POLL_S, claim_work
+from tasks.running.sharing import IN_BATCHES, JobQueue
 from tasks.texts import refuse_erased
 from warehouse.lake import Batch, Lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -41,8 +42,8 @@ SESSIONS_PER_READ = 50
 # At most one of so many parts is claimed at once, so that something is left for other processes.
 SHARES = 8
 
-# Kind of the claims: a unit (a session and a judge), or a run whose unread judgements go from judge to judge.
-CLAIM = "judge"
+# Kind of the jobs: a unit (a session and a judge), or a run whose unread judgements go from judge to judge.
+JOB = "judge"
 
 # A response: its session and its position there.
 Place = tuple[str, int]
@@ -103,7 +104,7 @@ async def judge_landed(
                     summary.unresolved, summary.failed = left_before
                     if only_unparsed:
                         # Who asks again pays again: a second process would do so for the same replies.
-                        with claim_work(ledger, CLAIM, run, what=f"judging run {run}"):
+                        with claim_work(ledger, JOB, run, what=f"judging run {run}"):
                             await judging.resolve(chain, is_simulated=kind, asks_again=True)
                     else:
                         for judge in judges:
@@ -147,43 +148,57 @@ class RunJudging:
     async def judge_all(self, judge: RegisteredModel, *, is_named: bool) -> None:
         """Judge every session that the judge has not judged, a few at a time.
 
-        Other processes may judge the run at the same time.
-
-        Sessions that others have claimed are waited for: they are judged here when their process ends without having done so. The
-        run's control answers are claimed, judged and landed as a session is, among the first few.
+        Other processes may take some of them meanwhile, and are waited for: what they leave is judged here. The run's control
+        answers are judged and landed as a session is, among the first few.
         """
         waiting = self._list_unjudged(judge, list(self._months), is_named=is_named)
         if self._controls.is_planned and (waiting or is_named or self._controls.is_begun):
             waiting = [*self._list_unjudged(judge, [name_controls(self._run_id)], is_named=True), *waiting]
-        others: list[str] = []
-        share = min(SESSIONS_PER_READ, -(-len(waiting) // SHARES))
-        async with SharedWork(self._ledger, CLAIM) as claims:
-            while waiting or others:
-                if not waiting:
-                    waiting, others = await self._wait_for_others(claims, judge, others)
-                    continue
-                # Control answers go among those of sessions, wherever there are any left.
-                count = share + is_controls(waiting[0])
-                names, waiting = waiting[:count], waiting[count:]
-                taken = await asyncio.gather(*(claims.take(_name_unit(name, judge)) for name in names))
-                others += [name for name, is_ours in zip(names, taken, strict=True) if not is_ours]
-                mine = [name for name, is_ours in zip(names, taken, strict=True) if is_ours]
-                # What another process landed between our look at the lake and our claim is done.
-                await self._judge_some(judge, self._list_unjudged(judge, mine, is_named=True))
-                await asyncio.gather(*(claims.release(_name_unit(name, judge)) for name in mine))
+        lane = name_lane(judge)
+        if isinstance(self._client, BatchClient):
+            lane = IN_BATCHES + lane
+        most = max(1, min(SESSIONS_PER_READ, -(-len(waiting) // SHARES)))
+        left = {_name_unit(name, judge): name for name in waiting}
+        with JobQueue(self._ledger, JOB, self._run_id, is_conducting=True) as jobs:
+            while left:
+                await jobs.defer(dict.fromkeys(left, lane))
+                has_taken = False
+                while taken := await jobs.take(most, lane, most_tries=None):
+                    await self._judge_named(judge, [left[unit] for unit in taken if unit in left])
+                    # What could not be judged is reported, and not tried again here.
+                    await jobs.end(taken)
+                    has_taken, left = True, {unit: left[unit] for unit in left if unit not in taken}
+                held = {job.name for job in await jobs.list_left()}
+                gone = [name for unit, name in left.items() if unit not in held]
+                unjudged = set(self._list_unjudged(judge, gone, is_named=True))
+                left = {unit: name for unit, name in left.items() if unit in held or name in unjudged}
+                if left and not has_taken:
+                    await asyncio.sleep(POLL_S)
 
-    async def _wait_for_others(
-        self, claims: SharedWork, judge: RegisteredModel, others: Sequence[str]
-    ) -> tuple[list[str], list[str]]:
-        """What became, after a while, of the sessions that other processes had claimed.
+    async def help(self, judge: RegisteredModel) -> None:
+        """Judge what waits for the judge.
 
-        Returns those that are free now and not judged, and those that the others still have.
+        What could not be judged is left to the process that conducts.
         """
-        await asyncio.sleep(POLL_S)
-        free = await claims.find_free([_name_unit(name, judge) for name in others])
-        left = [name for name in others if _name_unit(name, judge) in free]
-        held = [name for name in others if _name_unit(name, judge) not in free]
-        return self._list_unjudged(judge, left, is_named=True), held
+        names = [name_controls(self._run_id), *self._months]
+        units = {_name_unit(name, judge): name for name in names}
+        most = max(1, min(SESSIONS_PER_READ, -(-len(names) // SHARES)))
+        with JobQueue(self._ledger, JOB, self._run_id) as jobs:
+            while taken := await jobs.take(most, name_lane(judge), most_tries=1):
+                known = {unit: units[unit] for unit in taken if unit in units}
+                await self._judge_named(judge, list(known.values()))
+                left = set(self._list_unjudged(judge, list(known.values()), is_named=True))
+                done = [unit for unit, name in known.items() if name not in left]
+                await jobs.end(done)
+                bad = sorted(set(taken) - set(done))
+                await jobs.give_back(bad, "Not every response of it could be judged.")
+
+    async def _judge_named(self, judge: RegisteredModel, names: Sequence[str]) -> None:
+        """Judge those of the sessions that have not landed.
+
+        Another process may have landed one between a look at the lake and the taking of its job.
+        """
+        await self._judge_some(judge, self._list_unjudged(judge, names, is_named=True))
 
     async def _judge_some(self, judge: RegisteredModel, names: Sequence[str]) -> None:
         if not names:
@@ -200,10 +215,11 @@ class RunJudging:
 
         While another process does so, it is waited for.
         """
-        async with SharedWork(self._ledger, CLAIM) as claims:
-            while not await claims.take(self._run_id):  # noqa: ASYNC110 - no event reaches over processes
+        with JobQueue(self._ledger, JOB) as jobs:
+            while not jobs.take_named([self._run_id]):  # noqa: ASYNC110 - no event reaches over processes
                 await asyncio.sleep(POLL_S)
             await self.resolve(chain, is_simulated=is_simulated, asks_again=False)
+            jobs.end_named([self._run_id])
 
     async def resolve(
         self, chain: Sequence[RegisteredModel], *, is_simulated: bool, asks_again: bool
@@ -390,6 +406,14 @@ def land_judgements(
     batches += [Batch("llm_calls", unit, frame) for unit, frame in calls.items()]
     lake.land_together(batches, stage="judge")
     return list(frames.values())
+
+
+def name_lane(judge: RegisteredModel) -> str:
+    """The lane of what the judge is to judge as it is asked now.
+
+    Another version of the prompt has another lane.
+    """
+    return name_unit("", judge.name, find_asking(judge).wording)
 
 
 def _name_unit(session_id: str, judge: RegisteredModel) -> str:

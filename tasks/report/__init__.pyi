@@ -4,6 +4,12 @@ from .figures import Asked as Asked
 # The figure of that name: `leaderboard`, `pair` or `history`.
 from .figures import draw_figure as draw_figure
 
+# The folder of the site of a team, apart from the site of every model.
+from .folders import name_team_folder as name_team_folder
+
+# The folder of the site, under PROCTOR_HOME.
+from .folders import REPORTS as REPORTS
+
 # Write `league-NAME.html` and `league-NAME.csv` into `out_dir`, and return the path of the page.
 from .league_page import render_league as render_league
 
@@ -38,6 +44,7 @@ from .verdict import follow_family as follow_family
 from .verdict import SpokenVerdict as SpokenVerdict
 
 __all__ = [
+    "REPORTS",
     "SHARED_FOLDER",
     "Asked",
     "Language",
@@ -48,6 +55,7 @@ __all__ = [
     "draw_figure",
     "follow_candidate",
     "follow_family",
+    "name_team_folder",
     "render_leaderboard_text",
     "render_league",
     "render_reports",

@@ -28,11 +28,13 @@ class Source:
         run_named: runs a named query of warehouse/sql/analyses with parameters (`Lake.run_named`).
         include_simulated: None shows simulated candidates only where there is no real one; True adds them; False leaves them out.
         public_dir: the folder of the public log, where there is one.
+        mark_query: the hash of what a query with these parameters rests on; null where nobody can tell.
     """
 
     run_named: NamedQuery
     include_simulated: bool | None = None
     public_dir: Path | None = None
+    mark_query: Callable[[str, dict[str, object]], str] | None = None
 
     @property
     def shown(self) -> dict[str, object]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
 from tasks.report.chosen_pages import write_candidate, write_compare, write_leaderboard
 from tasks.report.frame import Issue
 from tasks.report.gscore_page import read_gscore_panels, write_gscore_page
+from tasks.report.kept_pages import KeptPages
 from tasks.report.pages import bank, contamination, cost, errors, judges, leagues, method, stability, trends
 from tasks.report.panel_pages import PanelPage, write_panels
 from tasks.report.panels import NamedQuery, Source
@@ -34,22 +36,56 @@ def render_site(source: Source, issue: Issue) -> Path:
 
     Returns the path of the first page, `index.html`.
 
+    Pages that would say the same again are left as they are, where `source` can tell what they rest on (`kept_pages.py`).
+
     Each figure has its data in `data/`. Pages of leagues that lie in the folder are linked from the page of leagues. Raises UsageError for
     a language that the site does not speak.
     """
     source = replace(source, run_named=_remember(source.run_named))
-    history = source.run_named("leaderboard_history", source.shown)
-    is_simulated = bool(history.height and history["is_simulated"].any())
-    issue = replace(issue, caveats=list_caveats(history))
-    index = write_leaderboard(source, issue, history)
-    write_candidate(source, issue, history)
-    write_compare(source, issue, history)
+    pages = KeptPages(source, issue)
+    caveats, is_simulated = pages.make("", _say_of_all)
+    issue = replace(issue, caveats=[(kind, tuple(name), tuple(about)) for kind, name, about in caveats])
+    for name, write in (
+        ("index", write_leaderboard),
+        ("candidate", write_candidate),
+        ("compare", write_compare),
+    ):
+        pages.make(name, _with_history(write, issue), caveats)
     for page in PANEL_PAGES:
+        # What the last one shows of the public folder no query gives.
+        besides = (caveats, is_simulated, issue.moment if page.name == "method" else "")
+        pages.make(page.name, _from_panels(page, issue, is_simulated=is_simulated), *besides)
+    pages.make("gscore", lambda source: _write_gscore(source, issue), caveats)
+    pages.save()
+    return issue.folder / "index.html"
+
+
+def _say_of_all(source: Source) -> tuple[Any, bool]:
+    """What stands at the top of every page, and whether anything is simulated."""
+    history = source.run_named("leaderboard_history", source.shown)
+    return list_caveats(history), bool(history.height and history["is_simulated"].any())
+
+
+def _with_history(
+    write: Callable[[Source, Issue, pl.DataFrame], object], issue: Issue
+) -> Callable[[Source], None]:
+    def make(source: Source) -> None:
+        write(source, issue, source.run_named("leaderboard_history", source.shown))
+
+    return make
+
+
+def _from_panels(page: PanelPage, issue: Issue, *, is_simulated: bool) -> Callable[[Source], None]:
+    def make(source: Source) -> None:
         write_panels(issue, page, page.read(source), is_simulated=is_simulated)
+
+    return make
+
+
+def _write_gscore(source: Source, issue: Issue) -> None:
     if not write_gscore_page(source, issue):
         empty = PanelPage("gscore", ("", ""), read_gscore_panels)
         write_panels(issue, empty, empty.read(source), is_simulated=False)
-    return index
 
 
 def _remember(run_named: NamedQuery) -> NamedQuery:

@@ -7,24 +7,37 @@ from pathlib import Path
 from prefect import task
 
 from schemas.settings import load_settings
+from tasks.models.registry import open_team_lake
 from tasks.proof import close_report
+from tasks.report.folders import REPORTS, name_team_folder
 from tasks.report.frame import Issue
 from tasks.report.panels import Source
 from tasks.report.site import render_site
 from tasks.running import hide_content
 from tasks.running.flow_runs import RETRIED
 from warehouse.lake import open_lake
+from warehouse.lake.reading import parts
 from warehouse.ledger.engine.opening import open_ledger
 
 
 @task(name="render_reports", **RETRIED)
 @hide_content
-def render_reports(out_dir: str = "") -> dict[str, object]:
-    """Render the site over the whole lake; an empty folder means `reports` under PROCTOR_HOME."""
+def render_reports(out_dir: str = "", team: str = "") -> dict[str, object]:
+    """Render the site over the whole lake, or over what a team sees of it.
+
+    An empty folder means `reports` under PROCTOR_HOME, and for a team a folder of its own there. Raises UsageError for a team that owns no
+    model.
+    """
     settings = load_settings()
-    folder = Path(out_dir) if out_dir else settings.home / "reports"
+    if team:
+        with open_team_lake(settings, team) as lake:
+            own = Issue(Path(out_dir) if out_dir else name_team_folder(settings, team))
+            return {"report": str(render_site(Source(lake.run_named, public_dir=None), own))}
+    folder = Path(out_dir) if out_dir else settings.home / REPORTS
     with open_lake(settings, read_only=True) as lake:
-        source = Source(lake.run_named, public_dir=settings.public_dir)
+        source = Source(
+            lake.run_named, public_dir=settings.public_dir, mark_query=parts.QueryMarks(lake.query).mark
+        )
         written = render_site(source, Issue(folder))
     with open_ledger(settings.ledger_address) as ledger:
         close_report(ledger, settings, folder)

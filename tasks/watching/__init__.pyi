@@ -1,14 +1,29 @@
 # A look at answers, as the audit log records it.
 from .access import Look as Look
 
+# The models that somebody of this role and these teams sees; empty for nobody's.
+from .access import find_sight as find_sight
+
+# Whether a model is among those that somebody sees.
+from .access import is_seen as is_seen
+
+# The models that somebody sees; None: all of them.
+from .access import Sight as Sight
+
 # Whether somebody of that role sees reference answers.
 from .access import may_read_references as may_read_references
 
 # Write that somebody looks at questions or answers, before they are shown: who, at what kind, at which id; never a text.
 from .access import note_look as note_look
 
-# Who sees runs, questions, answers and stars. Candidates and annotators see none of it.
+# Who sees runs, questions, answers and stars of every model; whoever is of a team sees those of its models, others none of it.
 from .access import WATCHERS as WATCHERS
+
+# The rows of the analysis `cost_by_team` of these months, the latest month first.
+from .costs import read_costs as read_costs
+
+# A run's progress of the candidates in sight alone, its sums too; None where none of them is in it.
+from .progress import narrow_progress as narrow_progress
 
 # The progress of all open runs; safe for threads.
 from .progress import ProgressReading as ProgressReading
@@ -42,13 +57,18 @@ __all__ = [
     "WATCHERS",
     "Look",
     "ProgressReading",
+    "Sight",
     "WatchedRun",
     "find_run",
     "find_sat_run",
+    "find_sight",
+    "is_seen",
     "list_landed_runs",
     "list_published_months",
     "list_sessions",
     "may_read_references",
+    "narrow_progress",
     "note_look",
+    "read_costs",
     "read_month",
 ]

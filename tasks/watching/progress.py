@@ -13,11 +13,20 @@ import time
 from typing import Final
 
 from tasks.exam import RunProgress, list_runs_under_way, read_run_progress
+from tasks.watching.access import Sight
 from warehouse.ledger.engine.ledger import Ledger
 
 # Seconds for which a reading serves at least, and how many times longer than it took.
 _LEAST_S: Final = 2.0
 _REST_FACTOR: Final = 20.0
+
+
+def narrow_progress(run: RunProgress, sight: Sight) -> RunProgress | None:
+    """A run's progress of the candidates in sight, sums too; None where none of them is in it."""
+    if sight is None:
+        return run
+    narrowed = run.keep_candidates(sight)
+    return narrowed if narrowed.candidates else None
 
 
 class ProgressReading:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tasks.watching.access import Sight, is_seen
 from warehouse.lake import Lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.exam import sittings
@@ -53,10 +54,10 @@ def list_landed_runs(lake: Lake, page: int) -> tuple[list[WatchedRun], int]:
     return [_make_run(row) for row in rows], int(rows[0]["run_count"]) if rows else 0
 
 
-def find_run(ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun | None:
-    """The run of that name; None where there is none.
+def find_run(ledger: Ledger, lake: Lake | None, run_id: str, sight: Sight) -> WatchedRun | None:
+    """The run of that name; None where there is none, or none of the models in sight is in it.
 
-    While it is open, and until it lands, it is read from the ledger.
+    While it is open, and until it lands, it is read from the ledger. `lake` has what is in sight alone.
     """
     with ledger.read() as connection:
         row = read_run_row(connection, run_id)
@@ -64,7 +65,7 @@ def find_run(ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun | Non
     landed = [] if lake is None or is_open else _read_runs(lake, run_id, 1, 0)
     if landed:
         return _make_run(landed[0])
-    if row is None:
+    if row is None or (sight is not None and not _list_open_sessions(ledger, run_id, sight)):
         return None
     return WatchedRun(
         run_id,
@@ -79,14 +80,19 @@ def find_run(ledger: Ledger, lake: Lake | None, run_id: str) -> WatchedRun | Non
     )
 
 
-def list_sessions(ledger: Ledger, lake: Lake | None, run: WatchedRun) -> list[dict[str, Any]]:
-    """The sessions of a run by candidate, prompt style and repeat.
+def list_sessions(ledger: Ledger, lake: Lake | None, run: WatchedRun, sight: Sight) -> list[dict[str, Any]]:
+    """The sessions of a run, of the candidates in sight, by candidate, prompt style and repeat.
 
     Each has session_id, model, prompt_style, repeat, status, answered_count, question_count and score (None where
     nothing is published).
     """
     if run.is_landed and lake is not None:
         return lake.read("watched_sessions", {"run_id": run.run_id, "month": run.month}).to_dicts()
+    found = _list_open_sessions(ledger, run.run_id, sight)
+    return sorted(found, key=lambda row: (row["model"], row["prompt_style"], row["repeat"]))
+
+
+def _list_open_sessions(ledger: Ledger, run_id: str, sight: Sight) -> list[dict[str, Any]]:
     names = (
         "session_id",
         "model",
@@ -97,9 +103,12 @@ def list_sessions(ledger: Ledger, lake: Lake | None, run: WatchedRun) -> list[di
         "question_count",
     )
     with ledger.read() as connection:
-        rows = sittings.list_sessions(connection, run_id=run.run_id)
-    found = [{name: getattr(row, name) for name in names} | {"score": None} for row in rows]
-    return sorted(found, key=lambda row: (row["model"], row["prompt_style"], row["repeat"]))
+        rows = sittings.list_sessions(connection, run_id=run_id)
+    return [
+        {name: getattr(row, name) for name in names} | {"score": None}
+        for row in rows
+        if is_seen(sight, row.model)
+    ]
 
 
 def _read_runs(lake: Lake, run_id: str | None, limit: int, offset: int) -> list[dict[str, Any]]:

@@ -25,8 +25,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from deployments.home import backup_home, restore_home, verify_backup
 from schemas.settings import Settings
+from tasks.operations.backups import backup_home, restore_home, verify_backup
 from tests.benchmarks.history_cost import History
 from tests.benchmarks.history_rows import land_month
 from warehouse.lake import open_lake

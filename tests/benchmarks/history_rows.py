@@ -5,7 +5,7 @@ It has numbered questions, stars by a graded model, and months that are landed a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from unittest import mock
 
@@ -16,7 +16,7 @@ from schemas.settings import Settings
 from schemas.vocabulary import EXAMINED_DISCIPLINES
 from tasks.editions import publish as publishing
 from tasks.editions.equating import equate_nothing
-from tests.tasks.editions.kit import Edition, publish_run
+from tests.tasks.editions.kit import Edition, Revision, publish_run
 from tests.tasks.judging.control_rows import make_control_frame
 from warehouse.lake import Lake
 
@@ -48,16 +48,19 @@ def land_month(lake: Lake, frames: Mapping[str, pl.DataFrame], landed_at: dateti
             connection.unregister("rows")
 
 
-def publish_month(lake: Lake, settings: Settings, run_id: str, *, is_equated: bool) -> Edition:
+def publish_month(
+    lake: Lake, settings: Settings, run_id: str, *, is_equated: bool, overridden: Sequence[str] = ()
+) -> Edition:
     """Publish a run, with or without the fits that put it on the scale of earlier months.
 
     Without them it takes seconds less. Its judges have shown that they can judge.
     """
     _land_controls(lake, run_id)
+    asked = Revision(overridden=overridden, reason="it is built" if overridden else None)
     if is_equated:
-        return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES)
-    with mock.patch.object(publishing, "equate_edition", lambda *_: equate_nothing()):
-        return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES)
+        return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES, asked)
+    with mock.patch.object(publishing, "equate_edition", lambda *_, **__: equate_nothing()):
+        return publish_run(lake, settings, run_id, EXAMINED_DISCIPLINES, asked)
 
 
 def _land_controls(lake: Lake, run_id: str) -> None:

@@ -20,11 +20,11 @@ from unittest import mock
 
 import pytest
 
-from deployments.home import backup_home, restore_home, verify_backup
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings, load_settings
 from schemas.tables import TABLES
 from tasks.exam.log.signing import name_key_file, open_signer
+from tasks.operations.backups import backup_home, restore_home, verify_backup
 from tests.deployments.test_cli import invoke
 from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from tests.warehouse.object_store import BUCKET, ObjectStore, start_object_store
@@ -340,7 +340,7 @@ import os, signal, sys
 from pathlib import Path
 from schemas.settings import Settings
 from warehouse.backup import BackupTarget, manifest
-from deployments.home.backups import backup_home
+from tasks.operations.backups.copies import backup_home
 
 home, folder, moment = sys.argv[1:]
 

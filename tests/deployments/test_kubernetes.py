@@ -52,9 +52,9 @@ def test_a_pod_is_chosen_by_its_labels_and_knows_secrets_by_reference_alone(name
         assert workload["spec"]["selector"]["matchLabels"] == labels
     pod = find_pod(workload)
     (container,) = pod["containers"]
-    assert [one["name"] for one in container.get("env", ())] == (
-        ["PROCTOR_SECRETS"] if name == "exam" else []
-    )
+    # Places of the pod's own; everything else is a secret's or the settings'.
+    places = {"exam": ["PROCTOR_SECRETS"], "worker": ["PROCTOR_BACKUPS"], "metrics": ["PROCTOR_BACKUPS"]}
+    assert [one["name"] for one in container.get("env", ())] == places.get(name, [])
     secrets = [one["secretRef"]["name"] for one in container["envFrom"] if "secretRef" in one]
     assert secrets == [{"exam": "proctor-exam", "prefect": "proctor-prefect"}.get(name, "proctor-owner")]
     own = [one["metadata"]["name"] for one in workload["spec"].get("volumeClaimTemplates", ())]

@@ -41,7 +41,7 @@ NO_RESULT: Mapping[str, str] = {
     "log_keys": "each host signs with a key of its own",
     "budget_shares": "which process set what aside",
     "process_leases": "which process makes calls",
-    "work_claims": "which process works on what",
+    "jobs": "which process works on what",
     "provider_paces": "when the next call may go",
     "web_sessions": "who is signed in",
     "flow_runs": "which flows ran",

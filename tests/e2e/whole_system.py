@@ -186,11 +186,6 @@ class WholeSystem:
             deploy_flows(load_settings())
         self.workers = {name: self.start_worker(name) for name in self.homes}
 
-    def find_run(self, flow: str) -> dict[str, Any]:
-        """The one run of a flow."""
-        (found,) = [one for one in self._post("/flow_runs/filter", {}) if one["name"].startswith(flow)]
-        return dict(found)
-
     def start_worker(self, name: str) -> Process:
         return self._start(name, ["proctor", "worker", "--name", name], self.homes[name])
 
@@ -233,19 +228,16 @@ class WholeSystem:
         )
 
     def list_holders(self, kind: str) -> dict[str, set[str]]:
-        """Which pieces of work each worker's processes hold a claim of, by its name."""
-        from sqlalchemy import select
-
-        from warehouse.ledger.engine.tables import work_claims
+        """Which jobs each worker's processes hold, by its name."""
+        from warehouse.ledger.engine.leases.jobs import list_jobs
 
         pids = {name: worker.list_pids() for name, worker in self.workers.items()}
         held: dict[str, set[str]] = {name: set() for name in self.workers}
         with open_ledger(self.settings.ledger_address) as ledger, ledger.read() as connection:
-            query = select(work_claims.c.name, work_claims.c.process_id).where(work_claims.c.kind == kind)
-            for piece, pid in connection.execute(query):
+            for job in list_jobs(connection, kind):
                 for name, own in pids.items():
-                    if pid in own:
-                        held[name].add(piece)
+                    if job.process_id in own:
+                        held[name].add(job.name)
         return held
 
     def count_calls(self, run_id: str) -> dict[str, Counter[str]]:

@@ -12,6 +12,7 @@ import pytest
 from schemas.asked_secrets import MOST_BYTES, AskedSecret, ask_program, ask_secret
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
+from warehouse.lake.files import render_s3_secret
 
 SECRET = "hunter2-and-more"
 
@@ -42,6 +43,12 @@ def test_options_of_a_sign_in_are_asked_of_programs_too() -> None:
     )
     options = settings.sign_in_options["site"]
     assert [options[name].get_secret_value() for name in ("secret", "name")] == ["abc", "x"]
+
+
+def test_credentials_of_the_object_store_are_asked_of_programs_too() -> None:
+    told = {"AWS_ACCESS_KEY_ID": "proctor", "AWS_SECRET_ACCESS_KEY": "command:printf a-key"}
+    statement = render_s3_secret(told)
+    assert "KEY_ID 'proctor'" in statement and "SECRET 'a-key'" in statement
 
 
 def test_a_program_is_started_without_a_shell() -> None:

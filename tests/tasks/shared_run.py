@@ -169,11 +169,16 @@ def make_values(home: Path, size: int, **changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def start_models(bank: pl.DataFrame, **faults: Any) -> RunningServer:
-    """Both candidates and the judge, at 10 ms a reply; `faults` meet all of them."""
+def start_models(
+    bank: pl.DataFrame, *, latency_ms: int = 10, latency_spread: float = 0.5, **faults: Any
+) -> RunningServer:
+    """Both candidates and the judge, at so many milliseconds a reply.
+
+    `faults` meet all of them.
+    """
     from deployments.model_server import build_answer_key
 
-    traits: dict[str, Any] = {"latency_ms": 10, "latency_spread": 0.5, "faults": faults}
+    traits: dict[str, Any] = {"latency_ms": latency_ms, "latency_spread": latency_spread, "faults": faults}
     return start_server(
         build_answer_key(bank),
         models={**{name: dict(traits) for name in CANDIDATES}, JUDGE: {"kind": "judge", **traits}},

@@ -40,7 +40,7 @@ pytestmark = pytest.mark.slow
 SESSIONS = 4
 # All models have one provider, which takes two calls at once from a process.
 IN_FLIGHT = 2
-FAULTS = {
+FAULTS: dict[str, Any] = {
     "rate_limit": 0.1,
     "retry_after_s": 0.01,
     "server_error": 0.1,

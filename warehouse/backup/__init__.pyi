@@ -1,3 +1,6 @@
+# Write a file for its owner alone: flushed, then named. What was written is deleted when `blocks` raises.
+from .files import write_whole as write_whole
+
 # What `backup.json` says.
 from .manifest import BackupManifest as BackupManifest
 
@@ -13,6 +16,9 @@ from .manifest import find_differences as find_differences
 # Write `backup.json`, once all that it lists is on the disk with the names of it, and take the mark away.
 from .manifest import finish_backup as finish_backup
 
+# Whether a folder holds a backup that was finished.
+from .manifest import is_finished as is_finished
+
 # What the backup in a folder says that it holds; raises for one that was not finished, or that is of another form.
 from .manifest import read_manifest as read_manifest
 
@@ -26,5 +32,7 @@ __all__ = [
     "check_backup",
     "find_differences",
     "finish_backup",
+    "is_finished",
     "read_manifest",
+    "write_whole",
 ]

@@ -95,6 +95,11 @@ def finish_backup(folder: Path, manifest: BackupManifest) -> None:
     flush_path(folder)
 
 
+def is_finished(folder: Path) -> bool:
+    """Whether a folder holds a backup that was finished; its list is not read."""
+    return (folder / NAME).is_file()
+
+
 def read_manifest(folder: Path) -> BackupManifest:
     """What the backup in a folder says that it holds.
 

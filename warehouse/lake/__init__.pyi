@@ -31,6 +31,12 @@ from .frames import hash_rows_of as hash_rows_of
 # Seconds that a writer waits for the lake's lock.
 from .locks import LOCK_TIMEOUT_S as LOCK_TIMEOUT_S
 
+# What is seen of each table by name, by the members of a team; of one that is not there no row is.
+from .narrowed import read_sight as read_sight
+
+# The lake for reading, of which only rows of these models are there: as the members of a team see it.
+from .narrowed import open_narrow_lake as open_narrow_lake
+
 # What lands within the block, coroutines included, is landed by this flow run; None means by none.
 from .provenance import landing_provenance as landing_provenance
 
@@ -67,8 +73,10 @@ __all__ = [
     "is_remote",
     "landing_provenance",
     "open_lake",
+    "open_narrow_lake",
     "read_code_version",
     "read_server_id",
+    "read_sight",
     "render_attach_script",
     "share_lake",
 ]

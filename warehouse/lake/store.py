@@ -45,6 +45,7 @@ from warehouse.lake.landing import (
 from warehouse.lake.locks import LOCK_TIMEOUT_S, hold_units, hold_writer_lock
 from warehouse.lake.provenance import read_flow_run_id
 from warehouse.lake.reading import find_query
+from warehouse.lake.reading.months import find_values
 from warehouse.lake.reading.queries import bind_parameters, explain_error, find_read
 from warehouse.lake.sealing import LandingLog
 from warehouse.lake.sharing import connect_shared, is_shared
@@ -285,9 +286,16 @@ class Lake:
         return [answers[batch.landing_unit] for batch in batches]
 
     def run_named(self, name: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
-        """The rows of a mart, an analysis or a check under `warehouse/sql`."""
+        """The rows of a mart, an analysis or a check under `warehouse/sql`.
+
+        Of closed months frozen rows are read (`months.py`), which are those that reading everything would give.
+        """
         query = find_query(name)
-        return self.query(query.body, bind_parameters(query, params or {}))
+        values = bind_parameters(query, params or {})
+        if not query.found:
+            return self.query(query.body, values)
+        with self.read_transaction():
+            return self.query(query.lake_body, {**values, **find_values(self._fetch, query.found)})
 
     def read(self, name: str, params: Mapping[str, object] | None = None) -> pl.DataFrame:
         """The rows of a query under `warehouse/sql/reads`: what a stage reads, named for its rows."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from schemas.errors import StoreError
-from schemas.settings import Settings
+from schemas.settings import HOME_MARK, Settings, is_home
 from warehouse.stores.files import StoreFault, StoreFile, find_store_fault, read_installation_id
 from warehouse.stores.installation import (
     catalog_file,
@@ -22,6 +22,15 @@ from warehouse.stores.installation import (
 )
 
 _MOST_NAMED = 3
+
+
+def mark_home(settings: Settings) -> None:
+    """Let a home of which everything lies elsewhere be known as one."""
+    if not is_home(settings.home):
+        (settings.home / HOME_MARK).write_text(
+            "A home of Proctor whose ledger, lake, keys and registry lie elsewhere, as PROCTOR_* variables or proctor.toml say.\n",
+            encoding="utf-8",
+        )
 
 
 def check_stores(settings: Settings) -> None:

@@ -74,7 +74,8 @@ class Recognised:
 
     Attributes:
         user_id: the name of the account, always the same for the same person.
-        claims: groups or roles that they have there, which the setting `sign_in_roles` maps; None where the kind names none.
+        claims: groups or roles that they have there, which the settings `sign_in_roles` and `sign_in_teams` map; None where the kind
+            names none.
     """
 
     user_id: str

@@ -36,6 +36,7 @@ _OF_STAGE: Final[Mapping[str, str]] = {
 }
 # Tables that another command of the stage fills.
 _OF_TABLE: Final[Mapping[str, str]] = {
+    "restore_checks": "proctor restore",
     "human_ratings": "proctor calibrate import",
     "calibration_samples": "proctor calibrate draw",
     "error_labels": "proctor errors import",

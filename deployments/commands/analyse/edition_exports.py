@@ -23,6 +23,7 @@ from tasks.exchange.editions import (
     write_harness,
     write_inspect,
 )
+from tasks.models.registry import open_team_lake
 from tasks.running import Progress
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
@@ -86,6 +87,9 @@ def export_harness(
 def export_leaderboard(
     edition: Edition = "",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A file. Default: print it.")] = None,
+    team: Annotated[
+        str, typer.Option("--team", help="The rows of this team's models alone, as its members see them.")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Print a published leaderboard as JSON.
@@ -96,7 +100,8 @@ def export_leaderboard(
 
     Example: proctor export leaderboard 2026-11/1 --output leaderboard.json
     """
-    with open_lake(load_settings(), read_only=True) as lake:
+    settings = load_settings()
+    with open_team_lake(settings, team) if team else open_lake(settings, read_only=True) as lake:
         board = render_leaderboard(lake, read_edition(lake, edition))
     if output is None:
         print_result(board, as_json=True)

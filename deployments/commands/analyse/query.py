@@ -80,6 +80,13 @@ def sql(
             "--explain", help="Show the SQL with its parameters filled in, as any DuckDB client runs it."
         ),
     ] = False,
+    team: Annotated[
+        str,
+        typer.Option(
+            "--team",
+            help="A named analysis over what the members of this team see: rows of its models alone.",
+        ),
+    ] = "",
     *,
     shown_as: ShownAs,
 ) -> None:
@@ -93,6 +100,8 @@ def sql(
     Example: proctor sql leaderboard --describe
 
     Example: proctor sql improvement_since --param since_month=2026-09 --output improvement.xlsx
+
+    Example: proctor sql cost_by_team --team research --output research.csv
 
     Example: proctor sql "select discipline, count(*) from bank group by all" --format csv
     """
@@ -113,6 +122,13 @@ def sql(
     given = _read_parameters(parameters or [])
     if explain:
         print(query.strip() if is_statement else queries.render_query(find_query(query), given))
+        return
+    if team:
+        if is_statement:
+            raise UsageError(
+                "--team goes with a named analysis: a statement may name the lake itself, past what the team sees."
+            )
+        _run_for_team(team, query, given, format=format, output=output)
         return
     asked = queries.parse_query("statement", "reads", query) if is_statement else find_query(query)
     if format in ("csv", "parquet", "xlsx"):
@@ -154,6 +170,22 @@ def sql(
             if format == "json" and output is None
             else why.render()
         )
+
+
+def _run_for_team(
+    team: str, query: str, given: dict[str, object], *, format: str, output: Path | None
+) -> None:
+    from tasks.models.registry import open_team_lake
+
+    with open_team_lake(load_settings(), team) as lake:
+        frame = lake.run_named(query, given)
+    if output is None:
+        print_frame(frame, format=format)
+    else:
+        write_frame(frame, output, format=format)
+        print_note(f"Written: {output}")
+    if frame.is_empty():
+        print_note(f"None of its rows is of a model of the team {team!r}.")
 
 
 def _write_marks(rows: Rows) -> str | None:

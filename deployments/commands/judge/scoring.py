@@ -164,17 +164,25 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder; default: reports under PROCTOR_HOME.")
     ] = None,
+    team: Annotated[
+        str,
+        typer.Option(
+            "--team", help="The report for the members of this team: of its models, and of nobody else's."
+        ),
+    ] = "",
     no_server: NoServer = False,
     as_json: AsJson = False,
 ) -> None:
     """Render the report over the whole lake.
 
-    It is a site of pages that works offline, with figures, their data and SQL.
+    With --team over what the members of a team see of it. It is a site of pages that works offline, with figures, their data and SQL.
 
     Example: proctor report --out /srv/www/exam
+
+    Example: proctor report --team research
     """
     if out is not None and out.exists() and not out.is_dir():
         raise UsageError(f"{out} is a file; the report is written to a folder. Name another with --out.")
     folder = "" if out is None else str(out.resolve())
-    result = run_flow("report", without_server=no_server, out_dir=folder)
+    result = run_flow("report", without_server=no_server, out_dir=folder, team=team)
     print_result(result, as_json=as_json, then="open the page in a browser; the folder needs no network")

@@ -36,7 +36,8 @@ def metrics(
 ) -> None:
     """Numbers of runs for Prometheus, printed, written or served.
 
-    They are flow runs, missed runs, and how far the open runs of the exam are.
+    They are flow runs, missed runs, how far the open runs of the exam are, and what the installation stands on: stores, disks, workers,
+    sessions and answers that wait, backups.
 
     The exam API and the web desk count their own calls: `proctor exam serve --metrics 9701`, `proctor web --metrics 9702`.
 
@@ -58,8 +59,8 @@ def metrics(
             print_note(f"Metrics: http://{host}:{port}{PATH}. Stop with Ctrl-C.")
             serve_run_metrics(settings, ledger, host, port)
         elif out is not None:
-            write_run_metrics(ledger, out)
+            write_run_metrics(settings, ledger, out)
         elif as_json:
-            print_result({"metrics": list_run_metrics(ledger)}, as_json=True)
+            print_result({"metrics": list_run_metrics(settings, ledger)}, as_json=True)
         else:
-            print(render_run_metrics(ledger), end="")
+            print(render_run_metrics(settings, ledger), end="")

@@ -16,7 +16,7 @@ from deployments.command_line.printing import paint, print_note, print_result
 from deployments.commands.options import AsJson
 from deployments.flow_runs import POOL_KINDS, deploy_flows
 from deployments.flow_runs.server import has_page, start_server, stop_server
-from deployments.home import backup_home, check_host, create_home, describe_home, restore_home, verify_backup
+from deployments.home import check_host, create_home, describe_home
 from schemas.errors import ProctorError, UsageError
 from schemas.settings import load_settings
 
@@ -158,25 +158,38 @@ def worker(
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Runs at once. Default: as many as are due.")
     ] = None,
+    only_jobs: Annotated[
+        bool,
+        typer.Option(
+            "--only-jobs", help="Only take sessions and judgements that wait now, then end; without Prefect."
+        ),
+    ] = False,
 ) -> None:
     """Run what deployments start on this host, until interrupted.
 
     They run for the server that PREFECT_API_URL names.
 
-    Besides the queue of all workers it has one of its own name: the flow `monthly` starts a helper in the queue of every other
-    worker, and they share the run's sessions and judgements.
+    Where the ledger is on a server, it also takes sessions and judgements of runs that are conducted elsewhere, and conducts a
+    month's run in the place of a process that is gone.
 
     Example: PREFECT_API_URL=http://prefect.example:4200/api proctor worker --name host-2
     """
-    from deployments.flow_runs.server import serve_worker
+    from deployments.flow_runs.server import do_jobs, serve_worker
 
+    if only_jobs:
+        counts, is_left = do_jobs(load_settings(), name)
+        print_result({**counts, "is_left": is_left}, as_json=False, then="proctor runs shows what was done")
+        raise typer.Exit(1 if is_left else 0)
     serve_worker(load_settings(), name, limit=limit)
 
 
 def backup(
     folder: Annotated[
-        Path, typer.Argument(help="New folder for the copy; with --verify one that was written.")
-    ],
+        Path | None,
+        typer.Argument(
+            help="New folder for the copy; with --verify one that was written. Left out: the folder of kept backups."
+        ),
+    ] = None,
     verify: Annotated[
         bool,
         typer.Option("--verify", help="Copy nothing: compare every file of a backup with the list in it."),
@@ -185,8 +198,20 @@ def backup(
 ) -> None:
     """Copy ledger, lake, archive and secrets, consistently, while flows may run.
 
+    Without a folder it does what the deployment `backup` does every night: a backup in the folder that the setting `backups` names, and
+    then those deleted that `keep_daily`, `keep_weekly` and `keep_monthly` do not keep.
+
     Example: proctor backup /backups/2026-11-21
     """
+    from tasks.operations.backups import backup_home, make_kept_backup, verify_backup
+
+    if folder is None:
+        if verify:
+            raise UsageError("--verify goes with the folder of a backup: name it.")
+        print_result(
+            make_kept_backup(load_settings()), as_json=as_json, then="proctor restore --check tries it out"
+        )
+        return
     if verify:
         found = verify_backup(folder)
         is_whole = not found["differences"]
@@ -205,16 +230,53 @@ def backup(
 
 
 def restore(
-    folder: Annotated[Path, typer.Argument(help="Folder that `proctor backup` wrote.")],
+    folder: Annotated[
+        Path | None, typer.Argument(help="Folder that `proctor backup` wrote; left out with --check.")
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Try the newest of the kept backups: restored into a place of its own, looked at, removed. PROCTOR_HOME stays as it is.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Put a backup into an empty PROCTOR_HOME.
 
-    The whole of it is checked before anything is put in place.
+    The whole of it is checked before anything is put in place. With --check files, tables and landings are compared with the lists and with
+    what the living ledger had when the backup began, the audit and every check are run, and what came of it is a row of `restore_checks`.
 
     Example: PROCTOR_HOME=/srv/proctor proctor restore /backups/2026-11-21
+
+    Example: proctor restore --check
     """
+    from tasks.operations.backups import restore_home
+
+    if check:
+        if folder is not None:
+            raise UsageError("--check tries the newest of the kept backups. Leave the folder out.")
+        _check_restore(as_json=as_json)
+        return
+    if folder is None:
+        raise UsageError("Name the folder of a backup; --check tries the newest of those that are kept.")
     print_result(restore_home(load_settings(), folder), as_json=as_json, then="proctor doctor")
+
+
+def _check_restore(*, as_json: bool) -> None:
+    from tasks.operations.backups import check_restore, land_check
+
+    settings = load_settings()
+    check_home(settings)
+    found = check_restore(settings)
+    land_check(settings, found)
+    print_result(
+        asdict(found) | {"folder": str(found.folder)},
+        as_json=as_json,
+        then="take an earlier backup, and make another one: proctor backup" if found.problems else "",
+    )
+    if found.problems:
+        raise typer.Exit(1)
 
 
 def compact(as_json: AsJson = False) -> None:
@@ -223,10 +285,13 @@ def compact(as_json: AsJson = False) -> None:
     Example: proctor compact
     """
     from warehouse.lake import open_lake
-    from warehouse.lake.upkeep import compact_lake
+    from warehouse.lake.upkeep import close_months, compact_lake
 
     with open_lake(load_settings()) as lake:
-        print_result(compact_lake(lake), as_json=as_json)
+        counts = compact_lake(lake)
+        # Months are known by their files, which are others now.
+        close_months(lake)
+    print_result(counts, as_json=as_json)
 
 
 def doctor(
@@ -238,11 +303,19 @@ def doctor(
         ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --repair: do it.")] = False,
+    all_rows: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Read every row of the lake, also of files with the bytes that were read before."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check the installation and the data: programs, versions and stores.
 
-    It also runs every check of warehouse/sql/checks.
+    It also runs every check of warehouse/sql/checks. Every file of the lake is read to its last byte; rows only of those whose bytes
+    differ from what was read before, so that a damaged file is found whenever it was damaged. What was found is kept in the home
+    (doctor/looked): with --all it is not believed, and every row is read and hashed again.
 
     Exit code 1 when something needs attention, 0 when all is fine; `--` marks what lacks and nobody needs now. With --repair a home
     whose write-ahead log was removed is looked into: what can be proved of the missing commits is named, and with --yes the stores are
@@ -257,7 +330,7 @@ def doctor(
         return
     if yes:
         raise UsageError("--yes goes with --repair: the doctor changes nothing.")
-    findings = examine_home(load_settings())
+    findings = examine_home(load_settings(), is_all_read=all_rows)
     bad = [finding for finding in findings if finding.severity == "wrong"]
     print_result(
         {"findings": [finding.describe() for finding in findings], "problem_count": len(bad)},

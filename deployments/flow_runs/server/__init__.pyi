@@ -34,6 +34,9 @@ from .local_server import stop_server as stop_server
 # The lines of a run that the server which PREFECT_API_URL names has, oldest first, as our own log has them.
 from .prefect_lines import fetch_run_lines as fetch_run_lines
 
+# Do what waits of runs that others conduct, until nothing does; returns counts, and whether something was left.
+from .helping import do_jobs as do_jobs
+
 # Run what deployments start until Ctrl-C or `kill -TERM`; `limit` runs at once at most.
 from .worker import serve_worker as serve_worker
 
@@ -41,6 +44,7 @@ __all__ = [
     "ServerState",
     "build_environment",
     "create_prefect_home",
+    "do_jobs",
     "fetch_run_lines",
     "has_page",
     "has_worker",

@@ -1,8 +1,7 @@
 """A worker of Prefect on this host.
 
-It takes what is due from the queue of all workers, and from one of its own.
-
-The queue of its own lets a run ask this worker by its name, so that a month's run is shared by all workers, each with one helper.
+It takes what is due from the queue of all workers, and from one of its own, by which a run can be started on this worker. Where the
+ledger is on a server it also takes jobs of the runs that others conduct.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from contextlib import suppress
 
 from deployments.flow_runs.deploying import POOLS
 from deployments.flow_runs.flow_runner import prepare_prefect
+from deployments.flow_runs.server.helping import start_helping
 from deployments.flow_runs.server.local_server import read_state
 from deployments.home import check_host
 from schemas.errors import ProctorError, UsageError
@@ -49,6 +49,8 @@ def serve_worker(settings: Settings, name: str = "", *, limit: int | None = None
     os.environ[WORKER_VARIABLE] = name
     _make_queue(name)
     start_watch(lambda: open_ledger(settings.ledger_address))
+    if settings.ledger_url is not None:
+        start_helping(settings, name)
     # Prefect's own command, in this process: it reads the arguments from here.
     sys.argv = ["prefect", "worker", "start", "--pool", WORK_POOL, "--type", "process", "--name", name]
     sys.argv += ["--work-queue", ALL_WORKERS, "--work-queue", name]

@@ -58,6 +58,7 @@ def describe_models(run: PlannedRun) -> list[dict[str, object]]:
             "mode": model["mode"],
             "base_model": model["base_model"],
             "endpoint_model": model["endpoint_model"],
+            "team": model.get("team"),
             "input_price_usd": model["input_price_usd"],
             "output_price_usd": model["output_price_usd"],
             "is_simulated": model["is_simulated"],

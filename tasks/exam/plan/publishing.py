@@ -219,7 +219,12 @@ def _write_plan(
             "draw_form": DRAW_FORM,
             "disciplines": list(plan.shares),
             "models": {
-                name: {**describe_model(model), "organisation": request.name_organisation(owners[name])}
+                name: {
+                    **describe_model(model),
+                    "organisation": request.name_organisation(owners[name]),
+                    # Whose it is in the house is no part of what is sealed: a model may change hands before it sits.
+                    **({} if model.team is None else {"team": model.team}),
+                }
                 for name, model in request.models.items()
             },
             "sessions": [session.describe() for session in plan.sessions],

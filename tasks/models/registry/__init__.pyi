@@ -46,6 +46,9 @@ from .owners import list_owners as list_owners
 # Give every organisation of the registry, and every other name of one, its row in the ledger.
 from .owners import register_owners as register_owners
 
+# The lake for reading, with the rows of a team's models alone; raises UsageError for a team that owns none.
+from .teams import open_team_lake as open_team_lake
+
 __all__ = [
     "REGISTRY_UNIT",
     "SIMULATED_URL",
@@ -57,6 +60,7 @@ __all__ = [
     "collect_owners",
     "describe_model",
     "list_owners",
+    "open_team_lake",
     "read_address",
     "read_api_key",
     "read_registry",

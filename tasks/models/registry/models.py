@@ -6,7 +6,7 @@ It names the environment variables that hold API keys, or programs that give the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from schemas.asked_secrets import ask_secret
 from schemas.errors import ProctorError, RegistryError, suggest
+from schemas.teams import TEAM_NAMES, is_team_name
 from tasks.models.providers import PROVIDERS
 from tasks.models.registry.batch_terms import BatchTerms, parse_batch_terms
 from tasks.models.registry.file import (
@@ -52,6 +53,7 @@ PROVIDER_FIELDS = (
 MODEL_FIELDS = (
     "provider",
     "organisation",
+    "team",
     "family",
     "release_date",
     "is_open",
@@ -95,6 +97,7 @@ class RegisteredModel:
         provider_budget_usd: what all calls of its provider may cost together, whatever they are for; null for no limit.
         replica_urls: further addresses at which the same model answers.
         key_command: program that prints the API key, with its arguments; null where none is asked.
+        team: whose it is within the house: its members see this model where they see no other; null for nobody's.
         parameters: sent with every request (`temperature`, `max_tokens`, `stream`, …).
         input_price_usd: price of a million input tokens; null when unknown.
         output_price_usd: price of a million output tokens; null when unknown.
@@ -139,6 +142,7 @@ class RegisteredModel:
     judge_kind: str = DEFAULT_JUDGE_KIND
     sees_pictures: bool = False
     key_command: str | None = None
+    team: str | None = None
     cached_input_price_usd: float | None = None
     tokens_per_minute: float | None = None
     provider_budget_usd: float | None = None
@@ -198,6 +202,10 @@ class Registry:
         if name is not None:
             return self.get(name)
         return self._only("generator", "or name one")
+
+    def list_owned(self, teams: Collection[str]) -> frozenset[str]:
+        """The models of these teams, whatever their roles."""
+        return frozenset(model.name for model in self.models.values() if model.team in teams)
 
     def _with_role(self, role: str) -> list[RegisteredModel]:
         return [model for model in self.models.values() if role in model.roles]
@@ -412,7 +420,15 @@ def _parse_model(
         api=_read_api(provider, url),
         judge_kind=read_text(place, entry, "judge_kind") or DEFAULT_JUDGE_KIND,
         sees_pictures=read_flag(place, entry, "sees_pictures", default=False),
+        team=_read_team(place, entry),
     )
+
+
+def _read_team(place: EntryPlace, entry: Mapping[str, Any]) -> str | None:
+    team = read_text(place, entry, "team")
+    if team is not None and not is_team_name(team):
+        raise place.error("team", f"{team!r} is no name of a team", TEAM_NAMES)
+    return team
 
 
 def _read_api(provider: Mapping[str, Any], url: str) -> str:

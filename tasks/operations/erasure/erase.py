@@ -42,11 +42,13 @@ ERASED_COLUMNS: Final = {
     "responses": ("response", "reasoning", "answer"),
     "judgements": ("reason", "raw"),
     "error_labels": ("raw",),
+    "closed_resolved_judgements": ("reason",),
 }
 _UNITS: Final = {
     "responses": "response_units_of_sessions",
     "judgements": "judgement_units_of_sessions",
     "error_labels": "label_units_of_sessions",
+    "closed_resolved_judgements": "resolved_units_of_sessions",
 }
 _TABLES: Final = (*ERASED_COLUMNS, "quarantine")
 _SESSIONS_AT_ONCE: Final = 50

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import GateError, UsageError
 from tasks.running import log
-from warehouse.ledger.engine.leases.claims import list_claims
+from tasks.running.claiming import is_dead
 from warehouse.ledger.engine.leases.clock import Time, check_clock, read_time
+from warehouse.ledger.engine.leases.jobs import is_held, list_jobs
 from warehouse.ledger.engine.logs import public_log
 from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.money.batches import list_call_batches
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from warehouse.lake import Lake
     from warehouse.ledger.engine.ledger import Ledger
 
-# Work that reads texts, by the kind of its claims.
+# Work that reads texts, by the kind of its jobs.
 _READERS: Final = ("judge", "errors", "drift")
 _COMMIT: Final = "commit"
 _DISCLOSE: Final = "disclose"
@@ -229,11 +230,11 @@ def find_refusal(
 def _find_readers(connection: Connection, run_id: str, names: set[str]) -> str | None:
     """Work under way that needs the texts; null for none."""
     for kind in _READERS:
-        for work, claim in list_claims(connection, kind).items():
+        for job in list_jobs(connection, kind):
             # Samples and anchor sets do not say whose answers they hold: any of them may be in use.
-            is_own = kind != "judge" or work == run_id or erasures.is_unit_of(work, names)
-            if is_own and not claim.is_expired:
-                return f"{kind} {work}"
+            is_own = kind != "judge" or job.name == run_id or erasures.is_unit_of(job.name, names)
+            if is_own and is_held(connection, job, is_dead):
+                return f"{kind} {job.name}"
     if any(batch.run_id == run_id for batch in list_call_batches(connection, only_open=True)):
         return "a batch of calls at a provider"
     return None

@@ -10,6 +10,7 @@ from tasks.models import land_paid_calls
 from tasks.operations.erasure import land_erasures
 from tasks.review import land_missing_batches
 from warehouse.lake import Lake
+from warehouse.lake.upkeep import close_months
 from warehouse.ledger.engine.ledger import Ledger
 
 
@@ -33,4 +34,6 @@ def reconcile(ledger: Ledger, lake: Lake) -> dict[str, int]:
         land_marks,
     ):
         landed.update(land(ledger, lake))
+    # What came late to a month that was closed, or a compaction, had it read whole until now.
+    close_months(lake)
     return dict(landed)

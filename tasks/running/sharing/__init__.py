@@ -1,4 +1,4 @@
-"""A month's run that one flow conducts and other workers help with."""
+"""A run that one process conducts, and the jobs of it that any worker takes."""
 
 from lazy_loader import attach_stub
 

@@ -1,26 +1,38 @@
-# Conduct the run while the block runs; where another flow does so already, this one works beside it. An empty id means no run.
+# Conduct a month's run while the block runs; where another flow does so already, this one works beside it.
 from .conductor import conducting as conducting
 
-# Raise UsageError where a helper is told of no run.
-from .conductor import require_run as require_run
+# Kind of the job that whoever conducts a month's run holds.
+from .conductor import CONDUCTED as CONDUCTED
 
-# Wait until the run's conductor is done; where it was killed, conduct the run in its place while the block runs.
-from .conductor import succeeding as succeeding
+# What the lanes of jobs begin with whose calls go into batches: one process collects them, and nobody helps.
+from .queue import IN_BATCHES as IN_BATCHES
 
-# Where `proctor worker` says to the runs that it starts which worker they are on.
+# How often a job is tried, by whichever processes.
+from .queue import MOST_TRIES as MOST_TRIES
+
+# Jobs of one kind that several processes share: each is one process's at a time.
+from .queue import JobQueue as JobQueue
+
+# Processes that share a run now: this one, and one for every other worker of the installation.
+from .queue import count_sharers as count_sharers
+
+# Kind of the job that a worker holds while it lives.
+from .queue import WORKER as WORKER
+
+# Where `proctor worker` says to what it starts which worker it is on.
 from .names import WORKER_VARIABLE as WORKER_VARIABLE
 
 # The pool of our workers; those of other kinds are named `proctor-KIND`.
 from .names import WORK_POOL as WORK_POOL
 
-# Start a helper on every other worker of the pool that has a queue of its own, for the run that this flow conducts.
-from .task import ask_for_help as ask_for_help
-
 __all__ = [
+    "CONDUCTED",
+    "IN_BATCHES",
+    "MOST_TRIES",
+    "WORKER",
     "WORKER_VARIABLE",
     "WORK_POOL",
-    "ask_for_help",
+    "JobQueue",
     "conducting",
-    "require_run",
-    "succeeding",
+    "count_sharers",
 ]

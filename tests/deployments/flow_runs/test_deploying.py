@@ -35,9 +35,11 @@ CALENDAR = {
     "sweep": "30 4 * * *",
     "seal": "5 * * * *",
     "erase": "0 4 3 * *",
+    "backup": "30 0 * * *",
+    "restore-check": "15 3 * * *",
 }
 # What calls models, whatever it is given.
-PAYING = {"monthly", "evaluate", "judge", "league", "drift", "contamination", "gscore", "helper"}
+PAYING = {"monthly", "evaluate", "judge", "league", "drift", "contamination", "gscore"}
 
 
 def test_every_flow_is_deployed_and_its_parameters_fit_it() -> None:

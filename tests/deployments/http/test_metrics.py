@@ -125,14 +125,14 @@ def test_runs_are_numbers_of_the_ledger_and_a_missed_one_is_among_them(
             deployment="drift", flow="drift", cron="0 6 15 * *", timezone="UTC", deployed_at=deployed_at
         )
         write_flow_schedules(connection, [drift])
-    found = read_samples(render_run_metrics(ledger))
+    found = read_samples(render_run_metrics(Settings(home=tmp_path / "home"), ledger))
     assert found["proctor_flow_runs_total", ("seal", "completed")] == 1.0
     assert ("proctor_missed_run_due_timestamp_seconds", ("drift",)) in found
     questions = {
         labels[0]: value for (name, labels), value in found.items() if name == "proctor_run_questions"
     }
     assert questions == {"alpha": 6.0, "rho": 6.0}
-    write_run_metrics(ledger, tmp_path / "proctor.prom")
+    write_run_metrics(Settings(home=tmp_path / "home"), ledger, tmp_path / "proctor.prom")
     assert read_samples((tmp_path / "proctor.prom").read_text()).keys() == found.keys()
 
 

@@ -17,10 +17,9 @@ from typing import Any
 
 import pytest
 import yaml
-from prometheus_client import CollectorRegistry
 
 from deployments.http import list_run_metrics
-from deployments.http.metrics import CallMetrics, RunMetrics, open_metrics_server
+from deployments.http.metrics import CallMetrics, open_metrics_server, register_run_metrics
 from schemas.settings import Settings
 from tests.tasks.exam.world import make_bank, make_model, make_registry, make_settings, publish
 from warehouse.ledger.engine.ledger import Ledger
@@ -51,10 +50,9 @@ def list_asked() -> dict[str, list[str]]:
     return panels | {one["alert"]: [one["expr"]] for group in rules["groups"] for one in group["rules"]}
 
 
-def test_dashboard_and_alerts_ask_for_metrics_that_there_are(ledger: Ledger) -> None:
-    registry = CollectorRegistry(auto_describe=False)
+def test_dashboard_and_alerts_ask_for_metrics_that_there_are(ledger: Ledger, tmp_path: Path) -> None:
+    registry = register_run_metrics(Settings(home=tmp_path / "home"), ledger)
     CallMetrics("exam API", registry)
-    registry.register(RunMetrics(ledger))
     known = {
         name
         for family in registry.collect()
@@ -70,14 +68,19 @@ def test_dashboard_and_alerts_ask_for_metrics_that_there_are(ledger: Ledger) -> 
     assert known - set().union(*asked.values()) == set()
 
 
-def test_what_a_run_may_still_spend_is_told_where_it_has_a_limit(ledger: Ledger) -> None:
+def test_what_a_run_may_still_spend_is_told_where_it_has_a_limit(ledger: Ledger, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home")
     (run_id,) = {
-        one["labels"]["run"] for one in list_run_metrics(ledger) if one["name"] == "proctor_run_questions"
+        one["labels"]["run"]
+        for one in list_run_metrics(settings, ledger)
+        if one["name"] == "proctor_run_questions"
     }
 
     def read_left() -> list[float]:
         return [
-            one["value"] for one in list_run_metrics(ledger) if one["name"] == "proctor_run_budget_left_usd"
+            one["value"]
+            for one in list_run_metrics(settings, ledger)
+            if one["name"] == "proctor_run_budget_left_usd"
         ]
 
     assert read_left() == []
@@ -102,9 +105,8 @@ def test_a_real_prometheus_answers_every_panel(ledger: Ledger, tmp_path: Path) -
     prometheus = shutil.which("prometheus")
     if prometheus is None:
         pytest.skip("Prometheus is not installed (Debian: prometheus); no panel was asked for.")
-    registry = CollectorRegistry(auto_describe=False)
+    registry = register_run_metrics(Settings(home=tmp_path / "home", backups=tmp_path / "kept"), ledger)
     CallMetrics("exam API", registry)
-    registry.register(RunMetrics(ledger))
     server = open_metrics_server(Settings(), registry, "127.0.0.1", 0)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -145,3 +147,9 @@ def test_a_real_prometheus_answers_every_panel(ledger: Ledger, tmp_path: Path) -
     assert {one["metric"]["candidate"] for one in found["Questions done"][0]} == {"alpha", "rho"}
     assert [one["value"][1] for one in found["Questions done"][0]] == ["0", "0"]
     assert found["ProctorSilent"] == [[]]
+    ((waiting, hours),) = zip(*found["Sessions that wait"], strict=True)
+    assert int(waiting["value"][1]) > 0 and float(hours["value"][1]) >= 0
+    assert {one["metric"]["place"] for one in found["Free on disk"][0]} >= {"home"}
+    assert float(found["Size of stores"][0][0]["value"][1]) > 0
+    # A folder of backups is set, and there is none: the alert waits for its hour.
+    assert [one["value"][1] for one in found["ProctorBackupOld"][0]] == ["1"]

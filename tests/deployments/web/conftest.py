@@ -22,6 +22,7 @@ from deployments.web.visitor import FORM_HEADER, SESSION_COOKIE
 from schemas.settings import Settings
 from tasks.review.assigning import assign_batch
 from tasks.review.decisions import Decision
+from tests.deployments.web.watched_home import Watched, open_watched
 from tests.tasks.review.conftest import make_frame, make_question
 from tests.tasks.review.kit import Annotator, read_decisions
 from warehouse.ledger.engine.copies.files import restore_ledger
@@ -145,3 +146,10 @@ def make_desk(tmp_path: Path, people: Path) -> Iterator[MakeDesk]:
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
     return make_desk()
+
+
+@pytest.fixture(scope="session")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    """A home with a published run and one under way, made once for all."""
+    with open_watched(tmp_path_factory.mktemp("watched") / "home") as opened:
+        yield opened

@@ -24,6 +24,7 @@ def test_the_provider_says_who_somebody_is_in_which_role_and_how_to_leave(
                 "sign_in": ("openid",),
                 "sign_in_options": {"openid": told | {"name_claim": "preferred_username"}},
                 "sign_in_roles": {"exam-board": "admin", "research": "analyst"},
+                "sign_in_teams": {"red-makers": "red"},
                 "web_url": ADDRESS,
             }
         )
@@ -38,15 +39,18 @@ def test_the_provider_says_who_somebody_is_in_which_role_and_how_to_leave(
             return go(desk.client, back).status_code
 
         assert 'type="password"' not in desk.client.get("/sign-in").text
-        for groups, role in (
-            (["exam-board"], "admin"),
-            (["staff", "research"], "analyst"),
-            ([], "annotator"),
+        # A member of a team sees runs, one who is of it no more does not.
+        for groups, role, status in (
+            (["exam-board"], "admin", 200),
+            (["red-makers"], "annotator", 200),
+            (["staff", "research"], "analyst", 200),
+            ([], "annotator", 403),
         ):
             provider.groups["cora"] = groups
             assert come_back() == 303
             found = read_role(desk, "cora")
             assert found is not None and found[0] == role
+            assert go(desk.client, "/runs").status_code == status
         assert go(desk.client, "/sign-in/openid/out").headers["location"].startswith(f"{provider.url}/leave?")
         provider.claims = {"aud": "another-client"}
         assert come_back() == 401
@@ -62,4 +66,4 @@ def test_the_provider_says_who_somebody_is_in_which_role_and_how_to_leave(
         "the provider calls itself by another address than the option `issuer`; they must be equal to the letter",
     ]
     signed_in = [entry for entry in read_entries(desk) if entry[1] == "sign_in"]
-    assert [entry[3:] for entry in signed_in] == [(200, "by_openid")] * 3
+    assert [entry[3:] for entry in signed_in] == [(200, "by_openid")] * 4

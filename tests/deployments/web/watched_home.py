@@ -41,7 +41,9 @@ from warehouse.ledger.trust import users
 RUN, MONTH, MODEL = "run-2025-06", "2025-06", "south-chat"
 REFERENCE, EXPLANATION, REASON = "PLANTED-REFERENCE", "PLANTED-EXPLANATION", "PLANTED-REASON"
 SEARCHED = "Zanzibar"
-PEOPLE = {"cora": "admin", "xu": "examiner", "anna": "analyst", "chen": "annotator"}
+PEOPLE = {"cora": "admin", "xu": "examiner", "anna": "analyst", "chen": "annotator", "mia": "annotator"}
+# Mia's team has one model that has sat and one that sits; the other models are of others.
+TEAM, OWN = "red", (MODEL, "alpha")
 
 
 def draw_picture(word: str) -> bytes:
@@ -99,6 +101,18 @@ def land_published_run(settings: Settings) -> None:
         land_frames(lake, frames)
         land_bank_rows(lake, fill_rows(BANK, bank).drop("landing_unit"))
         publish_run(lake, settings, RUN, EXAMINED_DISCIPLINES)
+
+
+def write_team_registry(settings: Settings) -> None:
+    """The registry: the models of the team, and a rival's of another one."""
+    entry = "  {name}: {{provider: lab, organisation: {name} labs, team: {team}}}\n"
+    owned = {**dict.fromkeys(OWN, TEAM), "rho": "blue"}
+    settings.registry_path.parent.mkdir(parents=True, exist_ok=True)
+    settings.registry_path.write_text(
+        "providers:\n  lab: {base_url: https://lab.example/v1}\nmodels:\n"
+        + "".join(entry.format(name=name, team=team) for name, team in owned.items()),
+        encoding="utf-8",
+    )
 
 
 @dataclass
@@ -162,7 +176,8 @@ def open_watched(home: Path) -> Iterator[Watched]:
     The run under way has candidates alpha and rho.
     """
 
-    settings = make_settings(home, judge_ratings_gate=100)
+    settings = make_settings(home, judge_ratings_gate=100, teams={TEAM: ("mia",)})
+    write_team_registry(settings)
     land_published_run(settings)
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     bank = make_bank()

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -33,7 +34,8 @@ from tasks.exam.protocol.machine import ExamProtocol
 from tasks.exam.protocol.moves import SeatRules
 from tasks.exam.sitter import SittingProgress
 from tasks.exam.sitting import SittingFailure, SittingPart, SittingReport, sit_sessions
-from tasks.running.claiming import SharedWork, claim_work
+from tasks.running.claiming import claim_work, hold_if_free
+from tasks.running.sharing import WORKER, JobQueue
 from tests.tasks.exam.doors import serve_app
 from tests.tasks.exam.world import (
     AnsweringClient,
@@ -44,7 +46,7 @@ from tests.tasks.exam.world import (
     make_settings,
     publish,
 )
-from warehouse.ledger.engine.leases.claims import list_claims
+from warehouse.ledger.engine.leases.jobs import list_jobs, make_job
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.tables import access_log
@@ -137,10 +139,13 @@ def test_where_several_share_a_run_each_holds_its_part_of_the_sessions(
     class Watching(AnsweringClient):
         async def complete(self, *asked: Any) -> Any:
             with crowd.ledger.read() as connection:
-                held.append(len(list_claims(connection, "sit")))
+                held.append(sum(job.holder is not None for job in list_jobs(connection, "sit")))
             return await super().complete(*asked)
 
-    report = sit(crowd, Watching(delay_s=0.001), sharers=sharers)
+    with ExitStack() as stack:
+        for number in range(1, sharers):
+            stack.enter_context(hold_if_free(crowd.ledger, make_job(WORKER, f"host-{number}")))
+        report = sit(crowd, Watching(delay_s=0.001))
     assert (report.closed_count, report.answer_count) == (12, 72)
     assert max(held) == most
 
@@ -294,18 +299,18 @@ def test_a_session_whose_claim_was_not_renewed_in_time_is_sat_again_however_ofte
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A ledger that was away for longer than a claim lasts is no failure of the session."""
-    monkeypatch.setattr(sitting, "ROUNDS", 1)
+    monkeypatch.setattr(sitting, "MOST_TRIES", 1)
     client = AnsweringClient()
-    holds = SharedWork.holds
+    holds = JobQueue.holds
     lost: set[int] = set()
 
-    def lose_now_and_then(claims: SharedWork, name: str) -> bool:
+    def lose_now_and_then(jobs: JobQueue, name: str) -> bool:
         if len(client.requests) % 2 == 0 and len(lost) < 3:
             lost.add(len(lost))
             return False
-        return holds(claims, name)
+        return holds(jobs, name)
 
-    monkeypatch.setattr(SharedWork, "holds", lose_now_and_then)
+    monkeypatch.setattr(JobQueue, "holds", lose_now_and_then)
     assert sit(world, client, models=["alpha"]).is_complete
     assert len(lost) == 3
     assert len(client.requests) == 6
@@ -323,7 +328,7 @@ def test_an_expired_token_and_an_expired_lease_are_renewed_by_the_holder(world: 
 def test_a_trusted_run_may_have_several_questions_pending(
     ledger: Ledger, tmp_path: Path, window: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sitting, "ROUNDS", 1)
+    monkeypatch.setattr(sitting, "MOST_TRIES", 1)
     settings = make_settings(tmp_path / "home", pending_window=window, set_size=12)
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
     plan = publish(ledger, settings, registry, make_bank())

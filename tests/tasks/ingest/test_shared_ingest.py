@@ -106,7 +106,7 @@ def test_what_an_ingest_that_was_killed_had_begun_is_read_by_the_other(home: Pat
 
 
 def list_readers(ledger: Any) -> set[int]:
-    from warehouse.ledger.engine.leases.claims import list_claims
+    from warehouse.ledger.engine.leases.jobs import list_jobs
 
     with ledger.read() as connection:
-        return {claim.process_id for claim in list_claims(connection, "document").values()}
+        return {job.process_id for job in list_jobs(connection, "document") if job.process_id is not None}

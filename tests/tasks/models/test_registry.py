@@ -6,8 +6,10 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from schemas.errors import RegistryError
+from schemas.settings import Settings
 from tasks.models.registry.models import Registry, check_callable, read_api_key, read_registry
 
 REGISTRY = """\
@@ -91,6 +93,23 @@ def test_a_model_at_the_simulated_server_is_simulated_and_needs_no_key(
         check_callable(registry.judges())
     monkeypatch.setenv("PROCTOR_SIMULATED_URL", "http://127.0.0.1:9/v1")
     check_callable(registry.judges())
+
+
+def test_a_team_owns_models_and_whatever_is_of_nobody_is_of_no_team(tmp_path: Path) -> None:
+    owned = read_registry(
+        write(tmp_path, REGISTRY.replace("family: lab", "family: lab\n    team: research", 1))
+    )
+    assert owned.get("lab-1").team == "research"
+    assert owned.list_owned(["research", "another"]) == {"lab-1"}
+    assert owned.list_owned([]) == set()
+    # Such a name would also be that of a folder of reports.
+    for name in ("../other", "a/b", "'a, b'", "'.'"):
+        with pytest.raises(RegistryError, match=r"field `team`: .* is no name of a team"):
+            read_registry(
+                write(tmp_path, REGISTRY.replace("family: lab", f"family: lab\n    team: {name}", 1))
+            )
+    with pytest.raises(ValidationError, match="no name of a team"):
+        Settings.model_validate({"teams": {"../other": ["ann"]}})
 
 
 def test_keys_are_checked_only_for_models_that_are_used(

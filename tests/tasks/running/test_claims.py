@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from schemas.errors import StoreError
-from tasks.running.claiming.claims import claim_work, hold_if_free, hold_if_orphaned
+from tasks.running.claiming.claims import claim_work
 from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
-from warehouse.ledger.engine.leases.claims import read_claim
+from warehouse.ledger.engine.leases.jobs import read_job
 from warehouse.ledger.engine.opening import open_ledger
 
 __all__ = ["postgres"]
@@ -72,7 +71,7 @@ def test_what_raises_lets_go_of_its_claim(url: str) -> None:
         with pytest.raises(KeyboardInterrupt), claim_work(ledger, "judge", "run-1", what="judging"):
             raise KeyboardInterrupt
         with ledger.read() as connection:
-            assert read_claim(connection, "judge", "run-1") is None
+            assert read_job(connection, "judge", "run-1") is None
 
 
 def test_the_claim_of_a_process_that_was_killed_here_is_taken_over_at_once(url: str) -> None:
@@ -104,41 +103,8 @@ def test_a_claim_is_renewed_while_the_work_goes_on_and_expires_when_it_is_not(
             with pytest.raises(StoreError), claim_work(second, "judge", "run-1", what="judging"):
                 raise AssertionError("two hold it")
         # Another host's claim, which nobody renews.
-        monkeypatch.setattr("tasks.running.claiming.claims.renew_claim", lambda *_, **__: True)
+        monkeypatch.setattr("tasks.running.claiming.claims.renew_jobs", lambda *_, **__: True)
         with claim_work(first, "judge", "run-1", what="judging", lease_s=0.2):
             time.sleep(0.4)
             with claim_work(second, "judge", "run-1", what="judging"):
                 pass
-
-
-def test_work_is_taken_over_from_whoever_was_killed_and_from_nobody_else(url: str) -> None:
-    """A process that conducts a run lets go of it when it is done.
-
-    A helper conducts the run only in the place of a process that is gone without a word.
-    """
-    with open_ledger(url) as ledger, hold_if_orphaned(ledger, "judge", "run-1") as is_left:
-        assert not is_left, "nobody had begun it, or whoever had is done"
-    child = subprocess.Popen([sys.executable, "-c", HOLDER, url], stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    assert child.stdout is not None
-    assert child.stdout.readline().strip() == "held"
-    ended: list[float] = []
-
-    def end() -> None:
-        time.sleep(0.7)
-        ended.append(time.monotonic())
-        child.kill()
-        child.communicate()
-
-    ending = threading.Thread(target=end)
-    with open_ledger(url) as ledger:
-        with hold_if_free(ledger, "judge", "run-1") as is_ours:
-            assert not is_ours
-        ending.start()
-        with hold_if_orphaned(ledger, "judge", "run-1") as is_left:
-            assert is_left
-            assert time.monotonic() > ended[0], "it was not waited for"
-            with hold_if_free(ledger, "judge", "run-1") as is_ours:
-                assert not is_ours, "the successor holds it"
-        with hold_if_free(ledger, "judge", "run-1") as is_ours:
-            assert is_ours
-    ending.join()

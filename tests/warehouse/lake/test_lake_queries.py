@@ -36,6 +36,7 @@ from warehouse.lake.reading.trial import connect_trial
 
 # What a stage gives its reads where there is no default.
 GIVEN = {
+    "planned_since": "2026-01-01T00:00:00+00:00",
     "folder": "papers/law",
     "last_id": 0,
     "anchor_set": "a",

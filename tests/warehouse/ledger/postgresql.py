@@ -138,6 +138,13 @@ def _find_programs() -> tuple[Path, list[str]]:
     return programs, ["runuser", "-u", "postgres", "--"]
 
 
+def run_postgresql(folder: Path, program: str, *words: str) -> None:
+    """Run a program of PostgreSQL's, or one of the system, as the user that the server runs as."""
+    programs, as_postgres = _find_programs()
+    found = programs / program
+    _run(folder, *as_postgres, str(found) if found.exists() else program, *words)
+
+
 def _make_folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="pg-"))
     if os.geteuid() == 0:

@@ -15,7 +15,6 @@ from sqlalchemy import select
 
 from schemas.errors import ClockError
 from tests.warehouse.ledger.postgresql import start_postgresql
-from warehouse.ledger.engine.leases.claims import read_claim, take_claim
 from warehouse.ledger.engine.leases.clock import (
     TOLERANCE_S,
     Boot,
@@ -31,6 +30,7 @@ from warehouse.ledger.engine.leases.clock import (
     read_boot,
     read_time,
 )
+from warehouse.ledger.engine.leases.jobs import Worker, hold_job, is_held, make_job, read_job
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.moments import write_moment
@@ -102,6 +102,11 @@ def read_leaps(ledger: Ledger) -> list[tuple[str, str]]:
             access_log.c.action.in_(["clock_leap", "confirm_clock"])
         )
         return [(row.action, row.target) for row in connection.execute(query.order_by(access_log.c.number))]
+
+
+def never(host: str, process_id: int) -> bool:
+    """Of a process on another host nobody knows that it is gone."""
+    return False
 
 
 def test_a_new_ledger_believes_the_clock(ledger: Ledger) -> None:
@@ -263,9 +268,9 @@ def test_a_suspension_is_part_of_the_time_that_a_process_counts(
     check_clock(ledger)
     machine.live(50.0)
     with ledger.write() as connection:
-        take_claim(connection, "judge", "run", holder="a", host="far", process_id=1, lease_s=90.0)
+        hold_job(connection, make_job("judge", "run"), Worker("a", "far", 1, 90.0, never))
     with ledger.read() as connection:
-        found = read_claim(connection, "judge", "run")
+        found = read_job(connection, "judge", "run")
     assert found is not None
     assert found.expires_at == write_moment(NOON + 140.0)
 
@@ -283,21 +288,22 @@ def test_where_the_host_tells_no_uptime_every_span_without_a_mark_is_a_doubt(
 
 def test_a_wrong_clock_takes_no_work_from_a_living_process(ledger: Ledger, machine: Machine) -> None:
     with ledger.write() as connection:
-        take_claim(connection, "judge", "run", holder="a", host="here", process_id=1, lease_s=60.0)
+        hold_job(connection, make_job("judge", "run"), Worker("a", "here", 1, 60.0, never))
     for leap_s in (HOUR_S, 35 * DAY_S):
         machine.leap(leap_s)
         clock_of(ledger.engine).forget()
         with ledger.read() as connection:
-            found = read_claim(connection, "judge", "run")
+            found = read_job(connection, "judge", "run")
             assert found is not None
-            assert not found.is_expired
+            assert found.expires_at is not None
+            assert is_held(connection, found, never)
             assert not is_lapsed(connection, found.expires_at)
         machine.leap(-leap_s)
     machine.live(61.0)
     with ledger.read() as connection:
-        found = read_claim(connection, "judge", "run")
+        found = read_job(connection, "judge", "run")
         assert found is not None
-        assert found.is_expired
+        assert not is_held(connection, found, never)
 
 
 def test_a_lease_lasts_no_longer_on_a_home_that_is_off_at_night(ledger: Ledger, machine: Machine) -> None:
@@ -309,14 +315,14 @@ def test_a_lease_lasts_no_longer_on_a_home_that_is_off_at_night(ledger: Ledger, 
         # The process that set the lease had only read until then.
         with ledger.write() as connection:
             name = f"run-{night}"
-            take_claim(connection, "judge", name, holder="a", host="far", process_id=1, lease_s=90.0)
+            hold_job(connection, make_job("judge", name), Worker("a", "far", 1, 90.0, never))
         for lived_s, is_over in ((80.0, False), (20.0, True)):
             machine.live(lived_s)
             clock_of(ledger.engine).forget()
             with ledger.read() as connection:
-                found = read_claim(connection, "judge", name)
-            assert found is not None
-            assert found.is_expired is is_over
+                found = read_job(connection, "judge", name)
+                assert found is not None
+                assert is_held(connection, found, never) is not is_over
         machine.restart(16 * HOUR_S, f"night {night}")
     assert len(read(ledger).doubts) == 3
 

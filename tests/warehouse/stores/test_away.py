@@ -32,7 +32,7 @@ from warehouse.lake import open_lake
 from warehouse.lake.faults import find_absence, translate_error
 from warehouse.ledger.engine.commits import mark_transaction
 from warehouse.ledger.engine.leases import clock
-from warehouse.ledger.engine.leases.claims import list_claims, take_claim
+from warehouse.ledger.engine.leases.jobs import Worker, hold_job, is_held, list_jobs, make_job
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
@@ -321,6 +321,11 @@ def test_what_a_commit_that_nobody_answered_kept_is_not_done_again(
         assert ledger.writer.run(count) == (2 if is_kept else 3)
 
 
+def never(host: str, process_id: int) -> bool:
+    """Of a process on another host nobody knows that it is gone."""
+    return False
+
+
 @pytest.mark.service
 def test_a_command_that_begins_after_an_absence_takes_no_work_of_before_it(
     server: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
@@ -328,7 +333,7 @@ def test_a_command_that_begins_after_an_absence_takes_no_work_of_before_it(
     url = server.new_ledger_url()
 
     def take(connection: Connection, name: str) -> None:
-        take_claim(connection, "judge", name, holder="a", host="far", process_id=1, lease_s=0.1)
+        hold_job(connection, make_job("judge", name), Worker("a", "far", 1, 0.1, never))
 
     with open_ledger(url) as ledger, ledger.write() as connection:
         take(connection, "before")
@@ -340,13 +345,13 @@ def test_a_command_that_begins_after_an_absence_takes_no_work_of_before_it(
             take(connection, "after")
         time.sleep(0.2)
         with ledger.read() as connection:
-            found = list_claims(connection, "judge")
-            assert {name: claim.is_expired for name, claim in found.items()} == {
-                "before": False,
-                "after": True,
+            found = list_jobs(connection, "judge")
+            assert {job.name: is_held(connection, job, never) for job in found} == {
+                "before": True,
+                "after": False,
             }
             monkeypatch.setattr(clock, "GRACE_S", 0.0)
-            assert all(claim.is_expired for claim in list_claims(connection, "judge").values())
+            assert not any(is_held(connection, job, never) for job in found)
 
 
 @pytest.mark.service

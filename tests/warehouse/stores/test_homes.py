@@ -253,7 +253,7 @@ def test_a_log_that_is_removed_after_a_kill_is_missed(settings: Settings) -> Non
 
 @pytest.mark.long
 def test_a_restored_home_is_the_same_installation(settings: Settings, tmp_path: Path) -> None:
-    from deployments.home import backup_home, restore_home
+    from tasks.operations.backups import backup_home, restore_home
 
     backup_home(settings, tmp_path / "backup")
     restored = Settings(home=tmp_path / "restored")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from schemas.asked_secrets import AskedSecret
 from warehouse.lake.quoting import quote_text
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 def create_s3_secret(connection: duckdb.DuckDBPyConnection, environment: Mapping[str, str]) -> None:
     """Give DuckDB the object store's credentials for this connection only.
 
-    They come from the usual AWS_* variables.
+    They come from the usual AWS_* variables, or from the programs that these name (`command:PROGRAM`).
     """
     connection.execute(render_s3_secret(environment))
 
@@ -30,7 +31,7 @@ def render_s3_secret(environment: Mapping[str, str]) -> str:
         ("REGION", "AWS_REGION"),
     ):
         if value := environment.get(variable):
-            options[option] = quote_text(value)
+            options[option] = quote_text(AskedSecret(value).get_secret_value())
     if endpoint := environment.get("AWS_ENDPOINT_URL"):
         parts = urlsplit(endpoint)
         options["ENDPOINT"] = quote_text(parts.netloc + parts.path.rstrip("/"))

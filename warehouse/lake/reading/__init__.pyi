@@ -1,6 +1,12 @@
 # The named queries under `warehouse/sql`: find them, read their headers, bind their parameters.
 from . import queries as queries
 
+# What a lake finds before it runs a query: the month judged last, and the months that are not closed.
+from . import months as months
+
+# The parts of tables, and the files that hold them, as the catalog names them.
+from . import parts as parts
+
 # The mart, analysis or check of that name, else another package's analysis; raises UsageError that lists what there is.
 from .analyses import find_query as find_query
 
@@ -13,7 +19,10 @@ from .analyses import read_folder as read_folder
 # The names of all checks.
 from .checks import list_checks as list_checks
 
-# One check. Raises StoreError where rows that it reads cannot be read.
+# The values of a check's parameters: settings have the setting's value, `$month` is the month that is asked for.
+from .checks import bind_check as bind_check
+
+# One check, of one month if it has a month. Raises StoreError where rows that it reads cannot be read.
 from .checks import run_check as run_check
 
 # Every check of `warehouse/sql/checks`; parameters that are settings (`$rest_months`) take the setting's value.
@@ -50,11 +59,14 @@ __all__ = [
     "CLIENTS",
     "LakeReader",
     "Rows",
+    "bind_check",
     "connect_trial",
     "describe_relation",
     "find_query",
     "list_checks",
     "list_runnable_queries",
+    "months",
+    "parts",
     "queries",
     "read_folder",
     "render_lines",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from warehouse.lake.reading.queries import bind_parameters, read_queries
+from warehouse.lake.reading.queries import Query, bind_parameters, read_queries
 from warehouse.lake.store import Lake
 
 
@@ -37,11 +37,19 @@ def list_checks() -> list[str]:
     return [query.name for query in read_queries("checks").values()]
 
 
-def run_check(lake: Lake, name: str) -> CheckResult:
-    """One check. Raises StoreError where rows that it reads cannot be read."""
-    query = next(query for query in read_queries("checks").values() if query.name == name)
+def run_check(lake: Lake, name: str, month: str | None = None) -> CheckResult:
+    """One check, of one month if it has a month.
+
+    Raises StoreError where rows that it reads cannot be read.
+    """
+    query = read_queries("checks")[name]
+    rows = lake.query(query.body, bind_check(query, lake, month))
+    return CheckResult(query.name, query.question, rows)
+
+
+def bind_check(query: Query, lake: Lake, month: str | None = None) -> dict[str, object]:
+    """The values of a check's parameters: of settings that of the setting, and the month."""
     settings = {
         p.name: getattr(lake.settings, p.name) for p in query.parameters if hasattr(lake.settings, p.name)
     }
-    rows = lake.query(query.body, bind_parameters(query, settings))
-    return CheckResult(query.name, query.question, rows)
+    return bind_parameters(query, settings | ({} if month is None else {"month": month}))

@@ -31,6 +31,10 @@ KINDS = ("analyses", "marts", "checks", "staging", "reads")
 _PARAMETER = re.compile(r"\$([a-z_][a-z0-9_]*)(?:\s*\(default\s+([^)]*)\))?")
 _WORD = re.compile(r"\b[a-z_]+\b")
 _PARAMETER_USED = re.compile(r"\$([a-z_][a-z0-9_]*)")
+# What a query takes for the month that was judged last, and what a lake finds of it (`months.py`): a month that is named reaches the
+# scan, one that is looked up in the same statement does not.
+_LATEST = "(SELECT max(month) FROM judgements)"
+FOUND = ("judged_month", "open_from", "open_to")
 _PARAMETER_LINE = re.compile(
     rf"(?:Parameters:)?\s*{_PARAMETER.pattern}(?:\s*,\s*{_PARAMETER.pattern})*\s*[,.]?"
 )
@@ -62,6 +66,8 @@ class Query:
         body: the one SELECT, without the header and without a semicolon. With `-- Marks of: NAME` in the header it has a last column
             `marks` of the edition that each row names by its `edition_id`, `run_id` or `month`, or of those of `every month`.
         header: the lines of the header below the question, as they are indented, without their `--`.
+        frozen_order: columns by which the rows are ordered, of an analysis whose rows of closed months are frozen in `closed_NAME`; in
+            the header as `-- Frozen in order of: name, name`. Every row rests on the rows of its own `month`.
         package: the package that brings it; empty for one of ours.
     """
 
@@ -75,6 +81,35 @@ class Query:
     no_rows: str = ""
     header: tuple[str, ...] = ()
     package: str = ""
+    frozen_order: str = ""
+
+    @property
+    def frozen_table(self) -> str:
+        """The table of its rows of closed months; empty where none are frozen."""
+        return f"closed_{self.name}" if self.frozen_order else ""
+
+    @property
+    def lake_body(self) -> str:
+        """The same statement as a lake runs it, with what it finds first as parameters (`FOUND`).
+
+        Months that are closed are read as they were frozen, the others as `body` reads all.
+        """
+        body = self.body.replace(_LATEST, "$judged_month")
+        if not self.frozen_order:
+            return body
+        asked = "" if "$month" not in body else " AND ($month::VARCHAR IS NULL OR month = $month)"
+        return (
+            f"SELECT * FROM (\n{body}\n) WHERE month BETWEEN $open_from AND $open_to\n"
+            f"UNION ALL BY NAME\n"
+            f"SELECT * EXCLUDE (landing_unit) FROM {self.frozen_table}\n"
+            f"WHERE month NOT BETWEEN $open_from AND $open_to{asked}\n"
+            f"ORDER BY {self.frozen_order}"
+        )
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """The parameters of `lake_body` that the lake finds."""
+        return tuple(name for name in FOUND if f"${name}" in self.lake_body)
 
     @property
     def digest(self) -> str:
@@ -109,7 +144,7 @@ def parse_query(name: str, kind: str, text: str, *, place: str = "") -> Query:
     parameters: list[Parameter] = []
     about: list[str] = []
     shown: tuple[str, ...] = ()
-    no_rows = marks_of = ""
+    no_rows = marks_of = frozen_order = ""
     for line in header:
         if line.startswith("Shown:"):
             shown = tuple(name.strip() for name in line.removeprefix("Shown:").split(","))
@@ -117,6 +152,8 @@ def parse_query(name: str, kind: str, text: str, *, place: str = "") -> Query:
             no_rows = line.removeprefix("No rows:").strip()
         elif line.startswith("Marks of:"):
             marks_of = line.removeprefix("Marks of:").strip()
+        elif line.startswith("Frozen in order of:"):
+            frozen_order = line.removeprefix("Frozen in order of:").strip()
         elif line.startswith("Parameters:") or (parameters and _PARAMETER_LINE.fullmatch(line)):
             parameters += [
                 Parameter(found[1], _clean_default(found[2])) for found in _PARAMETER.finditer(line)
@@ -138,6 +175,7 @@ def parse_query(name: str, kind: str, text: str, *, place: str = "") -> Query:
         shown,
         no_rows,
         header=tuple(raw[1:]),
+        frozen_order=frozen_order,
     )
 
 

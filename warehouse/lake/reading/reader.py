@@ -6,6 +6,7 @@ A question on the command line should not pay for a library that it does not nee
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
+from warehouse.lake.attach import ALIAS
 from warehouse.lake.catalog_watch import CatalogWatch
 from warehouse.lake.faults import translate_error
 from warehouse.lake.quoting import quote_name, quote_text
 from warehouse.lake.reading.analyses import find_query
+from warehouse.lake.reading.months import find_values
 from warehouse.lake.reading.queries import bind_parameters, explain_error, find_read, find_tables_read
 from warehouse.lake.statements import begin_reading, execute_statement
 from warehouse.lake.upgrade import attach_for_reading
@@ -87,7 +90,12 @@ class LakeReader:
     def run_named(self, name: str, params: Mapping[str, object] | None = None) -> Rows:
         """The rows of a mart, an analysis or a check under `warehouse/sql`."""
         query = find_query(name)
-        return self.query(query.body, bind_parameters(query, params or {}))
+        values = bind_parameters(query, params or {})
+        if not query.found:
+            return self.query(query.body, values)
+        with self.read_transaction():
+            found = find_values(lambda sql: self.query(sql).rows, query.found)
+            return self.query(query.lake_body, {**values, **found})
 
     def read(self, name: str, params: Mapping[str, object] | None = None) -> Rows:
         """The rows of a query under `warehouse/sql/reads`."""
@@ -102,6 +110,19 @@ class LakeReader:
         # One statement: each costs more than looking for a row.
         looks = [f"SELECT {quote_text(name)} WHERE NOT EXISTS (FROM {quote_name(name)})" for name in names]
         return {str(name) for (name,) in self.query(" UNION ALL ".join(looks)).rows}
+
+    def time_answer(self) -> float:
+        """Seconds until the lake has said which of its states is the last."""
+        began = time.perf_counter()
+        self.query(f"SELECT * FROM ducklake_current_snapshot({quote_text(ALIAS)})")
+        return time.perf_counter() - began
+
+    def measure_files(self) -> int:
+        """Bytes of the files that the catalog names; none is opened."""
+        found = self.query(
+            f"SELECT coalesce(sum(file_size_bytes), 0) FROM ducklake_table_info({quote_text(ALIAS)})"
+        )
+        return int(str(found.scalar()))
 
     @contextmanager
     def read_transaction(self) -> Iterator[None]:

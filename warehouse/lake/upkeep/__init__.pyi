@@ -7,7 +7,17 @@ from .backup import check_empty_lake as check_empty_lake
 # Put the backup in `src` where settings say the lake lies; raises UsageError where one already has rows.
 from .backup import restore_lake as restore_lake
 
+# How many rows offend against a check; it passes where it passed over files of the same bytes.
+from .rechecking import count_offending as count_offending
+
+# What was found in the parts of a lake before, by the bytes of their files, and what is found now.
+from .looked import Looked as Looked
+
+# Land the frozen rows of every closed month that has none of its present state; returns how many months.
+from .closing import close_months as close_months
+
 # Hash every landed row again, a month at a time, and compare with what `landings` keeps; `step` is told the rows.
+# With `looked`, not those of files whose bytes are known.
 from .integrity import check_landings as check_landings
 
 # The rows of one landed unit in the contract's own columns; `part` is the value that its file is split by.
@@ -35,11 +45,14 @@ from .rewriting import purge_files as purge_files
 from .rewriting import without_texts as without_texts
 
 __all__ = [
+    "Looked",
     "LostLanding",
     "backup_lake",
     "check_empty_lake",
     "check_landings",
+    "close_months",
     "compact_lake",
+    "count_offending",
     "find_lost_landings",
     "land_again",
     "purge_catalog",

@@ -14,6 +14,8 @@ from schemas.table import LANDING_UNIT, Table
 from schemas.tables import TABLES
 from warehouse.lake.frames import hash_rows_of
 from warehouse.lake.quoting import quote_name
+from warehouse.lake.reading.parts import TablePart
+from warehouse.lake.upkeep.looked import Looked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 _OWN_TABLES = ("landings", "quarantine")
 _ROWS_AT_ONCE = 20_000
+# More rows would take hundreds of megabytes; their files are read again for the rest.
+_ROWS_READ = 120_000
 
 
 @dataclass
@@ -29,22 +33,27 @@ class Integrity:
     """What was looked at, and what is not as it was landed.
 
     Attributes:
-        checked: landings whose rows were hashed.
+        checked: landings whose rows were hashed, now or when their files had the same bytes.
         unhashed: landings of an earlier version, which kept no hash.
         changed: `table/unit` of landings whose rows are others, or missing.
         unreadable: tables of which rows cannot be read, with the first refusal; the others were looked at.
+        frozen: `table/unit` of what was published → the hash of its rows as they are.
     """
 
     checked: int = 0
     unhashed: int = 0
     changed: list[str] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
+    frozen: dict[str, str] = field(default_factory=dict)
 
 
-def check_landings(lake: Lake, step: Callable[[int], None] = lambda _: None) -> Integrity:
+def check_landings(
+    lake: Lake, step: Callable[[int], None] = lambda _: None, looked: Looked | None = None
+) -> Integrity:
     """Hash every landed row again, a month at a time, and compare with `landings`.
 
-    What `landings` keeps is compared; `step` is called with the number of rows.
+    What `landings` keeps is compared; `step` is called with the number of rows. With `looked` rows are not read of files whose bytes
+    are those of which rows were hashed before; what does not fit is read before it is said.
 
     A table whose files cannot be read is named, and the others are looked at.
     """
@@ -57,23 +66,28 @@ def check_landings(lake: Lake, step: Callable[[int], None] = lambda _: None) -> 
             found.unreadable[name] = str(error)
     if "landings" in found.unreadable:
         return found
-    landed = set(lake.query("SELECT DISTINCT table_name FROM landings")["table_name"])
+    looked = looked or Looked(lake, is_trusted=False)
+    kept = lake.query("SELECT table_name, unit, row_count, rows_hash FROM landings")
+    landed = {str(name): rows for (name,), rows in kept.partition_by("table_name", as_dict=True).items()}
     for table in TABLES.values():
         if table.name not in landed:
             continue
         try:
-            _check_table(lake, table, found, step)
+            _check_table(lake, table, landed[table.name], looked, found, step)
         except StoreError as error:
             found.unreadable[table.name] = str(error)
     found.changed = sorted(set(found.changed))
     return found
 
 
-def _check_table(lake: Lake, table: Table, found: Integrity, step: Callable[[int], None]) -> None:
-    kept = lake.query(
-        "SELECT landing_unit, unit, row_count, rows_hash FROM landings WHERE table_name = $table",
-        {"table": table.name},
-    )
+def _check_table(
+    lake: Lake,
+    table: Table,
+    kept: pl.DataFrame,
+    looked: Looked,
+    found: Integrity,
+    step: Callable[[int], None],
+) -> None:
     found.unhashed += kept["rows_hash"].null_count()
     hashes = {
         row["unit"]: row["rows_hash"]
@@ -83,17 +97,44 @@ def _check_table(lake: Lake, table: Table, found: Integrity, step: Callable[[int
     if not hashes:
         return
     found.checked += len(hashes)
-    seen: set[str] = set()
-    changed = []
-    for frame in _read_parts(lake, table):
+    parts = [part for part in looked.parts if part.table == table.name]
+    if table.partition_by is not None and any(not part.value for part in parts):
+        # Files of before it was split: its parts are no part of any.
+        parts = [TablePart(table.name, "")]
+    for may_reuse in (True, False):
+        seen: dict[str, str] = {}
+        changed: list[str] = []
+        has_reused = False
+        for part in parts:
+            name = f"rows {part.table}/{part.value}"
+            mark = looked.mark(part) if part.value else looked.mark_tables([table.name])
+            units = looked.find(name, mark) if may_reuse else None
+            if units is None:
+                units = _hash_part(lake, table, part, hashes, step)
+                looked.keep(name, mark, units)
+            else:
+                has_reused = True
+            changed += [unit for unit in units if unit in seen or units[unit] != hashes.get(unit)]
+            seen |= units
+        changed += sorted(set(hashes) - set(seen))
+        if not (changed and has_reused):
+            break
+    found.changed += [f"{table.name}/{unit}" for unit in changed]
+    if table.is_frozen:
+        found.frozen |= {f"{table.name}/{unit}": digest for unit, digest in seen.items()}
+
+
+def _hash_part(
+    lake: Lake, table: Table, part: TablePart, wanted: dict[str, str], step: Callable[[int], None]
+) -> dict[str, str]:
+    """Unit → the hash of its rows in a part, of units that `landings` keeps a hash of."""
+    found: dict[str, str] = {}
+    for frame in _iter_part(lake, table, part):
         step(frame.height)
-        parts = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
-        for units in _chunk({str(unit): rows for (unit,), rows in parts.items() if unit in hashes}):
-            for name, rows_hash in zip(units, hash_rows_of(list(units.values())), strict=True):
-                if name in seen or rows_hash != hashes[name]:
-                    changed.append(f"{table.name}/{name}")
-                seen.add(name)
-    found.changed += [*changed, *(f"{table.name}/{unit}" for unit in sorted(set(hashes) - seen))]
+        own = frame.partition_by(LANDING_UNIT.name, as_dict=True, include_key=False)
+        for units in _chunk({str(unit): rows for (unit,), rows in own.items() if unit in wanted}):
+            found |= dict(zip(units, hash_rows_of(list(units.values())), strict=True))
+    return found
 
 
 def _chunk(units: dict[str, pl.DataFrame]) -> Iterator[dict[str, pl.DataFrame]]:
@@ -123,14 +164,14 @@ def read_unit(lake: Lake, table_name: str, unit: str, part: str | None = None) -
     return lake.query(f"SELECT {columns} FROM {quote_name(table.name)} WHERE {where}", params)
 
 
-def _read_parts(lake: Lake, table: Table) -> Iterator[pl.DataFrame]:
-    """The rows in the contract's columns, by the value that the table's files are split by."""
+def _iter_part(lake: Lake, table: Table, part: TablePart) -> Iterator[pl.DataFrame]:
+    """The rows of a part in the contract's columns, whole units at a time."""
     columns = ", ".join(quote_name(name) for name in table.column_names)
-    source = f"SELECT {columns} FROM {quote_name(table.name)}"
-    if table.partition_by is None:
-        yield lake.query(source)
-        return
-    by = quote_name(table.partition_by)
-    values = lake.query(f"SELECT DISTINCT {by} AS value FROM {quote_name(table.name)} ORDER BY 1")["value"]
-    for value in values:
-        yield lake.query(f"{source} WHERE {by} = $value", {"value": value})
+    source, params = f"FROM {quote_name(table.name)} WHERE true", {}
+    if table.partition_by is not None and part.value:
+        source, params = f"{source} AND {quote_name(table.partition_by)} = $value", {"value": part.value}
+    count = int(lake.query(f"SELECT count(*) {source}", params).item())
+    pieces = max(1, -(-count // _ROWS_READ))
+    for piece in range(pieces):
+        own = "" if pieces == 1 else f" AND hash({LANDING_UNIT.name}) % {pieces} = {piece}"
+        yield lake.query(f"SELECT {columns} {source}{own}", params)

@@ -31,3 +31,15 @@ def find_strays(connection: Connection) -> list[str]:
         *(f"run {name} has no plan" for name in connection.execute(without_plan).scalars()),
         *(f"annotator {name} is no user" for name in connection.execute(nobody).scalars()),
     ]
+
+
+def measure_size(connection: Connection) -> int:
+    """Bytes of the ledger and of the exam's side of it; on a server those of the whole database."""
+    if connection.dialect.name != "sqlite":
+        return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
+    names = [str(row[1]) for row in connection.exec_driver_sql("PRAGMA database_list").all()]
+    total = 0
+    for name in names:
+        pages = connection.exec_driver_sql(f'PRAGMA "{name}".page_count').scalar_one()
+        total += int(pages) * int(connection.exec_driver_sql(f'PRAGMA "{name}".page_size').scalar_one())
+    return total

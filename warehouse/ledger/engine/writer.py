@@ -69,8 +69,8 @@ def name_pace_row(name: str) -> LockedRow:
     return LockedRow(3, name)
 
 
-def name_claim_row(kind: str, name: str) -> LockedRow:
-    """The row of a claim on a piece of work."""
+def name_job_row(kind: str, name: str) -> LockedRow:
+    """The row of a job."""
     return LockedRow(4, f"{kind}/{name}")
 
 

@@ -7,10 +7,25 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, RowMapping, and_, case, func, select
 
-from warehouse.ledger.engine.tables import allocations, llm_calls, sessions
+from warehouse.ledger.engine.tables import allocations, llm_calls, runs, sessions
 
 # Questions back from the present one to where a session's pace is taken.
 PACE_SPAN = 20
+
+
+def read_waiting_sessions(connection: Connection) -> list[tuple[str, int, str]]:
+    """Sessions of open runs that nobody has opened: run, how many, when it was planned.
+
+    Those of outside candidates are left out.
+    """
+    query = (
+        select(runs.c.run_id, func.count(), runs.c.planned_at)
+        .join(sessions, sessions.c.run_id == runs.c.run_id)
+        .where(runs.c.status == "open", sessions.c.status == "planned", sessions.c.is_outside.is_(False))
+        .group_by(runs.c.run_id, runs.c.planned_at)
+        .order_by(runs.c.planned_at, runs.c.run_id)
+    )
+    return [(str(run_id), int(count), str(at)) for run_id, count, at in connection.execute(query)]
 
 
 def read_session_paces(connection: Connection, run_id: str) -> list[RowMapping]:

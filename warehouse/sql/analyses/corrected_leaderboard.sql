@@ -25,7 +25,7 @@ SELECT
 FROM corrected_scores AS c
 JOIN current_editions AS e ON e.edition_id = c.edition_id AND e.month = c.month
 WHERE coalesce($simulated::BOOLEAN OR NOT c.is_simulated, e.is_shown_by_default)
-    AND c.month = coalesce($month::VARCHAR, c.month)
+    AND ($month::VARCHAR IS NULL OR c.month = $month)
     AND c.prompt_style = $style
 QUALIFY rank() OVER (PARTITION BY c.edition_id, c.prompt_style ORDER BY c.corrected_at DESC) = 1
 ORDER BY c.month, c.edition_id, c.estimator DESC, c.corrected_score DESC, c.model

@@ -14,7 +14,7 @@ SELECT
     sum(cost_usd) / nullif(sum(call_count - unpriced_count), 0) AS cost_per_call_usd,
     sum(unpriced_count)::BIGINT AS unpriced_count
 FROM monthly_costs
-WHERE month >= coalesce($from_month::VARCHAR, month)
-    AND month <= coalesce($through_month::VARCHAR, month)
+WHERE ($from_month::VARCHAR IS NULL OR month >= $from_month)
+    AND ($through_month::VARCHAR IS NULL OR month <= $through_month)
 GROUP BY model, purpose
 ORDER BY cost_usd DESC, model, purpose

@@ -74,7 +74,7 @@ told AS (
         AND p.is_paired
         AND NOT e.is_repetition
         AND (p.p_value IS NULL) = (p.p_together IS NULL)
-        AND p.month = coalesce($month::VARCHAR, p.month)
+        AND ($month::VARCHAR IS NULL OR p.month = $month)
     QUALIFY p.month = max(p.month) OVER ()
 )
 

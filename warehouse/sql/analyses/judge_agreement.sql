@@ -4,16 +4,17 @@
 -- (attempt 0) are left out.
 -- Parameters: $month (default null)
 -- A null month gives all months.
+-- Frozen in order of: month, judge_a, judge_b, is_simulated
 -- No rows: no two judges have judged the same responses: register a second judge, then `proctor judge --run RUN`.
 WITH pairs AS (
     SELECT a.month, a.judge AS judge_a, b.judge AS judge_b, a.stars AS stars_a, b.stars AS stars_b, a.is_simulated
     FROM counted_judgements AS a
-    JOIN counted_judgements AS b ON b.session_id = a.session_id AND b.seq = a.seq AND b.judge > a.judge
+    JOIN counted_judgements AS b ON b.month = a.month AND b.session_id = a.session_id AND b.seq = a.seq AND b.judge > a.judge
     WHERE a.attempt > 0
         AND b.attempt > 0
         AND a.stars IS NOT NULL
         AND b.stars IS NOT NULL
-        AND a.month = coalesce($month::VARCHAR, a.month)
+        AND ($month::VARCHAR IS NULL OR a.month = $month)
 ),
 
 counts AS (
@@ -47,4 +48,4 @@ SELECT
     mean_stars_b,
     is_simulated
 FROM counts
-ORDER BY month, judge_a, judge_b
+ORDER BY month, judge_a, judge_b, is_simulated

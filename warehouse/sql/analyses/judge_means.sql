@@ -4,6 +4,7 @@
 -- do not count (run_judges) are left out.
 -- Parameters: $month (default null)
 -- A null month gives all months.
+-- Frozen in order of: month, model, judge, is_simulated
 -- No rows: nothing was judged: `proctor judge --run RUN`.
 WITH means AS (
     SELECT
@@ -15,12 +16,16 @@ WITH means AS (
         count(*) - count(stars) AS unparsed_count,
         is_simulated
     FROM counted_judgements
-    WHERE attempt > 0 AND month = coalesce($month::VARCHAR, month)
+    WHERE attempt > 0 AND ($month::VARCHAR IS NULL OR month = $month)
     GROUP BY month, judge, model, is_simulated
 )
 
 SELECT
     *,
-    mean_stars - avg(mean_stars) OVER (PARTITION BY month, model, is_simulated) AS mean_gap
+    mean_stars - avg(mean_stars) OVER candidates AS mean_gap
 FROM means
-ORDER BY month, model, judge
+-- In one order, as a sum of fractions changes its last digit with it.
+WINDOW candidates AS (
+    PARTITION BY month, model, is_simulated ORDER BY judge ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+)
+ORDER BY month, model, judge, is_simulated

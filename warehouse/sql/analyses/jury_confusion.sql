@@ -7,7 +7,7 @@ SELECT c.* EXCLUDE (landing_unit)
 FROM jury_confusions AS c
 JOIN current_editions AS e ON e.edition_id = c.edition_id AND e.month = c.month
 WHERE coalesce($simulated::BOOLEAN OR NOT c.is_simulated, e.is_shown_by_default)
-    AND c.month = coalesce($month::VARCHAR, c.month)
+    AND ($month::VARCHAR IS NULL OR c.month = $month)
     AND c.discipline = $discipline
 QUALIFY rank() OVER (PARTITION BY c.edition_id ORDER BY c.computed_at DESC) = 1
 ORDER BY c.month, c.edition_id, c.judge, c.prompt_version, c.deserved_stars, c.given_stars

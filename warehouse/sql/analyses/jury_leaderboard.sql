@@ -27,7 +27,7 @@ SELECT
 FROM jury_scores AS j
 JOIN current_editions AS e ON e.edition_id = j.edition_id AND e.month = j.month
 WHERE coalesce($simulated::BOOLEAN OR NOT j.is_simulated, e.is_shown_by_default)
-    AND j.month = coalesce($month::VARCHAR, j.month)
+    AND ($month::VARCHAR IS NULL OR j.month = $month)
     AND j.prompt_style = $style
 QUALIFY rank() OVER (PARTITION BY j.edition_id, j.prompt_style ORDER BY j.computed_at DESC) = 1
 ORDER BY j.month, j.edition_id, j.estimator, j.jury_score DESC, j.model

@@ -8,6 +8,6 @@ SELECT j.* EXCLUDE (landing_unit)
 FROM jury_judges AS j
 JOIN current_editions AS e ON e.edition_id = j.edition_id AND e.month = j.month
 WHERE coalesce($simulated::BOOLEAN OR NOT j.is_simulated, e.is_shown_by_default)
-    AND j.month = coalesce($month::VARCHAR, j.month)
+    AND ($month::VARCHAR IS NULL OR j.month = $month)
 QUALIFY rank() OVER (PARTITION BY j.edition_id ORDER BY j.computed_at DESC) = 1
 ORDER BY j.month, j.edition_id, j.discipline <> 'all', j.discipline, j.weight DESC, j.judge, j.prompt_version

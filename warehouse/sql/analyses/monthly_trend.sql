@@ -8,5 +8,5 @@
 SELECT * EXCLUDE (is_repetition, is_shown_by_default)
 FROM score_changes
 WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
-    AND month <= coalesce($through_month::VARCHAR, month)
+    AND ($through_month::VARCHAR IS NULL OR month <= $through_month)
 ORDER BY is_simulated, model, month

@@ -2,6 +2,7 @@
 -- One row per response that another judge, the same one asked again, or a person gave stars for.
 -- Parameters: $month (default null)
 -- A null month gives all months.
+-- Frozen in order of: month, model, session_id, seq
 -- Shown: month, model, session_id, seq, judge, counted_judge, stars
 -- No rows: every reply of the first judge could be read, or nobody else gave stars: `proctor judge --unparsed` asks again, `proctor unparsed export FILE.xlsx` asks a person.
 SELECT
@@ -21,6 +22,6 @@ SELECT
     other.is_by_person,
     other.judged_at
 FROM scored_responses AS s
-JOIN stand_in_judgements AS other ON other.session_id = s.session_id AND other.seq = s.seq
-WHERE s.score_status = 'resolved' AND s.month = coalesce($month::VARCHAR, s.month)
-ORDER BY s.month, s.model, s.session_id, s.seq
+JOIN stand_in_judgements AS other ON other.month = s.month AND other.session_id = s.session_id AND other.seq = s.seq
+WHERE s.score_status = 'resolved' AND ($month::VARCHAR IS NULL OR s.month = $month)
+ORDER BY month, model, session_id, seq

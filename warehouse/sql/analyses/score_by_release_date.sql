@@ -10,7 +10,7 @@ WITH latest AS (
     WHERE coalesce($simulated::BOOLEAN OR NOT is_simulated, is_shown_by_default)
         AND NOT is_repetition
         AND release_date IS NOT NULL
-        AND month <= coalesce($through_month::VARCHAR, month)
+        AND ($through_month::VARCHAR IS NULL OR month <= $through_month)
     QUALIFY row_number() OVER (PARTITION BY model, is_simulated ORDER BY month DESC) = 1
 )
 

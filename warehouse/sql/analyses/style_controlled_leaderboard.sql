@@ -10,7 +10,7 @@ WITH shown AS (
     FROM style_controlled_scores AS c
     JOIN current_editions AS e ON e.edition_id = c.edition_id AND e.month = c.month
     WHERE coalesce($simulated::BOOLEAN OR NOT c.is_simulated, e.is_shown_by_default)
-        AND c.month = coalesce($month::VARCHAR, c.month)
+        AND ($month::VARCHAR IS NULL OR c.month = $month)
         AND c.prompt_style = $style
     QUALIFY rank() OVER (PARTITION BY c.edition_id, c.prompt_style ORDER BY c.computed_at DESC) = 1
 )

@@ -39,7 +39,7 @@ gains AS (
     JOIN current_editions AS e ON e.edition_id = p.edition_id AND e.month = p.month
     WHERE p.prompt_style = $prompt_style
         AND p.is_paired
-        AND p.month = coalesce($month::VARCHAR, p.month)
+        AND ($month::VARCHAR IS NULL OR p.month = $month)
     WINDOW pair AS (PARTITION BY p.edition_id, p.model_a, p.model_b)
 )
 

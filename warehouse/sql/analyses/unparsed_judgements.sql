@@ -3,6 +3,7 @@
 -- primary judge's. `proctor judge --unparsed` asks the judges again; `proctor unparsed export` hands them to a person.
 -- Parameters: $month (default null)
 -- A null month gives all months.
+-- Frozen in order of: month, model, session_id, seq, judge
 -- No rows: every judgement can be read, or another's stars stand in for it; `proctor judge --run RUN` judges a run.
 SELECT
     j.month,
@@ -18,6 +19,6 @@ SELECT
     j.attempt,
     j.judged_at
 FROM current_judgements AS j
-ANTI JOIN stand_in_judgements AS other ON other.session_id = j.session_id AND other.seq = j.seq
-WHERE j.stars IS NULL AND j.is_counted AND j.month = coalesce($month::VARCHAR, j.month)
-ORDER BY j.month, j.model, j.session_id, j.seq, j.judge
+ANTI JOIN stand_in_judgements AS other ON other.month = j.month AND other.session_id = j.session_id AND other.seq = j.seq
+WHERE j.stars IS NULL AND j.is_counted AND ($month::VARCHAR IS NULL OR j.month = $month)
+ORDER BY month, model, session_id, seq, judge

@@ -141,6 +141,30 @@ WITH held AS (
     FROM error_labels
     GROUP BY landing_unit
     UNION ALL
+    SELECT 'closed_months' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM closed_months
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'closed_sessions_left_out' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM closed_sessions_left_out
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'closed_resolved_judgements' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM closed_resolved_judgements
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'closed_unparsed_judgements' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM closed_unparsed_judgements
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'closed_judge_agreement' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM closed_judge_agreement
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'closed_judge_means' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM closed_judge_means
+    GROUP BY landing_unit
+    UNION ALL
     SELECT 'improvements' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM improvements
     GROUP BY landing_unit
@@ -247,6 +271,10 @@ WITH held AS (
     UNION ALL
     SELECT 'league_replays' AS table_name, landing_unit AS unit, count(*) AS row_count
     FROM league_replays
+    GROUP BY landing_unit
+    UNION ALL
+    SELECT 'restore_checks' AS table_name, landing_unit AS unit, count(*) AS row_count
+    FROM restore_checks
     GROUP BY landing_unit
     UNION ALL
     SELECT 'llm_calls' AS table_name, landing_unit AS unit, count(*) AS row_count

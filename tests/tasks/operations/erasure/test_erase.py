@@ -152,7 +152,7 @@ def test_who_needs_a_text_hears_that_it_was_erased(erased: Settings, tmp_path: P
         assert {sample.answer["response"] for sample in sitting.samples} == {f"(erased on {today})"}
         assert {sample.reason for sample in sitting.samples} == {None}
         assert {sample.score_status for sample in sitting.samples} == {"scored"}
-        run = find_run(ledger, lake, RUN)
+        run = find_run(ledger, lake, RUN, None)
         assert run is not None
         lines = list_answers(ledger, lake, run, "alpha")
         excerpt = read_excerpts(ledger, lake, run, lines)[lines[0].key]

@@ -286,7 +286,9 @@ def test_times_that_were_missed_are_named_for_a_week_though_a_later_run_made_up_
 def test_the_metrics_count_the_times_that_were_missed(ledger: Ledger) -> None:
     schedule(ledger, SEAL, since=(datetime.now(UTC) - timedelta(hours=4, minutes=30)).isoformat())
     (line,) = [
-        one for one in render_run_metrics(ledger).splitlines() if one.startswith("proctor_missed_runs{")
+        one
+        for one in render_run_metrics(Settings(), ledger).splitlines()
+        if one.startswith("proctor_missed_runs{")
     ]
     assert line in (f'proctor_missed_runs{{deployment="seal"}} {count}.0' for count in (4, 5))
 

@@ -5,16 +5,54 @@ What is erased later is still in them.
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from schemas.ledger.engine import Backup
 from warehouse.ledger.engine.rows import insert_rows, read_rows
-from warehouse.ledger.engine.tables import backups
+from warehouse.ledger.engine.tables import access_log, backups, metadata, responses
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+
+def count_rows(connection: Connection) -> dict[str, int]:
+    """Rows of every table of the ledger, by its name."""
+    return {
+        table.name: int(connection.execute(select(func.count()).select_from(table)).scalar_one())
+        for table in metadata.sorted_tables
+    }
+
+
+def count_copied_rows(folder: Path) -> dict[str, int]:
+    """Rows of every table of the ledger's files in a backup, by its name."""
+    counts: dict[str, int] = {}
+    known = {table.name for table in metadata.sorted_tables}
+    for path in sorted(folder.glob("*.sqlite")):
+        with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as file:
+            found = [
+                str(name) for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            ]
+            for name in sorted(known & {*found}):
+                (count,) = file.execute(f'SELECT count(*) FROM "{name}"').fetchone()
+                counts[name] = counts.get(name, 0) + int(count)
+    return counts
+
+
+def count_dated_before(connection: Connection, moment: str) -> dict[str, int]:
+    """Entries of the audit log and answers from before a moment (UTC as ISO text).
+
+    Neither is ever taken away.
+    """
+    dated = {"entries of the audit log": access_log.c.accessed_at, "answers": responses.c.answered_at}
+    return {
+        name: int(connection.execute(select(func.count()).where(column < moment)).scalar_one())
+        for name, column in dated.items()
+    }
 
 
 def note_backup(connection: Connection, backup: Backup) -> None:

@@ -1,5 +1,5 @@
-# Claims on paid work: whoever holds one works, for all processes and hosts of an installation.
-from . import claims as claims
+# Pieces of work that one process at a time does, for all processes and hosts of an installation: who waits, who holds.
+from . import jobs as jobs
 
 # The time that deadlines are decided by: the database's clock, as far as something besides it shows that it is right.
 from . import clock as clock
@@ -11,8 +11,8 @@ from . import processes as processes
 from . import renewal as renewal
 
 __all__ = [
-    "claims",
     "clock",
+    "jobs",
     "processes",
     "renewal",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
 from warehouse.ledger.engine.leases.clock import is_lapsed, read_lease_time
 from warehouse.ledger.engine.moments import write_moment
@@ -44,6 +44,15 @@ def read_lease(connection: Connection, holder: str) -> ProcessLease | None:
     return ProcessLease(
         row.holder, row.host, row.process_id, row.expires_at, is_lapsed(connection, row.expires_at)
     )
+
+
+def count_live_processes(connection: Connection) -> dict[str, int]:
+    """Processes whose lease lasts, by host."""
+    now = write_moment(read_lease_time(connection))
+    query = select(process_leases.c.host, func.count()).where(process_leases.c.expires_at >= now)
+    return {
+        str(host): int(count) for host, count in connection.execute(query.group_by(process_leases.c.host))
+    }
 
 
 def open_lease(connection: Connection, holder: str, *, host: str, process_id: int, lease_s: float) -> None:

@@ -196,12 +196,12 @@ def _put_in_place(settings: Settings, folder: Path) -> dict[str, Any]:
 
     Raises StoreError when its public log is not what its ledger has.
     """
-    from deployments.home.whole import mark_home
     from tasks.exam.public.log import name_public_folder
     from warehouse.lake.upkeep import check_empty_lake, restore_lake
     from warehouse.ledger.engine.copies.files import restore_ledger
     from warehouse.ledger.engine.copies.server_backup import fill_server_ledger
     from warehouse.ledger.engine.sides import find_ledger_file
+    from warehouse.stores.homes import mark_home
 
     places = {
         "archive": settings.archive_dir,

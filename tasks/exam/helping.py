@@ -1,0 +1,44 @@
+"""A worker sits sessions of a run that another process conducts."""
+
+from __future__ import annotations
+
+import asyncio
+
+from schemas.settings import Settings
+from tasks.exam.plan import read_plan
+from tasks.exam.public.log import keep_public_log
+from tasks.exam.run_progress import writing_progress
+from tasks.exam.sitting import SittingPart, SittingReport, sit_sessions
+from tasks.models import ModelClient
+from tasks.models.budget import open_budget
+from tasks.models.registry import read_registry
+from tasks.running import Progress
+from warehouse.ledger.engine.ledger import Ledger
+
+
+def help_to_sit(ledger: Ledger, settings: Settings, run_id: str) -> dict[str, int]:
+    """Sit what waits of the run until nothing does; returns counts."""
+    plan = read_plan(ledger, run_id)
+    with Progress(f"help {run_id}: answers") as progress:
+        report = asyncio.run(_sit(ledger, settings, run_id, plan.budget_usd, progress))
+    keep_public_log(ledger, settings)
+    return {"answers": report.answer_count}
+
+
+async def _sit(
+    ledger: Ledger, settings: Settings, run_id: str, budget_usd: float | None, progress: Progress
+) -> SittingReport:
+    registry = read_registry(settings.registry_path)
+    async with (
+        writing_progress(ledger, settings.home, run_id),
+        ModelClient(ledger, settings, budget=open_budget(ledger, budget_usd, run_id)) as client,
+    ):
+        return await sit_sessions(
+            ledger,
+            settings,
+            registry,
+            client,
+            run_id,
+            progress=lambda _: progress.advance(),
+            part=SittingPart(is_helping=True),
+        )

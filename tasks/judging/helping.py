@@ -1,0 +1,52 @@
+"""A worker judges a part of a run that another process conducts."""
+
+from __future__ import annotations
+
+import asyncio
+
+from schemas.settings import Settings
+from tasks.judging.controls import RunControls, find_begun_controls
+from tasks.judging.landing import JOB, RunJudging, name_lane
+from tasks.judging.summary import JudgingSummary
+from tasks.models import ModelClient
+from tasks.models.budget import open_budget
+from tasks.models.registry import read_registry
+from tasks.running import Progress
+from warehouse.lake import Lake
+from warehouse.ledger.engine.leases.jobs import list_jobs
+from warehouse.ledger.engine.ledger import Ledger
+
+
+def help_to_judge(ledger: Ledger, lake: Lake, settings: Settings, run_id: str) -> dict[str, int]:
+    """Judge what waits of the run, by the judges that it waits for, until nothing does.
+
+    Returns counts.
+    """
+    with Progress(f"help {run_id}: judgements") as progress:
+        summary = asyncio.run(_judge(ledger, lake, settings, run_id, progress))
+    return {"judgements": summary.judged + summary.unparsed}
+
+
+async def _judge(
+    ledger: Ledger, lake: Lake, settings: Settings, run_id: str, progress: Progress
+) -> JudgingSummary:
+    with ledger.read() as connection:
+        lanes = {job.lane for job in list_jobs(connection, JOB, run_id)}
+    judges = [
+        model
+        for model in read_registry(settings.registry_path).models.values()
+        if "judge" in model.roles and name_lane(model) in lanes
+    ]
+    summary = JudgingSummary()
+    budget = open_budget(ledger, settings.budget_usd, run_id)
+    async with ModelClient(ledger, settings, budget=budget) as client:
+        for judge in judges:
+            kind = judge.is_simulated
+            wanted = {"is_simulated": kind, "run_id": run_id, "judges": []}
+            sessions = lake.read("sessions_to_judge", wanted)
+            if sessions.is_empty():
+                continue
+            is_begun = run_id in find_begun_controls(ledger, lake, [judge], is_simulated=kind)
+            controls = RunControls(ledger, lake, run_id, settings.judge_controls, is_begun=is_begun)
+            await RunJudging(ledger, lake, client, sessions, controls, summary, progress).help(judge)
+    return summary

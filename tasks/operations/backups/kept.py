@@ -1,0 +1,190 @@
+"""The backups of a folder: made one after the other, and deleted when they need not be kept.
+
+A backup counts as long as its list is there, which is written last. What is deleted is renamed first: a kill at any moment leaves
+backups that are whole, and pieces that nobody takes for one and that the next night removes. The newest, and the newest that a try
+restored, are never deleted.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from schemas.errors import StoreError, UsageError
+from schemas.settings import Settings
+from warehouse.backup import is_finished, write_whole
+
+_FORMAT: Final = "%Y-%m-%dT%H%M%SZ"
+_GOING: Final = ".going-"
+_LOCK: Final = ".kept.lock"
+# What the last tries came to: written whole, read by whoever measures.
+_RECORD: Final = "restore-check.json"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBackup:
+    """A backup that is whole by its list.
+
+    Attributes:
+        folder: where it lies; its name is the moment at which it was begun.
+        begun_at: that moment.
+    """
+
+    folder: Path
+    begun_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TriedBackup:
+    """A backup that was restored for a try.
+
+    Attributes:
+        name: its folder's name.
+        checked_at: when (UTC, ISO text).
+    """
+
+    name: str
+    checked_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBackups:
+    """What a folder of backups holds.
+
+    Attributes:
+        backups: the whole ones, the newest first.
+        tried: the last that a try found good; null for none.
+    """
+
+    backups: tuple[KeptBackup, ...]
+    tried: TriedBackup | None
+
+
+def make_kept_backup(settings: Settings, *, now: datetime | None = None) -> dict[str, Any]:
+    """Make a backup in the folder that `backups` names, and then rotate.
+
+    Raises UsageError where the setting names none, and StoreError while another process makes one there.
+    """
+    from tasks.operations.backups.copies import backup_home
+
+    folder = _need_folder(settings)
+    moment = now or datetime.now(UTC)
+    with hold_folder(folder):
+        _remove_pieces(folder)
+        made = backup_home(settings, folder / moment.strftime(_FORMAT))
+        gone = rotate(settings)
+    return {**made, "deleted": gone, "kept": [one.folder.name for one in read_kept(settings).backups]}
+
+
+def read_kept(settings: Settings) -> KeptBackups:
+    """The backups that are kept; none where no folder is set, or none was made yet."""
+    folder = settings.backups
+    if folder is None or not folder.is_dir():
+        return KeptBackups((), None)
+    found = [KeptBackup(path, begun) for path, begun in _list_named(folder) if is_finished(path)]
+    found.sort(key=lambda one: one.begun_at, reverse=True)
+    return KeptBackups(tuple(found), _read_tried(folder))
+
+
+def rotate(settings: Settings) -> list[str]:
+    """Delete the backups that need not be kept; returns their names.
+
+    Whoever calls this holds the folder.
+    """
+    kept = read_kept(settings)
+    staying = choose_kept(
+        [one.begun_at for one in kept.backups],
+        daily=settings.keep_daily,
+        weekly=settings.keep_weekly,
+        monthly=settings.keep_monthly,
+    )
+    tried = None if kept.tried is None else kept.tried.name
+    going = [one for one in kept.backups if one.begun_at not in staying and one.folder.name != tried]
+    for one in going:
+        # No longer a backup at one stroke, whatever comes between this and its last file.
+        name = one.folder.with_name(f"{_GOING}{one.folder.name}")
+        one.folder.rename(name)
+        shutil.rmtree(name)
+    return [one.folder.name for one in going]
+
+
+def choose_kept(begun: Sequence[datetime], *, daily: int, weekly: int, monthly: int) -> set[datetime]:
+    """Those that are kept: the last of each of so many days, weeks and months that have any.
+
+    The newest is always among them.
+    """
+    kept = {max(begun)} if begun else set()
+    periods: tuple[tuple[int, Callable[[datetime], Any]], ...] = (
+        (daily, lambda moment: moment.date()),
+        (weekly, lambda moment: moment.isocalendar()[:2]),
+        (monthly, lambda moment: (moment.year, moment.month)),
+    )
+    for count, name_period in periods:
+        last: dict[Any, datetime] = {}
+        for moment in sorted(begun):
+            last[name_period(moment)] = moment
+        kept |= set(sorted(last.values(), reverse=True)[:count])
+    return kept
+
+
+def note_tried(settings: Settings, name: str, checked_at: str) -> None:
+    """Note that a try found a backup good."""
+    text = json.dumps(asdict(TriedBackup(name, checked_at)))
+    write_whole(_need_folder(settings) / _RECORD, [text.encode()])
+
+
+@contextmanager
+def hold_folder(folder: Path) -> Iterator[None]:
+    """Let one process at a time make, delete and try backups of a folder.
+
+    Raises StoreError for a second one.
+    """
+    from filelock import FileLock, Timeout
+
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / _LOCK, timeout=0):
+            yield
+    except Timeout:
+        raise StoreError(
+            f"Another process makes or tries a backup in {folder}. Wait until it has ended, then run this again."
+        ) from None
+
+
+def _need_folder(settings: Settings) -> Path:
+    if settings.backups is None:
+        raise UsageError(
+            "No folder of backups is set. `proctor settings set backups FOLDER` names one, outside the home and best on another disk."
+        )
+    return settings.backups
+
+
+def _list_named(folder: Path) -> Iterator[tuple[Path, datetime]]:
+    for path in folder.iterdir():
+        try:
+            yield path, datetime.strptime(path.name, _FORMAT).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+
+
+def _remove_pieces(folder: Path) -> None:
+    """Remove what kills have left of backups that were being made, or deleted."""
+    for path, _ in list(_list_named(folder)):
+        if not is_finished(path):
+            shutil.rmtree(path)
+    for path in folder.glob(f"{_GOING}*"):
+        shutil.rmtree(path)
+
+
+def _read_tried(folder: Path) -> TriedBackup | None:
+    try:
+        return TriedBackup(**json.loads((folder / _RECORD).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        # Without a record nothing was tried: the alert says so.
+        return None

@@ -1,0 +1,272 @@
+"""Backups that are kept: rotated, tried, and whole whatever kills who makes or deletes them."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from schemas.errors import StoreError, UsageError
+from schemas.settings import Settings
+from schemas.tables import get_table
+from tasks.operations.backups import (
+    check_restore,
+    make_kept_backup,
+    read_kept,
+    verify_backup,
+)
+from tasks.operations.backups.kept import choose_kept, hold_folder, note_tried
+from tests.deployments.test_cli import invoke
+from tests.warehouse.test_sql_cases import fill_rows
+from warehouse.backup import is_finished
+from warehouse.lake import open_lake
+from warehouse.ledger.engine.logs.chain import Entry, add_entry
+from warehouse.ledger.engine.opening import open_ledger
+from warehouse.stores.homes import check_stores
+
+ROOT = Path(__file__).resolve().parents[4]
+NIGHT = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a landing, a ledger with an entry in its log, and originals."""
+    home = tmp_path_factory.mktemp("made") / "home"
+    settings = Settings(home=home)
+    with open_lake(settings) as lake:
+        table = get_table("external_scores")
+        lake.land(table.name, "unit-1", fill_rows(table, [{}, {}]).drop("landing_unit"))
+    note(settings)
+    check_stores(settings)
+    for number in range(6):
+        path = home / "archive" / f"{number:02}" / f"{number:02}.original.txt"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"Paper {number}.")
+    return home
+
+
+@pytest.fixture
+def settings(made: Path, tmp_path: Path) -> Settings:
+    shutil.copytree(made, tmp_path / "home")
+    return Settings(
+        home=tmp_path / "home", backups=tmp_path / "kept", keep_daily=1, keep_weekly=0, keep_monthly=0
+    )
+
+
+def note(settings: Settings) -> None:
+    with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
+        add_entry(connection, Entry("look", user_id="ann", code="answers", target="a run"))
+
+
+def list_names(settings: Settings) -> list[str]:
+    return [one.folder.name for one in read_kept(settings).backups]
+
+
+@pytest.mark.parametrize(
+    ("daily", "weekly", "monthly", "kept"),
+    [
+        (1, 0, 0, [0]),
+        (3, 0, 0, [0, 1, 2]),
+        # The newest of the days, and the last of each week (a Sunday) and of each month.
+        (2, 3, 0, [0, 1, 7]),
+        (1, 0, 3, [0, 1, 29]),
+        (90, 0, 0, list(range(60))),
+    ],
+)
+def test_the_last_of_days_weeks_and_months_are_kept(
+    daily: int, weekly: int, monthly: int, kept: list[int]
+) -> None:
+    # Sunday, 1 March, and the 59 days before it.
+    begun = [NIGHT - timedelta(days=days) for days in range(60)]
+    found = choose_kept(begun, daily=daily, weekly=weekly, monthly=monthly)
+    if weekly:
+        kept = [0, 1, 7, 14]
+    assert found == {begun[days] for days in kept}
+
+
+def test_two_backups_of_a_day_count_as_its_last() -> None:
+    begun = [NIGHT, NIGHT + timedelta(hours=5), NIGHT - timedelta(days=1)]
+    assert choose_kept(begun, daily=2, weekly=1, monthly=1) == {begun[1], begun[2]}
+    assert choose_kept([], daily=1, weekly=1, monthly=1) == set()
+
+
+def test_what_need_not_be_kept_is_deleted_after_the_new_one_is_whole(settings: Settings) -> None:
+    for days in range(3):
+        done = make_kept_backup(settings, now=NIGHT + timedelta(days=days))
+        assert done["deleted"] == (
+            ["2026-03-01T003000Z", "2026-03-02T003000Z"][days - 1 : days] if days else []
+        )
+    assert list_names(settings) == ["2026-03-03T003000Z"]
+    assert verify_backup(read_kept(settings).backups[0].folder)["differences"] == []
+    assert settings.backups is not None
+    assert sorted(path.name for path in settings.backups.iterdir()) == [".kept.lock", "2026-03-03T003000Z"]
+
+
+def test_the_newest_that_a_try_found_good_stays_until_a_newer_one_is(settings: Settings) -> None:
+    first = make_kept_backup(settings, now=NIGHT)
+    found = check_restore(settings)
+    assert (found.problems, found.folder) == ((), Path(first["folder"]))
+    assert found.landed_count >= 1
+    for days in (1, 2):
+        make_kept_backup(settings, now=NIGHT + timedelta(days=days))
+    assert list_names(settings) == ["2026-03-03T003000Z", "2026-03-01T003000Z"]
+    assert check_restore(settings).problems == ()
+    make_kept_backup(settings, now=NIGHT + timedelta(days=3))
+    assert list_names(settings) == ["2026-03-04T003000Z", "2026-03-03T003000Z"]
+
+
+def test_a_try_leaves_nothing_behind_and_says_what_a_damaged_backup_lacks(
+    settings: Settings,
+) -> None:
+    folder = Path(make_kept_backup(settings, now=NIGHT)["folder"])
+    good = check_restore(settings)
+    assert good.row_count > 0 and good.file_count >= 6
+    assert settings.backups is not None and not (settings.backups / ".restore-check").exists()
+    tried = read_kept(settings).tried
+    paper = folder / "archive" / "03" / "03.original.txt"
+    paper.write_text("Another paper.")
+    bad = check_restore(settings)
+    assert [problem for problem in bad.problems if "archive/03/03.original.txt" in problem] == list(
+        bad.problems
+    )
+    assert read_kept(settings).tried == tried, "the record is of the last good one"
+    assert not (settings.backups / ".restore-check").exists()
+    # As the command says it, with a row of the lake for each try.
+    kept = {"PROCTOR_BACKUPS": str(settings.backups)}
+    assert invoke(settings.home, "restore", "--check", "--json", **kept).exit_code == 1
+    paper.write_text("Paper 3.")
+    assert json.loads(invoke(settings.home, "restore", "--check", "--json", **kept).stdout)["problems"] == []
+    with open_lake(settings, read_only=True) as lake:
+        rows = lake.query(
+            "SELECT is_good, problem IS NULL AS is_silent FROM restore_checks ORDER BY checked_at"
+        )
+    assert rows.rows() == [(False, False), (True, True)]
+
+
+def test_a_backup_that_lacks_what_the_ledger_had_before_it_began_is_found(settings: Settings) -> None:
+    folder = Path(make_kept_backup(settings, now=NIGHT)["folder"])
+    note(settings)
+    # Its list says that it was begun after the entry, as one does that copied a ledger of before.
+    said = json.loads((folder / "backup.json").read_text())
+    later = datetime.now(UTC) + timedelta(hours=1)
+    said["begun_at"] = later.isoformat(timespec="milliseconds")
+    (folder / "backup.json").write_text(json.dumps(said))
+    (problem,) = check_restore(settings).problems
+    assert problem.startswith("entries of the audit log: the ledger had ")
+
+
+def test_without_a_folder_or_a_whole_backup_it_is_said_what_to_do(settings: Settings) -> None:
+    with pytest.raises(UsageError, match=r"There is no whole backup in .*kept\. `proctor backup` makes one"):
+        check_restore(settings)
+    with pytest.raises(UsageError, match="No folder of backups is set"):
+        make_kept_backup(settings.model_copy(update={"backups": None}))
+    assert settings.backups is not None
+    with hold_folder(settings.backups), pytest.raises(StoreError, match="Another process makes or tries"):
+        make_kept_backup(settings)
+
+
+KILLED = """
+import os, shutil, signal, sys
+from datetime import datetime
+from pathlib import Path
+from schemas.settings import Settings
+from tasks.operations.backups import kept, make_kept_backup
+from warehouse.backup import BackupTarget
+
+home, folder, moment, count, now = sys.argv[1:]
+left = [int(count)]
+
+def die(*_args, **_named):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if moment == "making":
+    def add(self, *arguments, real=BackupTarget.add_file):
+        left[0] -= 1
+        return real(self, *arguments) if left[0] >= 0 else die()
+    BackupTarget.add_file = add
+elif moment == "renaming":
+    Path.rename = die
+elif moment == "deleting":
+    def remove(path, *_args, **_named):
+        for one in sorted(Path(path).rglob("*")):
+            if one.is_file():
+                one.unlink()
+                left[0] -= 1
+                if left[0] < 0:
+                    die()
+    shutil.rmtree = remove
+settings = Settings(home=Path(home), backups=Path(folder), keep_daily=1, keep_weekly=0, keep_monthly=0)
+make_kept_backup(settings, now=datetime.fromisoformat(now))
+"""
+
+
+def kill(settings: Settings, moment: str, count: int, now: datetime) -> None:
+    arguments = [str(settings.home), str(settings.backups), moment, str(count), now.isoformat()]
+    died = subprocess.run(
+        [sys.executable, "-c", KILLED, *arguments], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    assert died.returncode == -signal.SIGKILL, died.stderr
+
+
+@pytest.mark.parametrize("moment", ["making", "renaming", "deleting"])
+def test_whoever_is_killed_in_the_middle_leaves_every_whole_backup_whole(
+    settings: Settings, moment: str
+) -> None:
+    first = Path(make_kept_backup(settings, now=NIGHT)["folder"])
+    kill(settings, moment, 3, NIGHT + timedelta(days=1))
+    whole = list_names(settings)
+    # In mid-backup the first is all that there is; from the moment that the second is whole, it is there.
+    assert (
+        whole
+        == {
+            "making": ["2026-03-01T003000Z"],
+            "renaming": ["2026-03-02T003000Z", "2026-03-01T003000Z"],
+            "deleting": ["2026-03-02T003000Z"],
+        }[moment]
+    )
+    for one in read_kept(settings).backups:
+        assert verify_backup(one.folder)["differences"] == []
+    assert is_finished(first) == (moment != "deleting")
+    # The next night clears up, and keeps what it should.
+    make_kept_backup(settings, now=NIGHT + timedelta(days=2))
+    assert list_names(settings) == ["2026-03-03T003000Z"]
+    assert settings.backups is not None
+    assert sorted(path.name for path in settings.backups.iterdir()) == [".kept.lock", "2026-03-03T003000Z"]
+
+
+@pytest.mark.long
+def test_killed_at_any_moment_at_all_something_whole_is_always_there(settings: Settings) -> None:
+    seed = random.randrange(1 << 30)
+    print(f"seed {seed}")
+    drawn = random.Random(seed)
+    make_kept_backup(settings, now=NIGHT)
+    note_tried(settings, list_names(settings)[0], NIGHT.isoformat())
+    began = time.monotonic()
+    arguments = [str(settings.home), str(settings.backups), "never", "0"]
+    command = [sys.executable, "-c", KILLED, *arguments]
+    subprocess.run([*command, (NIGHT + timedelta(days=1)).isoformat()], cwd=ROOT, check=True)
+    whole_s = time.monotonic() - began
+    killed = 0
+    for days in range(2, 42):
+        running = subprocess.Popen([*command, (NIGHT + timedelta(days=days)).isoformat()], cwd=ROOT)
+        try:
+            running.wait(drawn.uniform(0.3, 1.05) * whole_s)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+            killed += 1
+        kept = read_kept(settings).backups
+        assert kept
+        for one in kept:
+            assert verify_backup(one.folder)["differences"] == []
+    assert killed >= 10
+    make_kept_backup(settings, now=NIGHT + timedelta(days=50))
+    assert check_restore(settings).problems == ()

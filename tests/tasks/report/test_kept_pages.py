@@ -1,0 +1,72 @@
+"""A report that is made again makes the pages that change, and is what a whole one is."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from schemas.settings import Settings
+from tasks.report.frame import SITE_PAGES, Issue
+from tasks.report.panels import Source
+from tasks.report.site import render_site
+from tests.benchmarks.history_cost import History
+from tests.benchmarks.history_rows import land_month, publish_month
+from tests.tasks.report.conftest import NOON
+from warehouse.lake import Lake, open_lake
+from warehouse.lake.reading import parts
+
+pytestmark = pytest.mark.slow
+
+
+def render(lake: Lake, folder: Path) -> list[str]:
+    """Render into the folder; answers with the pages that were made."""
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("*.html")}
+    marks = parts.QueryMarks(lake.query)
+    render_site(Source(lake.run_named, mark_query=marks.mark), Issue(folder, generated_at=NOON))
+    return sorted(path.stem for path in folder.glob("*.html") if before.get(path) != path.stat().st_mtime_ns)
+
+
+def read(folder: Path) -> dict[str, bytes]:
+    # The drawing library, which takes a second to put together, is the same file for all.
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in ("vega.js", "kept.json")
+    }
+
+
+def test_only_what_changed_is_made_again_and_all_is_as_if_it_were(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home")
+    history, whole, kept = History(3, 30), tmp_path / "whole", tmp_path / "kept"
+    every = sorted(page.name for page in SITE_PAGES)
+    with open_lake(settings) as lake:
+        for number, month in enumerate(("2025-01", "2025-02")):
+            land_month(lake, history.list_frames(number, month), datetime(2026, 1, 1, tzinfo=UTC))
+        publish_month(lake, settings, "2025-01", is_equated=False)
+        assert render(lake, kept) == every
+        first = read(kept)
+        # Only what the public folder says is not known by files of the lake.
+        assert render(lake, kept) == ["method"]
+        assert read(kept) == first
+
+        publish_month(lake, settings, "2025-02", is_equated=False)
+        made = render(lake, kept)
+        assert {"index", "candidate", "compare", "trends"} <= set(made)
+        assert not {"gscore", "league", "contamination", "errors"} & set(made)
+        whole.mkdir()
+        shutil.copyfile(kept / "vega.js", whole / "vega.js")
+        assert render(lake, whole) == every
+        assert read(kept) == read(whole)
+        assert read(kept)["index.html"] != first["index.html"]
+
+        (kept / "errors.html").write_text("edited by hand", encoding="utf-8")
+        (kept / "data" / "board.js").unlink()
+        assert render(lake, kept) == ["errors", "index", "method"]
+        assert read(kept) == read(whole)
+
+        (kept / "data" / "kept.json").write_text("{", encoding="utf-8")
+        assert render(lake, kept) == every
+        assert read(kept) == read(whole)

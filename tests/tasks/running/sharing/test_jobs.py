@@ -1,0 +1,116 @@
+"""Jobs wait, are taken by one process at a time, and come back from who is gone.
+
+Whoever conducts the run withdraws what waits at its end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deployments.flow_runs.server import do_jobs
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.running.sharing import MOST_TRIES, JobQueue
+from warehouse.ledger.engine.leases.jobs import (
+    Choice,
+    Worker,
+    end_jobs,
+    free_jobs,
+    give_back_jobs,
+    list_jobs,
+    list_waiting,
+    take_jobs,
+)
+from warehouse.ledger.engine.ledger import Ledger
+from warehouse.ledger.engine.opening import open_ledger
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with open_ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}") as opened:
+        yield opened
+
+
+def list_names(ledger: Ledger) -> dict[str, str | None]:
+    with ledger.read() as connection:
+        return {job.name: job.problem for job in list_jobs(connection, "sit", "r")}
+
+
+def find_waiting(ledger: Ledger, worker: str) -> list[tuple[str, str]]:
+    with ledger.read() as connection:
+        return list_waiting(connection, worker=worker, closed_lanes="batches ", most_tries=MOST_TRIES)
+
+
+def test_jobs_are_taken_once_in_their_order_and_lane_and_those_that_failed_last(ledger: Ledger) -> None:
+    async def work() -> None:
+        with (
+            JobQueue(ledger, "sit", "r", is_conducting=True) as conducting,
+            JobQueue(ledger, "sit", "r") as helping,
+        ):
+            await conducting.defer({"b": "x", "a": "x", "c": "y"})
+            await conducting.defer({"a": "y", "d": "x"})
+            assert find_waiting(ledger, "host-2") == [("sit", "r")]
+            assert await conducting.take(1, "x") == ["b"]
+            assert await helping.take(9, "x") == ["a", "d"]
+            assert (await conducting.take(9, "x"), await conducting.take(9, "y")) == ([], ["c"])
+            assert helping.holds("a")
+            assert not conducting.holds("a")
+            await helping.end(["d"])
+            await helping.give_back(["a"], "The model does not answer.")
+            await conducting.defer({"e": "x"})
+            await conducting.give_back(["b"])
+            assert await helping.take(9, "x") == ["b", "e", "a"]
+            await helping.give_back(["a"], "The model does not answer.")
+            # It has failed as often as it is tried, and is there to be reported.
+            assert await conducting.take(9, "x") == []
+            assert list_names(ledger) == dict.fromkeys("bce") | {"a": "The model does not answer."}
+
+    asyncio.run(work())
+    assert list_names(ledger) == {}, "what waits is withdrawn by who conducts, and what was held waited again"
+
+
+def test_who_was_stopped_for_too_long_ends_nothing_of_who_has_its_job_now(ledger: Ledger) -> None:
+    stopped, later = (
+        Worker(name, "host", number, 90.0, lambda *_: False) for number, name in enumerate("ab")
+    )
+    choice = Choice("sit", 1, "r")
+
+    async def defer() -> None:
+        with JobQueue(ledger, "sit", "r") as jobs:
+            await jobs.defer({"s": "x"})
+
+    asyncio.run(defer())
+    with ledger.write() as connection:
+        assert [job.name for job in take_jobs(connection, stopped, choice)] == ["s"]
+        assert free_jobs(connection, lambda *_: False) == 0
+        assert take_jobs(connection, later, choice) == []
+        assert free_jobs(connection, lambda *_: True) == 1
+        assert [job.name for job in take_jobs(connection, later, choice)] == ["s"]
+        end_jobs(connection, "sit", ["s"], stopped.holder)
+        give_back_jobs(connection, "sit", ["s"], stopped.holder, problem="no")
+        (job,) = list_jobs(connection, "sit", "r")
+        assert (job.holder, job.tries, job.problem) == (later.holder, 0, None)
+
+
+def test_a_worker_leaves_to_its_own_run_what_that_put_there_and_to_one_process_what_goes_into_batches(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        with JobQueue(ledger, "sit", "r", is_conducting=True) as jobs:
+            monkeypatch.setenv("PROCTOR_WORKER", "host-1")
+            await jobs.defer({"a": "x"})
+            assert (find_waiting(ledger, "host-1"), find_waiting(ledger, "host-2")) == ([], [("sit", "r")])
+        with JobQueue(ledger, "sit", "r", is_conducting=True) as jobs:
+            await jobs.defer({"a": "batches x"})
+            assert find_waiting(ledger, "host-2") == []
+
+    asyncio.run(work())
+
+
+def test_nobody_helps_where_the_ledger_is_a_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="ledger is a file"):
+        do_jobs(Settings(home=tmp_path))

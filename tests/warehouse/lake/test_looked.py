@@ -1,0 +1,141 @@
+"""What was read of files is known by their bytes; every other file is read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from schemas.settings import Settings
+from schemas.tables import get_table
+from tests.benchmarks.history_cost import History
+from tests.warehouse.lake.kit import connect_duckdb
+from warehouse.lake import Lake, open_lake
+from warehouse.lake.reading import list_checks, run_check
+from warehouse.lake.upkeep import Looked, check_landings, count_offending
+
+MONTHS = ("2025-01", "2025-02")
+TABLES = ("sessions", "allocations", "responses", "judgements")
+CHECK = "every_judgement_has_a_response"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two months, landed as stages land them."""
+    home = tmp_path_factory.mktemp("looked") / "home"
+    history = History(2, 20)
+    with open_lake(Settings(home=home)) as lake:
+        for number, month in enumerate(MONTHS):
+            land(lake, history, number, month)
+    return home
+
+
+def land(lake: Lake, history: History, number: int, month: str) -> None:
+    frames = history.list_frames(number, month)
+    for table in TABLES:
+        names = [column.name for column in get_table(table).own_columns]
+        empty = get_table(table).frame([]).select(names)
+        rows = pl.concat(
+            [empty, frames[table].select(set(names) & set(frames[table].columns))], how="diagonal"
+        )
+        lake.land(table, f"{table} of {month}", rows)
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "home"))
+
+
+def look(home: Path, *, is_trusted: bool = True) -> tuple[int, list[str], dict[str, int]]:
+    """Rows read, landings that changed, and how many rows offend against each check."""
+    read: list[int] = []
+    with open_lake(Settings(home=home), read_only=True) as lake:
+        looked = Looked(lake, is_trusted=is_trusted)
+        offending = {name: count_offending(lake, name, looked) for name in list_checks()}
+        found = check_landings(lake, read.append, looked)
+        looked.save()
+    assert not found.unreadable
+    return sum(read), found.changed, {name: count for name, count in offending.items() if count}
+
+
+def find_file(home: Path, table: str, month: str) -> Path:
+    (path,) = (home / "lake" / "data" / "main" / table / f"month={month}").glob("*.parquet")
+    return path
+
+
+def test_rows_are_read_once_and_then_those_of_new_files(home: Path) -> None:
+    with open_lake(Settings(home=home), read_only=True) as lake:
+        every = sum(int(lake.query(f"SELECT count(*) FROM {table}").item()) for table in TABLES)
+    assert look(home) == (every, [], {})
+    assert look(home) == (0, [], {})
+    assert look(home, is_trusted=False) == (every, [], {})
+    history = History(2, 20)
+    with open_lake(Settings(home=home)) as lake:
+        land(lake, history, 2, "2025-03")
+        new = sum(
+            int(lake.query(f"SELECT count(*) FROM {table} WHERE month = '2025-03'").item())
+            for table in TABLES
+        )
+        sessions = int(lake.query("SELECT count(*) FROM sessions WHERE month <> '2025-03'").item())
+    # Sessions are not split by month.
+    assert look(home) == (new + sessions, [], {})
+
+
+def test_a_file_that_is_changed_after_it_was_looked_at_is_found(home: Path) -> None:
+    assert look(home)[1:] == ([], {})
+    path = find_file(home, "judgements", MONTHS[0])
+    status = path.stat()
+    with connect_duckdb() as connection:
+        columns = connection.execute(
+            "SELECT name, field_id FROM parquet_schema($path) WHERE field_id IS NOT NULL", {"path": str(path)}
+        ).fetchall()
+        connection.execute(
+            f"COPY (SELECT * REPLACE (3 - stars AS stars) FROM read_parquet('{path}', hive_partitioning => false)) "
+            f"TO '{path}.new' (FORMAT parquet, FIELD_IDS {{{', '.join(f'{name}: {number}' for name, number in columns)}}})"
+        )
+    Path(f"{path}.new").replace(path)
+    # Also one whose length and times say nothing.
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    for _ in range(2):
+        read, found, _ = look(home)
+        assert found == [f"judgements/judgements of {MONTHS[0]}"]
+        assert read > 0
+
+
+def test_a_changed_landing_is_found_although_no_row_changed(home: Path) -> None:
+    look(home)
+    with open_lake(Settings(home=home)) as lake, lake.transaction() as connection:
+        connection.execute("UPDATE landings SET rows_hash = 'other' WHERE unit = 'responses of 2025-02'")
+    assert look(home)[1] == ["responses/responses of 2025-02"]
+
+
+def test_a_check_that_fails_is_made_again_until_it_passes(home: Path) -> None:
+    assert look(home)[2] == {}
+    with open_lake(Settings(home=home)) as lake, lake.transaction() as connection:
+        connection.execute("DELETE FROM responses WHERE month = '2025-01' AND seq = 1")
+    with open_lake(Settings(home=home), read_only=True) as lake:
+        whole = {name: len(run_check(lake, name).offending) for name in list_checks()}
+    found = {name: count for name, count in whole.items() if count}
+    assert found[CHECK] == 12
+    assert look(home)[2] == look(home)[2] == found
+
+
+@pytest.mark.parametrize("content", [b"", b"no", None])
+def test_what_was_kept_may_be_anything(home: Path, content: bytes | None) -> None:
+    first = look(home)
+    kept = home / "doctor" / "looked"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    if content is None:
+        shutil.rmtree(kept.parent)
+    else:
+        kept.write_bytes(content)
+    assert look(home) == first
+
+
+def test_what_is_kept_in_a_copy_of_the_home_counts_there(home: Path, tmp_path: Path) -> None:
+    look(home)
+    copy = Path(shutil.copytree(home, tmp_path / "copy"))
+    assert look(copy) == (0, [], {})

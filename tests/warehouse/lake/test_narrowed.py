@@ -1,0 +1,112 @@
+"""What a team sees of the lake names no other's model, whatever view or table is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import polars as pl
+import pytest
+
+from schemas.errors import UsageError
+from schemas.settings import Settings
+from schemas.table import Table
+from schemas.tables import TABLES
+from tests.fresh import open_new_lake
+from tests.warehouse.test_sql_cases import fill_rows
+from warehouse.lake import ALIAS, open_narrow_lake, read_sight
+from warehouse.lake.connecting import connect_duckdb
+from warehouse.lake.definitions import create_in_memory, read_views
+from warehouse.lake.narrowed import narrow
+
+# Columns that name a candidate; the models in them are whose the row is.
+NAMING = (
+    "model", "model_a", "model_b", "reference_model", "base_model", "asker", "answerer", "entrant", "opponent", "generator",
+    "group_name", "labeller", "compared_with",
+)  # fmt: skip
+# What rows of one team share with each other and with nobody else.
+OF_A_TEAM = ("session_id", "run_id", "edition_id", "question_uuid")
+
+
+def make_rows(table: Table) -> pl.DataFrame:
+    """A row of another team, marked in every text, and one of ours that names the others."""
+    sight = read_sight().get(table.name)
+    theirs: dict[str, Any] = {}
+    ours: dict[str, Any] = {}
+    for column in table.columns:
+        if column.type != "text":
+            continue
+        is_secret = sight is not None and column.name in (*sight.hidden, *sight.named)
+        theirs[column.name] = "x" if sight is not None and sight.rows == "true" else "THEIRS"
+        ours[column.name] = "THEIRS" if is_secret else "ours" if column.name in NAMING + OF_A_TEAM else "x"
+    if table.name == "llm_calls":
+        theirs |= {"purpose": "judge", "landing_unit": "THEIRS/THEIRS/prompt-4"}
+        ours |= {"purpose": "exam"}
+    filled = fill_rows(table, [{}, {}])
+    return filled.with_columns(
+        *(pl.Series(name, [theirs[name], ours[name]]) for name in theirs if name in filled.columns)
+    )
+
+
+@pytest.fixture(scope="module")
+def narrowed() -> Iterator[duckdb.DuckDBPyConnection]:
+    """The contract's tables with a row of each team, and the views before them."""
+    connection = connect_duckdb()
+    connection.execute(f"ATTACH ':memory:' AS {ALIAS}; USE {ALIAS}")
+    create_in_memory(connection)
+    for name, table in TABLES.items():
+        rows = make_rows(table).to_arrow()
+        connection.register("given", rows)
+        connection.execute(f'INSERT INTO "{name}" BY NAME SELECT * FROM given')
+        connection.unregister("given")
+    # A judge of ours judged what another team's candidate answered: the call is theirs.
+    connection.execute(
+        "INSERT INTO llm_calls BY NAME SELECT 'THEIRS' AS call_key, 'judge' AS purpose, 'ours' AS model, 'done' AS status, "
+        "'THEIRS/ours/prompt-4' AS landing_unit, 9.0 AS cost_usd, '2025-06' AS month"
+    )
+    narrow(connection, ["ours"])
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize("name", [*TABLES, *read_views()])
+def test_no_row_names_another_teams_model_or_what_is_hidden(
+    narrowed: duckdb.DuckDBPyConnection, name: str
+) -> None:
+    rows = narrowed.execute(f'SELECT * FROM "{name}"').fetchall()
+    assert [row for row in rows if "THEIRS" in repr(row)] == []
+    if name in TABLES:
+        # A table that nobody decided about has no row; of the others the team's own is there.
+        assert bool(rows) == (name in read_sight())
+
+
+def test_every_column_that_names_a_model_is_looked_at() -> None:
+    """A table with rows for teams keeps rows by the models in it, or hides the column."""
+    rows = {"own": {"model"}, "pair": {"model_a", "model_b"}, "call": {"model"}}
+    for name, sight in read_sight().items():
+        kept = next((columns for word, columns in rows.items() if sight.rows == _rule(word)), set())
+        naming = {column.name for column in TABLES[name].columns if column.name in NAMING}
+        assert naming <= kept | {*sight.named, *sight.hidden} | (
+            {"labeller"} if name == "error_labels" else set()
+        )
+
+
+def _rule(word: str) -> str:
+    from warehouse.lake import narrowed as module
+
+    return module._RULES[word]
+
+
+def test_a_query_that_names_the_lake_itself_is_refused(tmp_path: Any) -> None:
+    settings = Settings(home=tmp_path / "home")
+    open_new_lake(settings).close()
+    with open_narrow_lake(settings, ["ours"]) as lake:
+        assert lake.query("SELECT model FROM responses").is_empty()
+        for past in (
+            f"SELECT * FROM {ALIAS}.responses",
+            f'SELECT * FROM "{ALIAS}" . "responses"',
+            "FROM EXAM.main.models",
+        ):
+            with pytest.raises(UsageError, match="past what a team sees"):
+                lake.query(past)

@@ -1,0 +1,124 @@
+"""What was found in files that were read whole, kept by the hash of their bytes.
+
+Files of the lake never change, so whoever looks at all rows again need only hash their bytes, which is a hundred times cheaper. What is
+kept lies in the home, as `doctor/looked`; where it is missing or cannot be read, everything is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from warehouse.lake.attach import is_remote
+from warehouse.lake.reading.parts import PartFile, TablePart, read_part_files
+
+if TYPE_CHECKING:
+    from warehouse.lake.store import Lake
+
+_FILE: Final = ("doctor", "looked")
+# Raised with what is kept of a part or a check: what an earlier version kept is then not known.
+_FORM: Final = 1
+_PIECE: Final = 1 << 20
+
+
+class Looked:
+    """What was found in the parts of a lake before, and what is found now.
+
+    Args:
+        lake: whose parts.
+        is_trusted: whether what was found before counts; what is found now is kept in any case.
+    """
+
+    def __init__(self, lake: Lake, *, is_trusted: bool = True) -> None:
+        self._path = lake.settings.home.joinpath(*_FILE)
+        self._known: dict[str, Any] = _read(self._path) if is_trusted else {}
+        self._kept: dict[str, Any] = {}
+        self._folder = None if is_remote(lake.settings.data_address) else Path(lake.settings.data_address)
+        self._marks: dict[TablePart, str | None] = {}
+        self.parts = _list_parts(lake)
+
+    def mark(self, part: TablePart) -> str | None:
+        """The hash of the bytes of a part's files; null where none can be read from a disk."""
+        if part not in self._marks:
+            self._marks[part] = _hash_files(self._folder, self.parts.get(part, []))
+        return self._marks[part]
+
+    def mark_tables(self, tables: Iterable[str], value: str = "") -> str | None:
+        """The hash over all parts of these tables.
+
+        With a value, of those that are split only over the part of that value.
+        """
+        digest = hashlib.sha256()
+        for table in sorted(tables):
+            values = [part.value for part in self.parts if part.table == table]
+            for one in sorted(values):
+                if value and one and one != value:
+                    continue
+                mark = self.mark(TablePart(table, one))
+                if mark is None:
+                    return None
+                digest.update(f"{table} {one} {mark}\n".encode())
+        return digest.hexdigest()
+
+    def find(self, name: str, mark: str | None) -> Any | None:
+        """What was found under that name, if it was found of the same bytes."""
+        known = self._known.get(name)
+        if mark is None or known is None or known[0] != mark:
+            return None
+        self._kept[name] = known
+        return known[1]
+
+    def keep(self, name: str, mark: str | None, found: Any) -> None:
+        """Keep what was found of these bytes."""
+        if mark is not None:
+            self._kept[name] = [mark, found]
+
+    def save(self) -> None:
+        """Write what was found; a home that cannot be written keeps what it has."""
+        if self._kept == self._known:
+            return
+        with suppress(OSError):
+            self._path.parent.mkdir(mode=0o700, exist_ok=True)
+            text = json.dumps({"form": _FORM, "found": self._kept}, separators=(",", ":"))
+            new = self._path.with_suffix(f".{os.getpid()}")
+            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(zlib.compress(text.encode(), 1))
+            new.replace(self._path)
+
+
+def _list_parts(lake: Lake) -> Mapping[TablePart, Sequence[PartFile]]:
+    with lake.read_transaction():
+        return read_part_files(lambda sql: lake.query(sql).rows())
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        kept = json.loads(zlib.decompress(path.read_bytes()))
+        found = kept["found"] if kept["form"] == _FORM else {}
+    except (OSError, ValueError, KeyError, TypeError, zlib.error):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _hash_files(folder: Path | None, files: Sequence[PartFile]) -> str | None:
+    if folder is None:
+        return None
+    digest = hashlib.sha256()
+    try:
+        for file in files:
+            for name in file.paths:
+                own = hashlib.sha256()
+                with (folder / name).open("rb") as content:
+                    while piece := content.read(_PIECE):
+                        own.update(piece)
+                digest.update(own.digest())
+    except OSError:
+        return None
+    return digest.hexdigest()

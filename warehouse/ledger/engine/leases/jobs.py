@@ -1,0 +1,260 @@
+"""Jobs: pieces of work of an installation that one process at a time does.
+
+A job waits until a process takes it, which then holds it by a lease. A job whose holder is gone waits again. Done is what has no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, select, update
+
+from schemas.ledger.engine import Job
+from warehouse.ledger.engine.inserting import insert_into
+from warehouse.ledger.engine.leases.clock import is_lapsed, read_lease_time
+from warehouse.ledger.engine.many import list_values
+from warehouse.ledger.engine.moments import write_moment
+from warehouse.ledger.engine.rows import read_row, read_rows
+from warehouse.ledger.engine.tables import jobs
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection
+
+_WAITING = {"holder": None, "host": None, "process_id": None, "expires_at": None}
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A process that takes jobs.
+
+    Attributes:
+        holder: drawn anew for whoever takes jobs in it.
+        host: where it is.
+        process_id: its number there.
+        lease_s: how long it holds what it took, unless it renews.
+        is_dead: whether a process of that number on a host is known to be no more.
+    """
+
+    holder: str
+    host: str
+    process_id: int
+    lease_s: float
+    is_dead: Callable[[str, int], bool]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which jobs are taken.
+
+    Attributes:
+        kind: of this kind.
+        most: so many at most.
+        run_id: of this run; null for any.
+        lane: of this lane; null for all.
+        names: these; null for all.
+        most_tries: those that failed less often; null for all.
+    """
+
+    kind: str
+    most: int
+    run_id: str | None = None
+    lane: str | None = None
+    names: Collection[str] | None = None
+    most_tries: int | None = None
+
+
+def make_job(
+    kind: str,
+    name: str,
+    run_id: str | None = None,
+    *,
+    lane: str = "",
+    place: int = 0,
+    details: Mapping[str, Any] | None = None,
+    deferred_by: str = "",
+) -> Job:
+    """A job that waits, and was not tried yet."""
+    told = None if details is None else dict(details)
+    return Job(
+        kind=kind, name=name, run_id=run_id, lane=lane, place=place, tries=0, problem=None, details=told,
+        deferred_by=deferred_by, **_WAITING,
+    )  # fmt: skip
+
+
+def read_job(connection: Connection, kind: str, name: str) -> Job | None:
+    """The job; null for one that is done, or was never put here."""
+    return read_row(connection, Job, select(jobs).where(jobs.c.kind == kind, jobs.c.name == name))
+
+
+def list_jobs(connection: Connection, kind: str, run_id: str | None = None) -> list[Job]:
+    """The jobs of a kind, or those of a run, in the order in which they are taken."""
+    query = select(jobs).where(jobs.c.kind == kind)
+    if run_id is not None:
+        query = query.where(jobs.c.run_id == run_id)
+    return read_rows(connection, Job, query.order_by(*_ORDER))
+
+
+def list_waiting(
+    connection: Connection, *, worker: str, closed_lanes: str, most_tries: int
+) -> list[tuple[str, str]]:
+    """The kinds and runs of which jobs wait for the worker.
+
+    What a run on the worker itself deferred is left out, since that works on it too; so are lanes that begin with `closed_lanes`,
+    and what failed so many times.
+    """
+    query = select(jobs.c.kind, jobs.c.run_id).where(
+        jobs.c.run_id.is_not(None),
+        jobs.c.holder.is_(None),
+        jobs.c.tries < most_tries,
+        (jobs.c.deferred_by == "") | (jobs.c.deferred_by != worker),
+        ~jobs.c.lane.startswith(closed_lanes),
+    )
+    return [
+        (kind, run_id) for kind, run_id in connection.execute(query.distinct().order_by("run_id", "kind"))
+    ]
+
+
+def is_held(connection: Connection, job: Job, is_dead: Callable[[str, int], bool]) -> bool:
+    """Whether a process holds the job that is there, as far as anybody knows."""
+    if job.holder is None or job.host is None or job.process_id is None or job.expires_at is None:
+        return False
+    return not is_dead(job.host, job.process_id) and not is_lapsed(connection, job.expires_at)
+
+
+def defer_jobs(connection: Connection, waiting: Sequence[Job]) -> None:
+    """Put jobs here to wait; one that is here already stays as it is."""
+    if waiting:
+        first = insert_into(connection.dialect.name, jobs).on_conflict_do_nothing()
+        connection.execute(first, [job.as_values() for job in waiting])
+
+
+def free_jobs(connection: Connection, is_dead: Callable[[str, int], bool], kind: str | None = None) -> int:
+    """Let jobs wait again whose holder is gone; returns how many there were.
+
+    Who is just ending one is not waited for.
+    """
+    held = select(jobs).where(jobs.c.holder.is_not(None))
+    if kind is not None:
+        held = held.where(jobs.c.kind == kind)
+    gone = [job for job in read_rows(connection, Job, held) if not is_held(connection, job, is_dead)]
+    for job in gone:
+        same = (
+            jobs.c.kind == job.kind,
+            jobs.c.name == job.name,
+            jobs.c.holder == job.holder,
+            jobs.c.expires_at == job.expires_at,
+        )
+        if connection.execute(select(jobs.c.name).where(*same).with_for_update(skip_locked=True)).first():
+            connection.execute(update(jobs).where(*same).values(**_WAITING))
+    return len(gone)
+
+
+def take_jobs(connection: Connection, worker: Worker, which: Choice) -> list[Job]:
+    """Take jobs that wait, those that failed before last.
+
+    Nobody else's transaction is waited for.
+    """
+    chosen = [jobs.c.kind == which.kind, jobs.c.holder.is_(None)]
+    if which.run_id is not None:
+        chosen.append(jobs.c.run_id == which.run_id)
+    if which.lane is not None:
+        chosen.append(jobs.c.lane == which.lane)
+    if which.names is not None:
+        chosen.append(jobs.c.name.in_(list_values(connection, which.names)))
+    if which.most_tries is not None:
+        chosen.append(jobs.c.tries < which.most_tries)
+    query = select(jobs).where(*chosen).order_by(*_ORDER).limit(which.most).with_for_update(skip_locked=True)
+    taken = read_rows(connection, Job, query)
+    if taken:
+        _hold(connection, _are(which.kind, [job.name for job in taken], connection), worker)
+    return taken
+
+
+def hold_job(connection: Connection, job: Job, worker: Worker) -> Job | None:
+    """Hold the job, which is put here with it; returns who else holds it, None for nobody.
+
+    Taking it over from a holder that is gone counts as a try that failed.
+    """
+    while True:
+        held = job.replace(**_hold_values(connection, worker))
+        first = insert_into(connection.dialect.name, jobs).on_conflict_do_nothing().returning(jobs.c.name)
+        if connection.execute(first, held.as_values()).first() is not None:
+            return None
+        found = read_job(connection, job.kind, job.name)
+        if found is None:
+            continue
+        if is_held(connection, found, worker.is_dead):
+            return found
+        same = (jobs.c.kind == job.kind) & (jobs.c.name == job.name)
+        same &= jobs.c.holder.is_(None) if found.holder is None else jobs.c.holder == found.holder
+        if _hold(connection, same, worker, tries=found.tries + 1):
+            return None
+
+
+def renew_jobs(connection: Connection, worker: Worker) -> set[tuple[str, str]]:
+    """Hold all that the worker has for another lease; returns what it still has.
+
+    That is by kind and name.
+    """
+    mine = select(jobs.c.kind, jobs.c.name).where(jobs.c.holder == worker.holder)
+    # In one order, as whoever else locks several: two that wait for each other would be broken off.
+    kept = connection.execute(mine.order_by(jobs.c.kind, jobs.c.name).with_for_update()).all()
+    if kept:
+        _hold(connection, jobs.c.holder == worker.holder, worker)
+    return {(kind, name) for kind, name in kept}
+
+
+def end_jobs(connection: Connection, kind: str, names: Collection[str], holder: str) -> None:
+    """Remove jobs that are done, as far as they are still the holder's."""
+    connection.execute(delete(jobs).where(_are(kind, names, connection), jobs.c.holder == holder))
+
+
+def give_back_jobs(
+    connection: Connection,
+    kind: str,
+    names: Collection[str],
+    holder: str,
+    *,
+    problem: str | None = None,
+    tries: int = 1,
+) -> None:
+    """Let jobs wait again, as far as they are still the holder's.
+
+    `problem` says why that was a try that failed, or so many (`tries`).
+    """
+    failed = {} if problem is None else {"problem": problem, "tries": jobs.c.tries + tries}
+    connection.execute(
+        update(jobs)
+        .where(_are(kind, names, connection), jobs.c.holder == holder)
+        .values(**_WAITING, **failed)
+    )
+
+
+def withdraw_jobs(connection: Connection, kind: str, run_id: str) -> None:
+    """Remove the jobs of a run that wait."""
+    connection.execute(
+        delete(jobs).where(jobs.c.kind == kind, jobs.c.run_id == run_id, jobs.c.holder.is_(None))
+    )
+
+
+def _are(kind: str, names: Collection[str], connection: Connection) -> ColumnElement[bool]:
+    return (jobs.c.kind == kind) & jobs.c.name.in_(list_values(connection, names))
+
+
+def _hold(connection: Connection, which: ColumnElement[bool], worker: Worker, **more: Any) -> bool:
+    values = _hold_values(connection, worker) | more
+    return connection.execute(update(jobs).where(which).values(**values)).rowcount > 0
+
+
+def _hold_values(connection: Connection, worker: Worker) -> dict[str, Any]:
+    return {
+        "holder": worker.holder,
+        "host": worker.host,
+        "process_id": worker.process_id,
+        "expires_at": write_moment(read_lease_time(connection) + worker.lease_s),
+    }
+
+
+_ORDER = (jobs.c.tries, jobs.c.place, jobs.c.name)
