@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -124,9 +123,9 @@ def _choose(split: Split, extraction: Extraction) -> tuple[list[Draft], Matched]
         lines = extraction.lines
         _, starts, _ = join_lines(lines)
         repeated = split_lines(lines, starts).drafts
-    again = deepcopy(split.drafts)
+    again = [draft.copy() for draft in split.drafts]
     met = _match_repeated(again, repeated, split.language)
-    by_number = deepcopy(split.drafts)
+    by_number = [draft.copy() for draft in split.drafts]
     matched = match_keys(by_number, read_keys(lines), split.language)
     is_repeated = met > _LEAST_MATCHED * len(repeated) and met > 1
     if is_repeated and _count_sound(again) >= _count_sound(by_number):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 
+from tasks.ingest.content.choices import cut_after_options
 from tasks.ingest.content.drafts import Draft
 from tasks.ingest.content.fields import read_content
 from tasks.ingest.content.key_marks import KeyPart
@@ -30,6 +31,7 @@ from tasks.ingest.content.section_answers import (
 from tasks.ingest.contracts import Checked
 from tasks.ingest.contracts.asking import is_no_paper, list_silent
 from tasks.ingest.contracts.checking import check_reading, describe_breaches, note_breaches
+from tasks.ingest.contracts.contents import list_held
 from tasks.ingest.contracts.readings import Reading, Stretch
 from tasks.ingest.contracts.results import ContractCheck
 from tasks.ingest.layout.corrections import Correction
@@ -196,6 +198,8 @@ def _choose(first: ReadPaper, paper: LinedPaper) -> ReadPaper:
             any(stretch.fine is None for stretch in headed),
         )
         take(islice(outlines, _MOST_READINGS if is_very_doubtful else _FEW_READINGS))
+        held = list_held(Reading(first.drafts, paper.pieces))
+        take([Outline(numbers=held, family="held", given=True)] if held else ())
     for _ in range(_MOST_REPAIRS):
         before = best
         announcing = {one.place for one in best.checked.breaches if one.contract == "announced_here"}
@@ -426,6 +430,7 @@ def _split_part(
             draft.start, draft.end = lines[0].start, max(line.end for line in lines)
         drafts.append(draft)
     drop_form_lines(drafts)
+    cut_after_options(drafts, paper.language)
     take_form_tails(drafts)
     read_filled(drafts, paper.language)
     read_small_keys(drafts)

@@ -64,6 +64,42 @@ def fill_choice(draft: Draft, split: OptionSplit, language: str | None) -> None:
     draft.option_pieces = split.options
 
 
+# So many options show how a paper prints them, and at most so few of them run over paragraphs.
+_LEAST_INNER, _MOST_RUNNING = 12, 0.02
+
+
+def cut_after_options(drafts: Sequence[Draft], language: str | None) -> None:
+    """Take a further paragraph after the last option out of it, where no other option has any.
+
+    It is a remark of the paper on the answer. A line that only wraps stays.
+    """
+    asked = [draft for draft in drafts if len(draft.option_pieces) > 1]
+    last = [
+        max(range(len(one.option_pieces)), key=lambda at: _find_start(one.option_pieces[at])) for one in asked
+    ]
+    ends = [[_find_paragraph(pieces) for _, pieces in draft.option_pieces] for draft in asked]
+    inner = [end for own, place in zip(ends, last, strict=True) for at, end in enumerate(own) if at != place]
+    if len(inner) < _LEAST_INNER or sum(1 for end in inner if end) > _MOST_RUNNING * len(inner):
+        return
+    for draft, own, place in zip(asked, ends, last, strict=True):
+        label, pieces = draft.option_pieces[place]
+        text = clean_text(option_text(pieces[: own[place]]), language) if own[place] else ""
+        if not text or (label, text) not in [(one, said[: len(text)]) for one, said in draft.options]:
+            continue
+        draft.options = [(one, text if one == label else said) for one, said in draft.options]
+        draft.option_pieces[place] = (label, pieces[: own[place]])
+        rest = clean_text(join_pieces(pieces[own[place] :]), language).strip()
+        draft.explanation = f"{draft.explanation}\n{rest}" if draft.explanation else rest
+        draft.notes.append("text_after_options")
+
+
+def _find_paragraph(pieces: Sequence[Piece]) -> int:
+    """Where the second paragraph of an option begins among its lines; 0 where it has one."""
+    return next(
+        (at for at in range(1, len(pieces)) if not pieces[at - 1].wraps and pieces[at - 1].text.strip()), 0
+    )
+
+
 def _find_start(option: tuple[str, list[Piece]]) -> int:
     return option[1][0].start if option[1] else -1
 

@@ -328,27 +328,30 @@ def take_signs(drafts: Sequence[Draft]) -> None:
         for draft in drafts
         if draft.question_type == "multiple_choice" and draft.options and not draft.answer
     ]
-    for pattern in (_BEHIND, _BEFORE):
-        held: dict[str, list[list[str]]] = {}
-        for place, draft in enumerate(asked):
-            for label, text in draft.options:
-                sign = pattern.search(text) if pattern is _BEHIND else pattern.match(text)
-                if sign is not None:
-                    name = sign.group(1).strip().casefold()
-                    held.setdefault(name, [[] for _ in asked])[place].append(label)
-        for name, chosen in held.items():
-            if sum(1 for labels in chosen if labels) < 0.3 * len(asked) or not take_choices(asked, chosen):
-                continue
-            for draft in asked:
-                draft.options = [(label, _cut_sign(text, pattern, name)) for label, text in draft.options]
-            return
+    held: dict[str, list[list[str]]] = {}
+    for place, draft in enumerate(asked):
+        for label, text in draft.options:
+            signs = (_BEHIND.search(text), _BEFORE.match(text))
+            for name in dict.fromkeys(_name_sign(sign) for sign in signs if sign):
+                held.setdefault(name, [[] for _ in asked])[place].append(label)
+    for name, chosen in held.items():
+        if sum(1 for labels in chosen if labels) < 0.3 * len(asked) or not take_choices(asked, chosen):
+            continue
+        for draft in asked:
+            draft.options = [(label, _cut_sign(text, name)) for label, text in draft.options]
+        return
 
 
-def _cut_sign(text: str, pattern: re.Pattern[str], name: str) -> str:
-    sign = pattern.search(text) if pattern is _BEHIND else pattern.match(text)
-    if sign is None or sign.group(1).strip().casefold() != name:
-        return text
-    return (text[: sign.start()] + text[sign.end() :]).strip()
+def _name_sign(sign: re.Match[str]) -> str:
+    return sign.group(1).strip().casefold()
+
+
+def _cut_sign(text: str, name: str) -> str:
+    """An option without the sign of this name before or behind it."""
+    for sign in (_BEHIND.search(text), _BEFORE.match(text)):
+        if sign is not None and _name_sign(sign) == name:
+            return (text[: sign.start()] + text[sign.end() :]).strip()
+    return text
 
 
 def take_format_keys(drafts: Sequence[Draft], lines: Sequence[Line], starts: Sequence[int]) -> None:

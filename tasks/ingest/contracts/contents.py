@@ -279,7 +279,9 @@ def keep_own(reading: Reading) -> ContractCheck:
     found = ContractCheck(checked=bool(reading.drafts))
     for draft in reading.drafts:
         held = reading.inside.get(id(draft), [])
-        notes = [*_held_numbers(draft, held), *_held_contents(draft, held)]
+        number, numbered = _held_numbers(draft, reading)
+        notes = [*([number] if number else ()), *_held_contents(draft, held)]
+        found.missing += len(numbered)
         for note in notes:
             found.doubt(draft, note)
         if notes:
@@ -295,27 +297,45 @@ def keep_own(reading: Reading) -> ContractCheck:
     return found
 
 
-def _held_numbers(draft: Draft, held: Sequence[Piece]) -> list[str]:
-    own = parse_label(f"{draft.number_label} x") if draft.number_label else None
-    if own is None or draft.value is None or (draft.fine is not None and draft.fine.name == "matching"):
-        return []
-    labels = [piece.label for piece in held if piece.kind != "table" and piece.label is not None]
-    values = [label.value for label in labels if label.style == own.style and not label.is_weak]
-    alike = [label for label in labels if label.style == own.style and label.text[-1:] == own.text[-1:]]
-    if draft.value + 1 in values and values != list(range(1, len(values) + 1)):
-        return ["stem_holds_next_question"]
-    marked = [
-        piece
-        for piece in held
-        if (label := piece.label) is not None
-        and (label.style, label.text[-1:]) == (own.style, own.text[-1:])
-        and MARKS_GROUP.match(piece.text[label.end :])
+def list_held(reading: Reading) -> dict[int, tuple[int, int]]:
+    """The numbers of all questions, and those of lines inside them that may count more.
+
+    By the offset of its line: where each ends, and its value. Empty where no question holds any.
+    """
+    held = [piece for draft in reading.drafts for piece in _held_numbers(draft, reading)[1]]
+    starts = {draft.start for draft in reading.drafts}
+    pieces = [*held, *(piece for piece in reading.pieces if held and piece.start in starts)]
+    return {piece.start: (piece.label.end, piece.label.value) for piece in pieces if piece.label is not None}
+
+
+def _held_numbers(draft: Draft, reading: Reading) -> tuple[str, list[Piece]]:
+    """What the numbered lines inside a question say against it, and which of them do."""
+    held = reading.inside.get(id(draft), ())
+    own = reading.labels.get(draft.start)
+    if (own is None or own.text != draft.number_label) and draft.number_label:
+        own = parse_label(f"{draft.number_label} x")
+    if (
+        not held
+        or own is None
+        or draft.value is None
+        or (draft.fine is not None and draft.fine.name == "matching")
+    ):
+        return "", []
+    numbered = [(piece, piece.label) for piece in held if piece.kind != "table" and piece.label is not None]
+    alike = [
+        (piece, label)
+        for piece, label in numbered
+        if (label.style, label.text[-1:]) == (own.style, own.text[-1:])
     ]
+    values = [label.value for _, label in numbered if label.style == own.style and not label.is_weak]
+    if draft.value + 1 in values and values != list(range(1, len(values) + 1)):
+        return "stem_holds_next_question", [piece for piece, _ in alike]
+    marked = [piece for piece, label in alike if MARKS_GROUP.match(piece.text[label.end :])]
     if len(marked) > 1:
-        return ["holds_number_of_its_kind"]  # each is worth something by itself
-    if alike and own.style in ("num", "word", "bracket") and alike[0].value != 1:
-        return ["holds_number_of_its_kind"]
-    return []
+        return "holds_number_of_its_kind", marked  # each is worth something by itself
+    if alike and own.style in ("num", "word", "bracket") and alike[0][1].value != 1:
+        return "holds_number_of_its_kind", [piece for piece, _ in alike]
+    return "", []
 
 
 def _held_contents(draft: Draft, held: Sequence[Piece]) -> list[str]:

@@ -12,6 +12,7 @@ from tasks.ingest.content.drafts import Draft
 from tasks.ingest.layout.key_lines import KeyEntry
 from tasks.ingest.layout.pieces import Piece
 from tasks.ingest.layout.series import Repeated
+from tasks.ingest.words.labels import Label
 from tasks.ingest.words.lexicon import FineType
 
 
@@ -58,6 +59,11 @@ class Reading:
     def repeated(self) -> Repeated:
         """What repeats in the lines, as another reading of them found it or as it is found now."""
         return self.found_before or Repeated(self.pieces)
+
+    @cached_property
+    def labels(self) -> dict[int, Label]:
+        """The numbers that open lines, by the offset of the line."""
+        return {piece.start: piece.label for piece in self.pieces if piece.label is not None}
 
     @cached_property
     def by_section(self) -> dict[int, list[Draft]]:

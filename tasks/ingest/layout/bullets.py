@@ -1,4 +1,4 @@
-"""Options without letters, and the marks that show the right ones.
+"""Options without letters.
 
 Such options stand after bullets, or after `T、` and `F、`. They are written as `A. `, `B. ` … where several questions
 of a paper print them the same way.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tasks.ingest.layout.indexed_lines import IndexedLines
 from tasks.ingest.layout.pieces import Piece, rewrite
@@ -24,18 +23,12 @@ _TRUTH = re.compile(
 )
 # without one of these the pattern above, which begins anywhere, matches nothing
 _TRUTH_WORD = re.compile(rf"[.、．)）:：]\s*(?:{truth_word()}|是|否)(?=\s|$)")
-# short signs before or behind an option that some options have and others have not
-_SIGN = re.compile(r"^\s*(?P<before>[#*✓✔√★☑=~@^]{1,3})\s*|\s*(?P<behind>[#*✓✔√★☑@^\uf00c]{1,3})\s*$")
-_SIGNS = frozenset("#*✓✔√★☑=~@^\uf00c")
 _OPTION = re.compile(r"\s*[（(\[]?(?P<letter>[A-J])\s*[)）\].．、:：]\s*")
 
 
 def write_unlettered(lines: IndexedLines) -> IndexedLines:
-    """Write options after bullets, or after T and F, with letters.
-
-    The signs of right options are written as ticks.
-    """
-    return _write_signs(_write_bullets(_write_truths(lines)))
+    """Write options after bullets, or after T and F, with letters."""
+    return _write_bullets(_write_truths(lines))
 
 
 def _write_truths(lines: IndexedLines) -> IndexedLines:
@@ -102,60 +95,3 @@ def _ask(groups: Sequence[Sequence[int]], pieces: Sequence[Piece]) -> bool:
     )
     lettered = sum(1 for piece in pieces if _OPTION.match(piece.text))
     return asking >= 0.6 * len(groups) and lettered < len(groups)
-
-
-_OPTION_STARTS = frozenset("（([ABCDEFGHIJ")
-
-
-def _write_signs(lines: IndexedLines) -> IndexedLines:
-    """Write the sign by which a paper marks right options (`##`, `=`) as a tick behind them.
-
-    The same sign stands at some options, never all, in most of the questions that offer any.
-    """
-    pieces = lines.pieces
-    lists: list[list[tuple[int, int]]] = []
-    for index in lines.open_with(_OPTION_STARTS):
-        match = _OPTION.match(pieces[index].text)
-        if match is None:
-            continue
-        if match.group("letter") == "A":
-            lists.append([(index, match.end())])
-        elif lists:
-            lists[-1].append((index, match.end()))
-    lists = [group for group in lists if len(group) > 1]
-    if len(lists) < _MIN_GROUPS:
-        return lines
-    signs: dict[int, tuple[str, Piece]] = {}
-    for group in lists:
-        for index, end in group:
-            found = _take_sign(pieces[index], end)
-            if found is not None:
-                signs[index] = found
-    usual = Counter(sign for sign, _ in signs.values()).most_common(1)
-    if not usual:
-        return lines
-    sign = usual[0][0]
-    marked = [sum(1 for index, _ in group if index in signs and signs[index][0] == sign) for group in lists]
-    partly = sum(1 for group, count in zip(lists, marked, strict=True) if 0 < count < len(group))
-    if partly < 0.5 * len(lists) or sum(marked) > 0.7 * sum(map(len, lists)):
-        return lines
-    changed: dict[int, Piece] = {}
-    for index, (own, rest) in signs.items():
-        if own == sign:
-            text = f"{rest.text.rstrip()} ✓"
-            sources = (*rest.sources[: len(text) - 2], *([rest.end - 1] * 2))
-            changed[index] = replace(rest, text=text, sources=sources)
-    return lines.replace(changed)
-
-
-def _take_sign(piece: Piece, end: int) -> tuple[str, Piece] | None:
-    """The sign before or behind an option whose text begins at `end`, and the line without it."""
-    rest = piece.text[end:]
-    bare = rest.strip()
-    match = _SIGN.search(rest) if bare[:1] in _SIGNS or bare[-1:] in _SIGNS else None
-    if match is None or match.end() - match.start() == len(rest):
-        return None
-    sign = match.group("before") or match.group("behind")
-    if match.group("before"):
-        return sign, rewrite(piece, end + match.end(), "", end)
-    return sign, rewrite(piece, len(piece.text), "", end + match.start())

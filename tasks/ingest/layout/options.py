@@ -259,7 +259,21 @@ def _are_tasks(chain: Sequence[Marker], lines: Sequence[str]) -> bool:
     stem = "\n".join([*lines[: first.piece], lines[first.piece][: first.begin]]).strip()
     if _OFFERS.search(stem):
         return False
-    return are_tasks(_list_texts(chain, lines))
+    return _SETS_WRITING.match(stem[_last_sentence(stem) :]) is not None or are_tasks(
+        _list_texts(chain, lines)
+    )
+
+
+# What is to be written down is not chosen: `Write a program that meets the following requirements:`
+_SETS_WRITING = re.compile(
+    r"\W*(?:\(?\w\)\s*)?(?:(?:please\s+)?(?:write|explain|discuss|describe|draw|sketch|implement|prove|derive|outline)\b|请?(?:写出|编写|简述|试述|论述|证明|画出))",
+    re.IGNORECASE,
+)
+
+
+def _last_sentence(text: str) -> int:
+    """Where the last sentence of a text begins: on a line of its own, or after a stop."""
+    return max(text.rfind("\n", 0, -1) + 1, text.rfind("。", 0, -1) + 1, text.rfind(". ", 0, -1) + 1)
 
 
 def are_tasks(texts: Sequence[str]) -> bool:

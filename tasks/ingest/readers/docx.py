@@ -13,23 +13,23 @@ from lxml import etree
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import open_package
-from tasks.ingest.readers.docx_cells import Cell, Paragraph, text_above
 from tasks.ingest.readers.docx_elements import (
-    blocks,
-    descend,
-    shows_picture,
-    stands_above,
-    walk_object,
-)
-from tasks.ingest.readers.docx_parts import Parts
-from tasks.ingest.readers.docx_signs import (
     CIRCLE_FIELD,
     EQUATION_FIELD,
     SYMBOLS,
+    Cell,
+    Paragraph,
+    blocks,
     circle,
+    descend,
     read_symbols,
     render_equation_field,
+    shows_picture,
+    stands_above,
+    text_above,
+    walk_object,
 )
+from tasks.ingest.readers.docx_parts import Parts
 from tasks.ingest.readers.docx_styles import Print, Styles
 from tasks.ingest.readers.emphasis import mark_text, take_marks
 from tasks.ingest.readers.extraction import FORMULA, IMAGE, PLAIN, Extraction, FoundPicture, Line

@@ -6,8 +6,7 @@ They are written `::title:: stem {=right ~wrong}`, `{T}`, `{=answer}`, `{}`.
 from __future__ import annotations
 
 import re
-
-from tasks.ingest.readers.pairs import LETTERS, ask_pairs
+from collections.abc import Sequence
 
 # Braces that hold what GIFT may hold: answers with = or ~, a judgement, a number, or nothing.
 _BLOCK = re.compile(r"(?<!\\)\{(?P<inside>(?:[^{}\\]|\\.)*)(?<!\\)\}", re.DOTALL)
@@ -85,3 +84,29 @@ def _read_question(part: str) -> list[dict[str, str]]:
 
 def _unescape(text: str) -> str:
     return re.sub(r"\\([~=#{}:])", r"\1", text).strip()
+
+
+LETTERS = "ABCDEFGHIJ"
+
+
+def ask_pairs(stem: str, sides: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """A choice for every left side among all right sides.
+
+    The asking text stands above each of them. A left side without a right one has no answer; a right side without a
+    left one is offered all the same.
+    """
+    offered = list(dict.fromkeys(right for _, right in sides if right))
+    if not 2 <= len(offered) <= len(LETTERS):
+        return []
+    options = dict(zip(LETTERS, offered, strict=False))
+    return [
+        {
+            "material": stem,
+            "question": left,
+            **options,
+            "type": "multiple_choice",
+            "answer": LETTERS[offered.index(right)] if right else "",
+        }
+        for left, right in sides
+        if left
+    ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers.extraction import Extraction
-from tasks.ingest.readers.pairs import LETTERS, ask_pairs
+from tasks.ingest.readers.gift import LETTERS, ask_pairs
 
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 _BREAK = re.compile(r"(?i)<(?:br|/p|/div|/li|/tr)\s*/?>")

@@ -16,6 +16,8 @@ OPTION = re.compile(r"\s*[（(]?[A-J]\s*[)）.．、]")
 
 
 _NUMBERS = re.compile(r"[\d一二三四五六七八九十]+")
+# Characters of a text, and pages, that show whether it stands on every other one.
+_LONG = 6
 
 
 def mark_furniture(pages: list[Page]) -> None:
@@ -30,14 +32,18 @@ def mark_furniture(pages: list[Page]) -> None:
         for row in page.rows:
             if not (row.bottom > page.height * 0.9 or row.top < page.height * 0.1):
                 continue
-            folded = _NUMBERS.sub("#", "".join(row.text.split()))
+            # `[Turn over` beside a footer stands on every other page
+            shown = row.text.strip().split("   ", 1)[0]
+            folded = _NUMBERS.sub("#", "".join(shown.split()))
             key = (same_as_known(folded, known), round(row.bottom / 12))
             seen[key].add(number)
             places.append((number, row, key))
             if is_page_number(row.text, number + 1, len(pages)):
                 row.is_furniture = True
-    needed = max(2, round(0.6 * len(pages)))
     for _, row, key in places:
+        # a longer text may stand on the left or on the right pages alone
+        share = 0.4 if len(key[0]) >= _LONG and len(pages) >= _LONG else 0.6
+        needed = max(2, round(share * len(pages)))
         count = len(seen[key] | seen[(key[0], key[1] + 1)] | seen[(key[0], key[1] - 1)])
         # text that begins like a question is no header, however often it comes back
         label = parse_label(row.text)

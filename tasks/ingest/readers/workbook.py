@@ -12,10 +12,13 @@ import zipfile
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+from lxml import etree
+
 from schemas.errors import DocumentError
 from tasks.ingest.readers.archives import open_package, read_part
+from tasks.ingest.readers.docx_elements import parse_xml
 from tasks.ingest.readers.extraction import Extraction, Sheet
-from tasks.ingest.readers.ods_formulas import find_unsaved_in_ods
+from tasks.ingest.readers.numbering import local_name, read_attribute, read_integer
 from tasks.ingest.readers.scripts import lower_text, raise_text
 from tasks.ingest.readers.sheet_pictures import mark_pictures
 
@@ -341,3 +344,50 @@ def _write_date(value: date, number_format: str) -> str | None:
         "d": str(value.day),
     }
     return re.sub(r"yyyy|yy|mm|m|dd|d", lambda match: parts[match.group(0)], pattern)
+
+
+_CONTENT = "content.xml"
+# A formula is repeated over a range where it is the same; an empty row is repeated to the end of the sheet.
+_MOST_REPEATED = 70
+
+
+def find_unsaved_in_ods(package: zipfile.ZipFile) -> dict[str, set[tuple[int, int]]]:
+    """The cells of each sheet whose formula has no result, as (row, column) from 0.
+
+    Raises:
+        DocumentError: `corrupt` for a content that is no well-formed XML.
+    """
+    if _CONTENT not in package.namelist():
+        return {}
+    part = read_part(package, _CONTENT)
+    if b"formula=" not in part:
+        return {}
+    found: dict[str, set[tuple[int, int]]] = {}
+    for table in parse_xml(part, _CONTENT).iter("{*}table"):
+        cells: set[tuple[int, int]] = set()
+        row = 0
+        for line in table.iter("{*}table-row"):
+            height = read_integer(line, "number-rows-repeated") or 1
+            column = 0
+            for cell in line:
+                width = read_integer(cell, "number-columns-repeated") or 1
+                if _is_unsaved(cell):
+                    cells.update(
+                        (row + down, column + right)
+                        for down in range(min(height, _MOST_REPEATED))
+                        for right in range(min(width, _MOST_REPEATED))
+                    )
+                column += width
+            row += height
+        if cells:
+            found[read_attribute(table, "name") or ""] = cells
+    return found
+
+
+def _is_unsaved(cell: etree._Element) -> bool:
+    return (
+        local_name(cell) == "table-cell"
+        and read_attribute(cell, "formula") is not None
+        and read_attribute(cell, "value-type") is None
+        and not "".join(str(text) for text in cell.itertext()).strip()
+    )

@@ -123,6 +123,7 @@ def read_bracketed_key(stem: str, labels: str) -> Found | None:
         )
     if not _OPENING.search(stem):
         return None
+    has_place = _EMPTY.search(stem) is not None
     answer: list[str] = []
     kept: list[str] = []
     position = 0
@@ -130,6 +131,8 @@ def read_bracketed_key(stem: str, labels: str) -> Found | None:
         letters = read_key(match.group(2), labels)
         if letters is None or not _is_key_bracket(stem, match):
             continue
+        if has_place and stem[match.start() - 1 : match.start()].isalpha():
+            continue  # the place is empty, this stands for the word before it: `the data base（DB）is（）`
         answer.extend([letter for letter in letters if letter not in answer])
         kept += (stem[position : match.end(1)], match.group(3))
         position = match.end()
@@ -139,6 +142,7 @@ def read_bracketed_key(stem: str, labels: str) -> Found | None:
     return Found(sorted(answer), _FILLED_BLANK.sub("", text) if "____ （）" in text else text)
 
 
+_EMPTY = re.compile(r"[（(]\s*[)）]")
 _FILLED_BLANK = re.compile(r"(?<=____) （）")
 # `_B___`, `____C____`, `__ab`: the key on the line where it is to be written
 _BLANK_KEY = re.compile(

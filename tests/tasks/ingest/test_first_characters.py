@@ -14,7 +14,6 @@ from tasks.ingest.content import printed_marks
 from tasks.ingest.contracts import contents
 from tasks.ingest.layout import (
     answer_marks,
-    bullets,
     exports,
     furniture,
     headings,
@@ -60,7 +59,6 @@ RULES: dict[str, tuple[re.Pattern[str], Callable[[str], bool]]] = {
     "heading": (marks._HEADING, marks._may_open_heading),
     "stem": (exports._STEM, _holds(exports._STEM_STARTS)),
     "decoration": (mending._DECORATION, mending._may_decorate),
-    "option": (bullets._OPTION, _holds(bullets._OPTION_STARTS)),
     "letter": (option_marks._HAS_LETTERS, _holds(option_marks._LETTER_STARTS)),
     "block of keys": (key_lines._KEY_LEAD, key_lines._may_open_block),
     "notice": (furniture._NOTICE, _holds("注考答说NnIiDdİı")),

@@ -42,6 +42,33 @@ def test_running_headers_and_page_numbers_are_marked_as_furniture() -> None:
     assert body(make_pdf(pages)) == ["1. 第1道题目的内容", "2. 第2道题目的内容", "3. 第3道题目的内容"]
 
 
+def test_a_footer_is_furniture_where_every_other_page_says_more_beside_it() -> None:
+    pages = [
+        [
+            (50, 760, f"{number}. Name the tool number {'abcdef'[number]}"),
+            (50, 20, "Northern Board 2023"),
+            *([(400, 20, "[Turn over")] if number % 2 else []),
+        ]
+        for number in (1, 2, 3, 4, 5)
+    ]
+    assert body(make_pdf(pages)) == [
+        f"{number}. Name the tool number {'abcdef'[number]}" for number in (1, 2, 3, 4, 5)
+    ]
+
+
+def test_a_header_of_the_left_pages_alone_is_furniture() -> None:
+    pages = [
+        [
+            (50, 810, "Joinery, first year") if number % 2 else (300, 810, "Summer examination"),
+            (50, 760, f"{number}. Name the tool number {'abcdefg'[number]}"),
+        ]
+        for number in (1, 2, 3, 4, 5, 6)
+    ]
+    assert body(make_pdf(pages)) == [
+        f"{number}. Name the tool number {'abcdefg'[number]}" for number in (1, 2, 3, 4, 5, 6)
+    ]
+
+
 def test_a_question_that_repeats_at_the_same_height_is_no_header() -> None:
     pages = [[(50, 810, f"{number}. 下列说法中正确的一项是什么"), (50, 700, "A. 1")] for number in (1, 2)]
     assert body(make_pdf(pages)) == [
