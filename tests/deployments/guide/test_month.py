@@ -81,7 +81,7 @@ def test_a_paper_whose_discipline_is_not_known_is_asked_about_before_anybody_rev
         # What is left out stays so, and is not asked about again.
         month._read_papers(Talk(), GivenAnswers(papers=str(papers)), is_later=False)
         # Whoever reads them again by hand need not know where it was kept.
-        assert invoke(tmp_path / "home", "ingest", str(papers), "--again").exit_code == 0
+        Talk().run("ingest", str(papers), "--again")
         assert month._count_read(Talk()) == {"Engineering": 3, "unknown": 3}
     finally:
         load_settings.cache_clear()
