@@ -52,9 +52,11 @@ def render_site(source: Source, issue: Issue) -> Path:
     ):
         pages.make(name, _with_history(write, issue), caveats)
     for page in PANEL_PAGES:
-        # What the last one shows of the public folder no query gives.
-        besides = (caveats, is_simulated, issue.moment if page.name == "method" else "")
-        pages.make(page.name, _from_panels(page, issue, is_simulated=is_simulated), *besides)
+        make = _from_panels(page, issue, is_simulated=is_simulated)
+        if page.name == "method":
+            make(source)  # always: what it shows of the public folder no query gives
+        else:
+            pages.make(page.name, make, caveats, is_simulated)
     pages.make("gscore", lambda source: _write_gscore(source, issue), caveats)
     pages.save()
     return issue.folder / "index.html"

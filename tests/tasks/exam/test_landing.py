@@ -180,7 +180,7 @@ def test_what_lands_passes_the_checks_of_the_lake_and_holds_no_secret(sat: World
     assert land_access_log(sat.ledger, lake)["access_log"] > 0
     for check in ("every_response_has_an_allocation", "no_organisation_meets_a_lineage_twice"):
         sql = (Path(__file__).parents[3] / f"warehouse/sql/checks/{check}.sql").read_text()
-        params = {"rest_months": None} if "$rest_months::" in sql else {}
+        params = {name: None for name in ("rest_months", "month") if f"${name}::" in sql}
         assert lake.query(sql, params).is_empty()
     everything = ""
     for table in (
