@@ -35,7 +35,7 @@ from tasks.editions.standings import list_standings
 from tasks.running.approvals import Request
 from tasks.running.claiming import hold_work
 from tasks.statistics import on_one_thread
-from warehouse.lake import hash_rows, read_code_version
+from warehouse.lake import hash_rows, read_code_version, unsign_zeros
 
 if TYPE_CHECKING:
     import polars as pl
@@ -428,7 +428,8 @@ def _conform(table: str, frame: pl.DataFrame | None, shared: Mapping[str, object
         .alias(name)
         for name in names
     ]
-    found = frame.select(columns)
+    # As it will be read again: what is hashed here is what lies in the lake.
+    found = unsign_zeros(frame.select(columns))
     return found if is_coded else found.sort(contract.key)
 
 

@@ -28,6 +28,9 @@ from .frames import hash_rows as hash_rows
 # SHA-256 of each frame over its rows in any order, and of nothing else.
 from .frames import hash_rows_of as hash_rows_of
 
+# The frame without a zero below zero, which files do not keep.
+from .frames import unsign_zeros as unsign_zeros
+
 # Seconds that a writer waits for the lake's lock.
 from .locks import LOCK_TIMEOUT_S as LOCK_TIMEOUT_S
 
@@ -79,4 +82,5 @@ __all__ = [
     "read_sight",
     "render_attach_script",
     "share_lake",
+    "unsign_zeros",
 ]

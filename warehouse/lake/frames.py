@@ -63,7 +63,7 @@ def conform_frame(table: Table, frame: pl.DataFrame, *, is_coded: bool = False) 
             )
     # What is coded stays so: of millions of rows it takes a fifth of the memory, and is written as the same.
     coded = {name for name in names if is_coded and given[name] in (pl.Categorical, pl.Int32)}
-    frame = frame.cast({name: table.polars_schema[name] for name in names if name not in coded})
+    frame = unsign_zeros(frame.cast({name: table.polars_schema[name] for name in names if name not in coded}))
     schema = frame.schema
     for name in names:
         if schema[name] == pl.Float64 and frame[name].is_finite().not_().any():
@@ -71,6 +71,22 @@ def conform_frame(table: Table, frame: pl.DataFrame, *, is_coded: bool = False) 
                 f"Frame for table {table.name}: column {name} holds NaN or infinity. Use null for an unknown number."
             )
     return frame
+
+
+def unsign_zeros(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame without a zero below zero.
+
+    DuckDB writes both zeros of a column as the one that it met first, so that rows would not be read back as they were hashed.
+    """
+    signed = [
+        name
+        for name, kind in frame.schema.items()
+        if kind in (pl.Float64, pl.Float32) and (frame[name] == 0).any()
+    ]
+    # Polars takes the sum of a column and 0.0 for the column.
+    return frame.with_columns(
+        pl.when(pl.col(name) == 0).then(0.0).otherwise(pl.col(name)).alias(name) for name in signed
+    )
 
 
 def hash_contents(

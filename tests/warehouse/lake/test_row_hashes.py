@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from datetime import date
 
 import numpy as np
 import polars as pl
 import pytest
 
+from schemas.tables import get_table
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import Lake, frames, hash_rows
+from warehouse.lake.upkeep.integrity import check_landings
 
 # What sorts otherwise as text than as a value, or as JSON than as text.
 WORDS = ("Law", "Law and order", 'a "b"', "a\\", "Ärzte", "x,y", "Law\n", "", None)
@@ -67,3 +70,22 @@ def test_coded_text_lands_as_text(lake: Lake) -> None:
     assert found[1].equals(found[0])
     kept = lake.query("SELECT rows_hash FROM landings WHERE table_name = 'sessions'")["rows_hash"]
     assert kept.n_unique() == 1
+
+
+def test_a_zero_below_zero_is_read_again_as_it_was_hashed(lake: Lake) -> None:
+    rows = get_table("external_scores").frame(
+        [
+            {
+                "model": f"m{number:03d}",
+                "benchmark": "b",
+                "scored_on": date(2026, 11, 1),
+                "score": score,
+                "source": "s",
+            }
+            for number, score in enumerate([0.0, -0.0, 1.5] * 300)
+        ]
+    )
+    lake.land("external_scores", "unit", rows)
+    # One of the two zeros is what Parquet's dictionary keeps of both.
+    assert check_landings(lake).changed == []
+    assert lake.land("external_scores", "unit", rows).is_unchanged
