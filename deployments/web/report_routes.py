@@ -21,8 +21,8 @@ from deployments.web.run_routes import open_lake_for
 from deployments.web.visitor import Config, Watcher, read_sight
 from schemas.settings import Settings
 from schemas.vocabulary import DISCIPLINES, PROMPT_STYLES
-from tasks.report import REPORTS, name_team_folder
-from tasks.watching import WATCHERS, find_sat_run
+from tasks.report import REPORTS, name_team_folder, read_models
+from tasks.watching import WATCHERS, Sight, find_sat_run
 
 # The files of a site: pages, and beside them or in `data` what they load and link.
 _NAME: Final = re.compile(r"(?:data/)?[\w-][\w.-]*\.(html|css|js|csv)")
@@ -33,6 +33,8 @@ _POLICY: Final = (
     "form-action 'self'; frame-ancestors 'none'"
 )
 # Where the frame of a page has its navigation, and where its script finds that numbers open answers.
+# No folder of this name is ever made.
+_NO_SITE: Final = "no-report"
 _DOORS: Final = '<nav class="doors"'
 _ROOT: Final = "<html "
 
@@ -42,7 +44,7 @@ def add_report_routes(app: FastAPI) -> None:
 
     @app.get("/report/{name:path}")
     def show_report(request: Request, visitor: Watcher, settings: Config, name: str = "") -> Response:
-        folder = _find_folder(settings, visitor)
+        folder = _find_folder(settings, visitor, read_sight(request, visitor))
         found = _NAME.fullmatch(name or "index.html")
         if found is None:
             raise HTTPException(404)
@@ -74,9 +76,17 @@ def add_report_routes(app: FastAPI) -> None:
         return RedirectResponse(f"/runs/{quote(run_id, safe='')}/answers?{urlencode(query)}", 303)
 
 
-def _find_folder(settings: Settings, visitor: SignedIn) -> Path:
-    """The site of every model, or that of the first of somebody's teams for which one was made."""
-    if visitor.role in WATCHERS:
+def _find_folder(settings: Settings, visitor: SignedIn, sight: Sight) -> Path:
+    """The site of every model, or that of the first of somebody's teams for which one was made.
+
+    One that shows a model which is the team's no more is not there until it is made again.
+    """
+    if visitor.role in WATCHERS or sight is None:
         return settings.home / REPORTS
-    made = [folder for team in visitor.teams if (folder := name_team_folder(settings, team)).is_dir()]
-    return made[0] if made else name_team_folder(settings, visitor.teams[0])
+    made = [
+        folder
+        for team in visitor.teams
+        if (shown := read_models(folder := name_team_folder(settings, team))) is not None
+        and shown <= set(sight)
+    ]
+    return made[0] if made else settings.home / _NO_SITE

@@ -11,7 +11,7 @@ from tasks.exam.run_progress import writing_progress
 from tasks.exam.sitting import SittingPart, SittingReport, sit_sessions
 from tasks.models import ModelClient
 from tasks.models.budget import open_budget
-from tasks.models.registry import read_registry
+from tasks.models.registry import check_callable, read_registry
 from tasks.running import Progress
 from warehouse.ledger.engine.ledger import Ledger
 
@@ -19,6 +19,9 @@ from warehouse.ledger.engine.ledger import Ledger
 def help_to_sit(ledger: Ledger, settings: Settings, run_id: str) -> dict[str, int]:
     """Sit what waits of the run until nothing does; returns counts."""
     plan = read_plan(ledger, run_id)
+    registry = read_registry(settings.registry_path)
+    # A host without a key helps nobody, and takes no session whose try it would use up.
+    check_callable(registry.models[name] for name in plan.candidates if name in registry.models)
     with Progress(f"help {run_id}: answers") as progress:
         report = asyncio.run(_sit(ledger, settings, run_id, plan.budget_usd, progress))
     keep_public_log(ledger, settings)

@@ -204,6 +204,7 @@ class _Sitting:
         self._rows = rows
         self._candidates = candidates
         self._most = most
+        self._most_tries = MOST_TRIES
         self._stop = asyncio.Event()
         self._pending: set[str] = set()
         # The lane of each session that is sat now.
@@ -225,7 +226,11 @@ class _Sitting:
             await asyncio.sleep(POLL_S)
 
     async def help(self) -> None:
-        """Sit until nothing waits."""
+        """Sit until nothing waits.
+
+        The last try of a session is left to who conducts the run: what fails here may be for want of something that is there.
+        """
+        self._most_tries = MOST_TRIES - 1
         await self._sit_what_waits()
 
     async def list_failures(self) -> list[SittingFailure]:
@@ -263,7 +268,7 @@ class _Sitting:
             free = min(places - lanes.count(lane), self._most - len(lanes))
             if self._stop.is_set() or free <= 0:
                 continue
-            for name in await self._jobs.take(free, lane, most_tries=MOST_TRIES):
+            for name in await self._jobs.take(free, lane, most_tries=self._most_tries):
                 self._under_way[asyncio.create_task(self._sit(name))] = lane
                 has_begun = True
         return has_begun
@@ -271,7 +276,12 @@ class _Sitting:
     async def _sit(self, name: str) -> None:
         """Sit a session, and say what became of its job."""
         row = self._rows.get(name)
+        if row is None and not self._is_open(name):
+            # Whoever closed it was killed before its job ended.
+            await self._jobs.end([name])
+            return
         if row is None or self._stop.is_set():
+            self._stop.set()
             await self._jobs.give_back([name])
             return
         was_lost = False
@@ -305,6 +315,10 @@ class _Sitting:
                 await self._jobs.give_back([name])
             else:
                 await self._jobs.give_back([name], "The sitting ended, and the session is not closed.")
+
+    def _is_open(self, name: str) -> bool:
+        with self._ledger.read() as connection:
+            return bool(deadlines.list_unfinished(connection, target=name))
 
     def _list_open(self, target: str = "") -> list[str]:
         """Those of the sessions, or of the one named, that are not closed now, in their order."""

@@ -7,6 +7,9 @@ from .figures import draw_figure as draw_figure
 # The folder of the site of a team, apart from the site of every model.
 from .folders import name_team_folder as name_team_folder
 
+# The models that a team's site shows.
+from .folders import read_models as read_models
+
 # The folder of the site, under PROCTOR_HOME.
 from .folders import REPORTS as REPORTS
 
@@ -56,6 +59,7 @@ __all__ = [
     "follow_candidate",
     "follow_family",
     "name_team_folder",
+    "read_models",
     "render_leaderboard_text",
     "render_league",
     "render_reports",

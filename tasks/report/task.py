@@ -7,9 +7,9 @@ from pathlib import Path
 from prefect import task
 
 from schemas.settings import load_settings
-from tasks.models.registry import open_team_lake
+from tasks.models.registry import open_team_lake, read_registry
 from tasks.proof import close_report
-from tasks.report.folders import REPORTS, name_team_folder
+from tasks.report.folders import REPORTS, name_team_folder, note_models
 from tasks.report.frame import Issue
 from tasks.report.panels import Source
 from tasks.report.site import render_site
@@ -32,7 +32,9 @@ def render_reports(out_dir: str = "", team: str = "") -> dict[str, object]:
     if team:
         with open_team_lake(settings, team) as lake:
             own = Issue(Path(out_dir) if out_dir else name_team_folder(settings, team))
-            return {"report": str(render_site(Source(lake.run_named, public_dir=None), own))}
+            written = render_site(Source(lake.run_named, public_dir=None), own)
+        note_models(own.folder, read_registry(settings.registry_path).list_owned([team]))
+        return {"report": str(written)}
     folder = Path(out_dir) if out_dir else settings.home / REPORTS
     with open_lake(settings, read_only=True) as lake:
         source = Source(

@@ -67,7 +67,10 @@ def read_final_tables(settings: Settings) -> Tables:
     found: Tables = {}
     with open_lake(settings, read_only=True) as lake:
         for name in TABLES:
-            if name != "access_log":
+            if name == "closed_months":
+                # What they rest on is named by the numbers of the lake's files.
+                found[f"lake.{name}"] = lake.query(f"SELECT * EXCLUDE (basis_hash) FROM {name}").to_dicts()
+            elif name != "access_log":
                 found[f"lake.{name}"] = lake.query(f"SELECT * FROM {name}").to_dicts()
         # How many calls a session is booked with follows from the above; the calls themselves are compared.
         query = "SELECT * FROM landings WHERE table_name NOT IN ('access_log', 'llm_calls')"

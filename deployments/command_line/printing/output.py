@@ -230,7 +230,7 @@ def draw_table(
         return _GAP.join(_pad(texts[place], widths[place], is_number[place]) for place in fitting).rstrip()
 
     lines = [paint(title, "bold")] if title else []
-    for number in range(max(len(heads[place]) for place in fitting)):
+    for number in range(max((len(heads[place]) for place in fitting), default=0)):
         names = {place: heads[place][number] if number < len(heads[place]) else "" for place in fitting}
         lines.append(paint(draw(names), "bold"))
     lines.append("─┼─".join("─" * widths[place] for place in fitting))

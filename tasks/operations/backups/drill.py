@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.errors import StoreError, UsageError
 from schemas.settings import GivenSettings, Settings
-from tasks.operations.backups.kept import hold_folder, note_tried, read_kept
+from tasks.operations.backups.kept import check_owner, hold_folder, note_tried, read_kept
 
 if TYPE_CHECKING:
     from warehouse.lake import Lake
@@ -76,6 +76,7 @@ def check_restore(settings: Settings) -> RestoreCheck:
     newest = kept[0]
     place = settings.backups / _PLACE
     with hold_folder(settings.backups):
+        check_owner(settings, settings.backups)
         shutil.rmtree(place, ignore_errors=True)
         began = time.monotonic()
         try:
@@ -145,6 +146,9 @@ def _try(live: Settings, folder: Path, place: Path) -> dict[str, Any]:
             problems += wrong
     except (StoreError, UsageError) as error:
         problems.append(str(error))
+    except OSError as error:
+        # A full disk, or a folder that may not be written.
+        problems.append(f"{error.filename or place}: {error.strerror}")
     return found | {"problems": tuple(problems)}
 
 

@@ -19,10 +19,12 @@ from typing import Any, Final
 from schemas.errors import StoreError, UsageError
 from schemas.settings import Settings
 from warehouse.backup import is_finished, write_whole
+from warehouse.stores import installation
 
 _FORMAT: Final = "%Y-%m-%dT%H%M%SZ"
 _GOING: Final = ".going-"
 _LOCK: Final = ".kept.lock"
+_OWNER: Final = ".installation"
 # What the last tries came to: written whole, read by whoever measures.
 _RECORD: Final = "restore-check.json"
 
@@ -76,6 +78,7 @@ def make_kept_backup(settings: Settings, *, now: datetime | None = None) -> dict
     folder = _need_folder(settings)
     moment = now or datetime.now(UTC)
     with hold_folder(folder):
+        check_owner(settings, folder)
         _remove_pieces(folder)
         made = backup_home(settings, folder / moment.strftime(_FORMAT))
         gone = rotate(settings)
@@ -139,6 +142,21 @@ def note_tried(settings: Settings, name: str, checked_at: str) -> None:
     write_whole(_need_folder(settings) / _RECORD, [text.encode()])
 
 
+def check_owner(settings: Settings, folder: Path) -> None:
+    """Pass when the folder of backups is this installation's, or nobody's yet.
+
+    Raises UsageError for another's. Whoever calls this holds the folder.
+    """
+    own, mark = installation.read_home_id(settings), folder / _OWNER
+    owner = mark.read_text("utf-8") if mark.is_file() else ""
+    if owner and owner != own:
+        raise UsageError(
+            f"{folder} holds the backups of another installation, which would be rotated away. Let `proctor settings set backups FOLDER` name one of its own."
+        )
+    if own and not owner:
+        write_whole(mark, [own.encode()])
+
+
 @contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
     """Let one process at a time make, delete and try backups of a folder.
@@ -147,7 +165,12 @@ def hold_folder(folder: Path) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"The folder of backups {folder} cannot be made ({error.strerror}). Name another: proctor settings set backups FOLDER"
+        ) from None
     try:
         with FileLock(folder / _LOCK, timeout=0):
             yield
@@ -161,6 +184,10 @@ def _need_folder(settings: Settings) -> Path:
     if settings.backups is None:
         raise UsageError(
             "No folder of backups is set. `proctor settings set backups FOLDER` names one, outside the home and best on another disk."
+        )
+    if settings.backups.resolve().is_relative_to(settings.home.resolve()):
+        raise UsageError(
+            f"The folder of backups {settings.backups} lies in the home that is backed up. Name one outside it, best on another disk."
         )
     return settings.backups
 

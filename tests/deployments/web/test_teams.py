@@ -5,8 +5,11 @@ All routes of all applications are walked, as the applications themselves list t
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -17,6 +20,7 @@ from fastapi.testclient import TestClient
 from deployments.auth import Sessions, read_decisions, read_team_routes
 from deployments.exam_api import create_app
 from deployments.http import PATH
+from tasks.report import name_team_folder
 from tests.deployments.exam_api.test_app import bearer
 from tests.deployments.exam_api.test_roles import BODIES
 from tests.deployments.web.watched_home import (
@@ -162,6 +166,24 @@ def test_a_member_of_a_team_is_told_nothing_by_the_exam_api(watched: Watched) ->
 
 
 @pytest.fixture
+def site(watched: Watched) -> Iterator[Path]:
+    """A report of the team's models, made while it owned them."""
+    folder = name_team_folder(watched.world.settings, TEAM)
+    folder.mkdir(parents=True)
+    (folder / "index.html").write_text(f'<html ><nav class="doors">{MODEL}', encoding="utf-8")
+    (folder / "models-shown").write_text(json.dumps(sorted(OWN)), encoding="utf-8")
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_a_team_sees_its_report(watched: Watched, site: Path) -> None:
+    reply = watched.sign_in("mia").get("/report/")
+    assert (reply.status_code, MODEL in reply.text) == (200, True)
+    (site / "models-shown").unlink()
+    assert MODEL not in watched.sign_in("mia").get("/report/").text
+
+
+@pytest.fixture
 def without_team(watched: Watched) -> Iterator[None]:
     """The registry gives the team nothing any more."""
     path = watched.world.settings.registry_path
@@ -170,7 +192,9 @@ def without_team(watched: Watched) -> Iterator[None]:
     write_team_registry(watched.world.settings)
 
 
-def test_a_model_that_changes_hands_is_the_former_teams_no_more(watched: Watched, without_team: None) -> None:
+def test_a_model_that_changes_hands_is_the_former_teams_no_more(
+    watched: Watched, site: Path, without_team: None
+) -> None:
     mia = watched.sign_in("mia")
     assert mia.get(f"/runs/{RUN}/answers?model={MODEL}").status_code == 404
     replies = [mia.get(path) for path in ("/runs", "/runs/progress", "/results", "/costs", "/report/")]

@@ -94,7 +94,8 @@ class QueryMarks:
         tables = _find_tables(asked.lake_body)
         for part, files in self._files.items():
             if part.table in tables:
-                digest.update(f"{part} {[file.name for file in files]}\n".encode())
+                # By their paths, which no other lake has, nor this one after it was restored.
+                digest.update(f"{part} {[file.paths for file in files]}\n".encode())
         return digest.hexdigest()
 
 

@@ -107,7 +107,36 @@ def test_what_need_not_be_kept_is_deleted_after_the_new_one_is_whole(settings: S
     assert list_names(settings) == ["2026-03-03T003000Z"]
     assert verify_backup(read_kept(settings).backups[0].folder)["differences"] == []
     assert settings.backups is not None
-    assert sorted(path.name for path in settings.backups.iterdir()) == [".kept.lock", "2026-03-03T003000Z"]
+    assert sorted(path.name for path in settings.backups.iterdir()) == [
+        ".installation",
+        ".kept.lock",
+        "2026-03-03T003000Z",
+    ]
+
+
+def test_backups_of_another_installation_are_not_rotated_away(settings: Settings, tmp_path: Path) -> None:
+    make_kept_backup(settings, now=NIGHT)
+    trial = settings.model_copy(update={"home": tmp_path / "trial"})
+    with open_lake(trial):
+        note(trial)
+    check_stores(trial)
+    for use in (make_kept_backup, check_restore):
+        with pytest.raises(UsageError, match="holds the backups of another installation"):
+            use(trial)
+    assert list_names(settings) == ["2026-03-01T003000Z"]
+
+
+def test_a_place_that_cannot_be_is_refused_and_nothing_is_left_there(
+    settings: Settings, tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(UsageError, match="cannot be made"):
+        make_kept_backup(settings.model_copy(update={"backups": file}))
+    within = settings.home / "own"
+    with pytest.raises(UsageError, match="lies in the home that is backed up"):
+        make_kept_backup(settings.model_copy(update={"backups": within}))
+    assert not within.exists()
 
 
 def test_the_newest_that_a_try_found_good_stays_until_a_newer_one_is(settings: Settings) -> None:
@@ -239,7 +268,9 @@ def test_whoever_is_killed_in_the_middle_leaves_every_whole_backup_whole(
     make_kept_backup(settings, now=NIGHT + timedelta(days=2))
     assert list_names(settings) == ["2026-03-03T003000Z"]
     assert settings.backups is not None
-    assert sorted(path.name for path in settings.backups.iterdir()) == [".kept.lock", "2026-03-03T003000Z"]
+    assert sorted(path.name for path in settings.backups.iterdir() if path.name[0] != ".") == [
+        "2026-03-03T003000Z"
+    ]
 
 
 @pytest.mark.long

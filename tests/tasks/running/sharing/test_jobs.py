@@ -52,7 +52,7 @@ def test_jobs_are_taken_once_in_their_order_and_lane_and_those_that_failed_last(
             JobQueue(ledger, "sit", "r") as helping,
         ):
             await conducting.defer({"b": "x", "a": "x", "c": "y"})
-            await conducting.defer({"a": "y", "d": "x"})
+            await conducting.defer({"a": "x", "d": "x"})
             assert find_waiting(ledger, "host-2") == [("sit", "r")]
             assert await conducting.take(1, "x") == ["b"]
             assert await helping.take(9, "x") == ["a", "d"]
@@ -71,6 +71,25 @@ def test_jobs_are_taken_once_in_their_order_and_lane_and_those_that_failed_last(
 
     asyncio.run(work())
     assert list_names(ledger) == {}, "what waits is withdrawn by who conducts, and what was held waited again"
+
+
+def test_who_goes_on_in_another_way_than_one_that_was_killed_finds_its_jobs(ledger: Ledger) -> None:
+    killed = Worker("killed", "host", 1, 90.0, lambda *_: False)
+
+    async def work() -> list[str]:
+        with JobQueue(ledger, "sit", "r") as jobs:
+            await jobs.defer({"a": "batches x", "b": "batches x"})
+            with ledger.write() as connection:
+                take_jobs(connection, killed, Choice("sit", 1, "r"))
+            await jobs.defer({"a": "x", "b": "x"})
+            assert await jobs.take(9, "x") == ["b"]
+            # What is held stays as its holder has it, and is moved when that is gone.
+            with ledger.write() as connection:
+                free_jobs(connection, lambda holder, _: True)
+            await jobs.defer({"a": "x", "b": "x"})
+            return await jobs.take(9, "x")
+
+    assert "a" in asyncio.run(work())
 
 
 def test_who_was_stopped_for_too_long_ends_nothing_of_who_has_its_job_now(ledger: Ledger) -> None:

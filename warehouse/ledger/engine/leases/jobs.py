@@ -124,9 +124,19 @@ def is_held(connection: Connection, job: Job, is_dead: Callable[[str, int], bool
 
 
 def defer_jobs(connection: Connection, waiting: Sequence[Job]) -> None:
-    """Put jobs here to wait; one that is here already stays as it is."""
+    """Put jobs here to wait; of one that waits here already the lane is the new one.
+
+    A run that a killed process began in batches may go on without them.
+    """
     if waiting:
-        first = insert_into(connection.dialect.name, jobs).on_conflict_do_nothing()
+        first = insert_into(connection.dialect.name, jobs)
+        moved = {"lane": first.excluded.lane, "deferred_by": first.excluded.deferred_by}
+        first = first.on_conflict_do_update(
+            index_elements=[jobs.c.kind, jobs.c.name],
+            set_=moved,
+            where=jobs.c.holder.is_(None)
+            & ((jobs.c.lane != moved["lane"]) | (jobs.c.deferred_by != moved["deferred_by"])),
+        )
         connection.execute(first, [job.as_values() for job in waiting])
 
 
