@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
+from urllib.request import Request, urlopen
 
 BUCKET = "exam-lake"
 SECRET = "QZXW-SECRET-OF-THE-STORE"
@@ -31,6 +32,12 @@ class ObjectStore:
 
     def stop(self) -> None:
         self._server.stop()
+
+    def forget(self) -> None:
+        """Drop what it holds, which the process keeps for any later store."""
+        self.start()
+        urlopen(Request(f"http://127.0.0.1:{self._port}/moto-api/reset", method="POST")).close()
+        self.stop()
 
     @property
     def variables(self) -> dict[str, str]:
@@ -71,3 +78,4 @@ def start_object_store() -> Iterator[ObjectStore]:
             yield store
     finally:
         store.stop()
+        store.forget()
