@@ -10,7 +10,7 @@ Each session is a job: several processes, on one host or many, may sit one run a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -205,6 +205,8 @@ class _Sitting:
         self._candidates = candidates
         self._most = most
         self._most_tries = MOST_TRIES
+        # Another command may conduct other candidates of the run: whoever conducts takes what it put there itself.
+        self._own: Collection[str] | None = list(rows)
         self._stop = asyncio.Event()
         self._pending: set[str] = set()
         # The lane of each session that is sat now.
@@ -230,7 +232,7 @@ class _Sitting:
 
         The last try of a session is left to who conducts the run: what fails here may be for want of something that is there.
         """
-        self._most_tries = MOST_TRIES - 1
+        self._most_tries, self._own = MOST_TRIES - 1, None
         await self._sit_what_waits()
 
     async def list_failures(self) -> list[SittingFailure]:
@@ -268,7 +270,7 @@ class _Sitting:
             free = min(places - lanes.count(lane), self._most - len(lanes))
             if self._stop.is_set() or free <= 0:
                 continue
-            for name in await self._jobs.take(free, lane, most_tries=self._most_tries):
+            for name in await self._jobs.take(free, lane, names=self._own, most_tries=self._most_tries):
                 self._under_way[asyncio.create_task(self._sit(name))] = lane
                 has_begun = True
         return has_begun
@@ -281,7 +283,7 @@ class _Sitting:
             await self._jobs.end([name])
             return
         if row is None or self._stop.is_set():
-            self._stop.set()
+            await asyncio.sleep(POLL_S if row is None else 0)
             await self._jobs.give_back([name])
             return
         was_lost = False

@@ -115,9 +115,19 @@ class JobQueue:
         ]
         await self._run(lambda connection: defer_jobs(connection, waiting))
 
-    async def take(self, most: int, lane: str, *, most_tries: int | None = MOST_TRIES) -> list[str]:
-        """Take so many jobs of a lane that wait or whose holder is gone, and did not fail so often."""
-        return self._note(await self._run(self._take(most, lane, most_tries)))
+    async def take(
+        self,
+        most: int,
+        lane: str,
+        *,
+        names: Collection[str] | None = None,
+        most_tries: int | None = MOST_TRIES,
+    ) -> list[str]:
+        """Take so many jobs of a lane that wait or whose holder is gone, and did not fail so often.
+
+        With `names` only of these.
+        """
+        return self._note(await self._run(self._take(most, lane, names, most_tries)))
 
     async def list_left(self) -> list[Job]:
         """All jobs of the run that are not done, held or not."""
@@ -160,9 +170,10 @@ class JobQueue:
         self,
         most: int,
         lane: str,
+        names: Collection[str] | None,
         most_tries: int | None,
     ) -> Operation[list[Job]]:
-        which = Choice(self._kind, most, self._run_id, lane, most_tries=most_tries)
+        which = Choice(self._kind, most, self._run_id, lane, names, most_tries)
 
         def take(connection: Connection) -> list[Job]:
             taken = take_jobs(connection, self._worker, which)

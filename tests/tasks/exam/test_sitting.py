@@ -213,6 +213,37 @@ def test_only_the_models_named_are_sat(crowd: World) -> None:
     assert statuses(crowd) == {"closed": 4, "planned": 8}
 
 
+def test_two_commands_for_candidates_of_one_run_take_each_its_own(crowd: World) -> None:
+    # Of one provider, so that their sessions wait in one lane.
+    named = {
+        name: dataclasses.replace(model, provider="one") for name, model in crowd.registry.models.items()
+    }
+    crowd.registry = dataclasses.replace(crowd.registry, models=named)
+    with ThreadPoolExecutor(2) as pool:
+        sat = [pool.submit(sit, crowd, AnsweringClient(), models=[name]) for name in ("alpha", "beta")]
+        reports = [one.result(120) for one in sat]
+    assert [(report.session_count, report.is_complete) for report in reports] == [(4, True)] * 2
+    assert statuses(crowd) == {"closed": 8, "planned": 4}
+
+
+def test_the_job_of_a_session_that_is_closed_ends_with_whoever_takes_it(crowd: World) -> None:
+    sit(crowd, AnsweringClient(), models=["alpha"])
+    closed_ids = [row["session_id"] for row in crowd.sessions() if row["status"] == "closed"]
+    lane = crowd.registry.models["alpha"].provider
+
+    async def defer() -> None:
+        # As a process leaves them that is killed between the last answer and the end of the job.
+        with JobQueue(crowd.ledger, "sit", crowd.plan.run_id) as jobs:
+            await jobs.defer(dict.fromkeys(closed_ids, lane))
+
+    asyncio.run(defer())
+    client = AnsweringClient()
+    sit(crowd, client, is_helping=True)
+    assert client.requests == []
+    with crowd.ledger.read() as connection:
+        assert list_jobs(connection, "sit", crowd.plan.run_id) == []
+
+
 def test_outside_candidates_are_left_to_their_own_client(ledger: Ledger, tmp_path: Path) -> None:
     settings = make_settings(tmp_path / "home", pending_window=3)
     registry = make_registry(make_model("alpha"), make_model("rho", roles=("reference",)))
