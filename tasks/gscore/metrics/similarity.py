@@ -44,6 +44,7 @@ _SETTING_NAMES = frozenset(
     }
 )
 _WINDOWS_PER_CALL = 2_048
+_TEXTS_PER_SPLIT = 512
 _PAIRS_PER_READ = 2_000
 
 
@@ -244,13 +245,15 @@ class Embedder:
         encoded: dict[bytes, Embedding] = {}
         lot: list[tuple[str, list[str]]] = []
         windows_in_lot = 0
-        for text in sorted(texts, key=len, reverse=True):
-            windows = self.split_windows(text)
-            lot.append((text, windows))
-            windows_in_lot += len(windows)
-            if windows_in_lot >= _WINDOWS_PER_CALL:
-                encoded.update(self._encode_lot(lot))
-                lot, windows_in_lot = [], 0
+        by_length = sorted(texts, key=len, reverse=True)
+        for start in range(0, len(by_length), _TEXTS_PER_SPLIT):
+            part = by_length[start : start + _TEXTS_PER_SPLIT]
+            for text, windows in zip(part, self.split_windows(part), strict=True):
+                lot.append((text, windows))
+                windows_in_lot += len(windows)
+                if windows_in_lot >= _WINDOWS_PER_CALL:
+                    encoded.update(self._encode_lot(lot))
+                    lot, windows_in_lot = [], 0
         encoded.update(self._encode_lot(lot))
         return encoded
 
@@ -273,14 +276,26 @@ class Embedder:
         self._cache.write(embeddings)
         return embeddings
 
-    def split_windows(self, text: str) -> list[str]:
-        """Return the text's windows: pieces of the text itself, cut where its tokens begin and end."""
-        if len(text.encode("utf-8", "surrogatepass")) + 1 <= self.window:
-            return [text]  # a token covers at least one byte, so the text fits whatever the tokeniser does
+    def split_windows(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return each text's windows: pieces of the text itself, cut where its tokens begin and end.
+
+        The tokeniser gets many texts at once: beside a GPU it would else take longer than the model.
+        """
+        # A token covers at least one byte, so a text of so few fits whatever the tokeniser does.
+        long = [text for text in texts if len(text.encode("utf-8", "surrogatepass")) >= self.window]
+        if not long:
+            return [[text] for text in texts]
         tokenizer: Any = self._encoder.tokenizer
-        offsets: list[tuple[int, int]] = tokenizer(
-            text, add_special_tokens=False, truncation=False, return_offsets_mapping=True, verbose=False
-        )["offset_mapping"]
+        tokens = tokenizer(
+            long, add_special_tokens=False, truncation=False, return_offsets_mapping=True, verbose=False
+        )
+        windows = {
+            text: self._cut(text, offsets)
+            for text, offsets in zip(long, tokens["offset_mapping"], strict=True)
+        }
+        return [windows.get(text, [text]) for text in texts]
+
+    def _cut(self, text: str, offsets: list[tuple[int, int]]) -> list[str]:
         if len(offsets) <= self.window:
             return [text]
         windows = []
