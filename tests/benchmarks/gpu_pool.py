@@ -163,7 +163,7 @@ def serving(
         until = time.monotonic() + START_S
         for number, (url, server) in enumerate(servers.items()):
             while not _answers(url):
-                written = (folder / f"server-{number}.written").read_text()
+                written = (folder / f"server-{number}.log").read_text()
                 assert server.poll() is None and time.monotonic() < until, written[-3000:]
                 time.sleep(0.5)
         yield servers
