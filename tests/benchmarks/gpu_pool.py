@@ -1,4 +1,4 @@
-"""A month at open weights on a pool of inference servers on a GPU, one of which is killed in mid-run; and texts embedded there.
+"""Open weights on a pool of inference servers on a GPU, one killed; embeddings there.
 
     python -m tests.benchmarks.gpu_pool [--servers 2] [--answers 2000] [--no-kill] [--device cuda]
     python -m tests.benchmarks.gpu_pool --embed FOLDER|large [--texts 20000] [--device cuda]
@@ -226,7 +226,7 @@ def teach_tokenizer(special: list[str]) -> Tokenizer:
 
 
 def make_texts(count: int, joined: int = 4) -> list[str]:
-    """So many different texts, each of a few questions of made papers, Chinese and English by turns."""
+    """So many different texts of made questions, Chinese and English by turns."""
     found: list[list[str]] = []
     for language in ("zh", "en"):
         paper = make_paper(count * joined * 150 + 2000, 7, language)
@@ -237,7 +237,7 @@ def make_texts(count: int, joined: int = 4) -> list[str]:
 
 def measure_embedding(folder: Path, model: str, count: int, device: str) -> None:
     """Embed texts in both precisions, and print how fast and how far apart."""
-    from tasks.gscore.metrics.similarity import load_embedder
+    from tasks.gscore import load_embedder
 
     if model == "large":
         write_encoder(folder / "encoder")
@@ -262,7 +262,7 @@ def measure_embedding(folder: Path, model: str, count: int, device: str) -> None
 
 
 def write_encoder(folder: Path) -> None:
-    """An encoder of the size of bge-large-zh with random weights, as sentence-transformers reads it."""
+    """An encoder of the size of bge-large-zh, with random weights."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Pooling, Transformer
