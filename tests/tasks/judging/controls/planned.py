@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +32,8 @@ from tests.tasks.exam.world import (
     publish,
 )
 from tests.warehouse.bank_rows import BANK, land_bank_rows
-from warehouse.lake import Lake
+from tests.warehouse.lake.kit import remember_data_path
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -112,22 +116,31 @@ def open_planned_run(
 ) -> Iterator[PlannedRun]:
     """The run in a home, each judge of this profile; a name's underscores are hyphens."""
     models = {name.replace("_", "-"): {"kind": "judge", **profile} for name, profile in judges.items()}
-    settings = make_settings(
-        home, set_size=SET_SIZE, judges=tuple(models), judge_ratings_gate=0, budget_usd=100.0
-    )
+    settings = _make_settings(home, tuple(models))
+    planned, run_id = _make_home(tuple(models))
+    shutil.copytree(planned, home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.lock"))
+    remember_data_path(settings)
+    profile = parse_profile({"seed": "test", "batches": batches or {}, "models": models})
+    with (
+        open_ledger(settings.ledger_address) as ledger,
+        open_lake(settings) as lake,
+        start_model_server(profile, build_answer_key(make_keyed_bank())) as server,
+    ):
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+        yield PlannedRun(ledger, lake, settings, server, run_id)
+
+
+@cache
+def _make_home(judges: tuple[str, ...]) -> tuple[Path, str]:
+    """A closed home with the run sat and landed, made once in each worker; only copied."""
+    settings = _make_settings(Path(_FOLDER.name) / "-".join(judges), judges)
     rho = make_model("rho", roles=("candidate", "reference"), is_simulated=True)
     registry = make_registry(
         make_model("alpha", is_simulated=True), make_model("beta", is_simulated=True), rho
     )
     bank = make_keyed_bank()
-    profile = parse_profile({"seed": "test", "batches": batches or {}, "models": models})
-    with (
-        open_ledger(settings.ledger_address) as ledger,
-        open_new_lake(settings) as lake,
-        start_model_server(profile, build_answer_key(bank)) as server,
-    ):
-        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
-        entries = "".join(JUDGE.format(name=name) for name in models)
+    with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:
+        entries = "".join(JUDGE.format(name=name) for name in judges)
         settings.registry_path.write_text(
             f"providers:\n  simulated: {{base_url: simulated}}\nmodels:\n{entries}", "utf-8"
         )
@@ -135,4 +148,12 @@ def open_planned_run(
         asyncio.run(sit_sessions(ledger, settings, registry, AnsweringClient(), plan.run_id))
         land_bank_rows(lake, bank)
         land_run(ledger, lake, plan.run_id)
-        yield PlannedRun(ledger, lake, settings, server, plan.run_id)
+    return settings.home, plan.run_id
+
+
+def _make_settings(home: Path, judges: tuple[str, ...]) -> Settings:
+    return make_settings(home, set_size=SET_SIZE, judges=judges, judge_ratings_gate=0, budget_usd=100.0)
+
+
+# Kept until the process ends: the object removes its folder when it is collected.
+_FOLDER = tempfile.TemporaryDirectory(prefix="proctor-planned-run-")
