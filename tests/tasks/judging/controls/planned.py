@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from tasks.judging.batched import JudgingChoices, judge_collected
 from tasks.judging.landing import judge_landed
 from tasks.judging.summary import JudgingSummary
 from tasks.running import Progress
-from tests.fresh import open_new_lake
+from tests.fresh import copy_home, open_new_lake
 from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import (
     AnsweringClient,
@@ -32,7 +31,6 @@ from tests.tasks.exam.world import (
     publish,
 )
 from tests.warehouse.bank_rows import BANK, land_bank_rows
-from tests.warehouse.lake.kit import remember_data_path
 from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
@@ -118,8 +116,7 @@ def open_planned_run(
     models = {name.replace("_", "-"): {"kind": "judge", **profile} for name, profile in judges.items()}
     settings = _make_settings(home, tuple(models))
     planned, run_id = _make_home(tuple(models))
-    shutil.copytree(planned, home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.lock"))
-    remember_data_path(settings)
+    copy_home(planned, settings)
     profile = parse_profile({"seed": "test", "batches": batches or {}, "models": models})
     with (
         open_ledger(settings.ledger_address) as ledger,
