@@ -10,10 +10,14 @@ import os
 import signal
 from collections.abc import Iterator, Set
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.warm import serve_warm
+
+if TYPE_CHECKING:
+    from tests.warehouse.ledger.postgresql import PostgresqlServer
 
 # What is imported and collected stays to the end: looking for garbage in it again and again took a tenth of a run's CPU.
 gc.set_threshold(20_000, 20, 50)
@@ -54,6 +58,15 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Folder of a `proctor` that starts warm, one server per worker."""
     with serve_warm(tmp_path_factory.mktemp("warm")) as folder:
         yield folder
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgresqlServer]:
+    """A PostgreSQL server, one per worker: whoever stops or damages one starts its own."""
+    from tests.warehouse.ledger.postgresql import start_postgresql
+
+    with start_postgresql() as started:
+        yield started
 
 
 @pytest.hookimpl(tryfirst=True)

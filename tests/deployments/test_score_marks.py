@@ -22,7 +22,7 @@ from deployments.web import create_app
 from schemas.settings import Settings
 from schemas.tables import TABLES
 from schemas.vocabulary import EXAMINED_DISCIPLINES
-from tasks.report import describe_marks, render_reports
+from tasks.report import describe_marks
 from tests.fresh import open_new_lake
 from tests.tasks.editions.kit import Revision, describe_public, publish_run
 from tests.tasks.editions.season import land_frames
@@ -154,6 +154,9 @@ def test_a_verdict_an_export_a_citation_and_the_public_file_have_them(home: Sett
 def test_every_page_of_the_report_and_every_table_of_its_data_has_them(
     home: Settings, tmp_path: Path
 ) -> None:
+    # Prefect takes seconds to import: not while tests are collected.
+    from tasks.report import render_reports
+
     render_reports.fn(str(tmp_path))
     pages = sorted(tmp_path.glob("*.html"))
     assert len(pages) > 10

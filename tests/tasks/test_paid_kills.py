@@ -22,7 +22,7 @@ from tasks.judging import draw_failures
 from tests.fresh import open_new_lake
 from tests.tasks.judging.test_unparsed import QUESTIONS, REGISTRY, land_session
 from tests.tasks.models.simulation import start_server
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.calls import count_calls
@@ -158,12 +158,6 @@ def test_killed_replaying_repeats_no_paid_call(
     check_nothing_paid_twice(server, settings, "contamination/r1", "sim", 3 * REPLAYED, words)
     with open_lake(settings) as lake:
         assert lake.query("select count(*) from replays").item() == 3 * REPLAYED
-
-
-@pytest.fixture(scope="module")
-def postgresql() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
 
 
 @pytest.mark.long

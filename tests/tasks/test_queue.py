@@ -29,7 +29,7 @@ from tests.tasks.shared_run import (
     start_models,
 )
 from tests.tasks.test_shared_runs import share_on_postgresql
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.leases.jobs import list_jobs
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
@@ -48,12 +48,6 @@ WORKERS = {
     "w3": ("help", "host-2"),
     "w4": ("help", "host-2"),
 }
-
-
-@pytest.fixture(scope="module")
-def postgresql() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
 
 
 class Workers:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from tests.tasks.shared_run import (
     start_models,
     start_worker,
 )
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.moments import now_text
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.budgets import list_shares
@@ -39,12 +38,6 @@ pytestmark = pytest.mark.slow
 PROCESSES = 5
 SESSIONS = 4
 SMALL, LARGE = 6, 60
-
-
-@pytest.fixture(scope="module")
-def postgresql() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
 
 
 def work_together(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from schemas.errors import StoreError
 from schemas.settings import GivenSettings, Settings
 from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import open_lake
 from warehouse.lake.upkeep import backup_lake, compact_lake, restore_lake
@@ -20,12 +19,6 @@ from warehouse.stores.installation import make_id, write_home_id
 pytestmark = pytest.mark.service
 
 WRITERS, LANDINGS = 3, 6
-
-
-@pytest.fixture(scope="module")
-def postgresql() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

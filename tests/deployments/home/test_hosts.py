@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -20,7 +19,7 @@ from deployments.http import Listening, exam_server
 from schemas.errors import UsageError
 from schemas.settings import Settings
 from tests.deployments.test_cli import invoke as invoke_command
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.engine.shared_files import read_noted_files
 from warehouse.stores.shared_files import ARCHIVE, EXAM_KEYS, KEYS, REGISTRY, find_differences
@@ -30,19 +29,13 @@ pytestmark = pytest.mark.service
 MODELS = "providers:\n  sim: {base_url: simulated}\nmodels:\n  one: {provider: sim, organisation: Lab, is_open: false}\n"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
-
-
 @pytest.fixture
-def first(server: PostgresqlServer, tmp_path: Path) -> Settings:
+def first(postgresql: PostgresqlServer, tmp_path: Path) -> Settings:
     """The first home of an installation, as far as hosts share it.
 
     It has a registry that was filled in.
     """
-    settings = make_settings(tmp_path / "first", server.new_ledger_url(), tmp_path)
+    settings = make_settings(tmp_path / "first", postgresql.new_ledger_url(), tmp_path)
     prepare_host(settings)
     settings.registry_path.write_text(MODELS)
     check_host(settings)

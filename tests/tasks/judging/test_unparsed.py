@@ -6,10 +6,12 @@ It never leaves N.
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from tasks.judging.people import ImportedStars, export_unparsed, import_unparsed
 from tasks.judging.summary import JudgingSummary
 from tasks.running import Progress
 from tasks.running.claiming import claim_work
+from tests.fresh import copy_home, open_new_lake
 from tests.tasks.judging.simulated_run import make_full_bank
 from tests.tasks.models.simulation import start_server
 from tests.warehouse.bank_rows import BANK, land_bank_rows
@@ -78,15 +81,28 @@ def open_room(
 ) -> Iterator[Room]:
     settings = Settings(home=tmp_path / "home", judges=judges)
     servers = {name.replace("_", "-"): profile for name, profile in profiles.items()}
+    copy_home(_make_home(), settings)
     with (
         open_ledger(settings.ledger_address) as ledger,
         open_lake(settings) as lake,
         start_server(b"", **servers) as server,
     ):
-        settings.registry_path.write_text(REGISTRY, "utf-8")
         monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
-        land_session(lake)
         yield Room(ledger, lake, settings, server.state.requests)
+
+
+@cache
+def _make_home() -> Path:
+    """A home with the session landed, made once in each worker; only copied."""
+    settings = Settings(home=Path(_FOLDER.name) / "home")
+    with open_ledger(settings.ledger_address), open_new_lake(settings) as lake:
+        settings.registry_path.write_text(REGISTRY, "utf-8")
+        land_session(lake)
+    return settings.home
+
+
+# Kept until the process ends: the object removes its folder when it is collected.
+_FOLDER = tempfile.TemporaryDirectory(prefix="proctor-unparsed-")
 
 
 def land_session(lake: Lake, session_id: str = "s1", answered: int = QUESTIONS) -> None:

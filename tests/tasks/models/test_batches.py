@@ -22,7 +22,6 @@ from tasks.models.client import CallFailed, CallPending, CallReply
 from tasks.models.registry.batch_terms import BatchTerms
 from tests.tasks.models.batch_work import BUDGET_USD, CALLS, Round, make_batched, make_requests, work
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model
-from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

@@ -6,7 +6,6 @@ import pytest
 
 from tasks.models.budget.reservations import compute_worst_cost
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
-from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.calls import count_calls, read_calls, read_spent_usd

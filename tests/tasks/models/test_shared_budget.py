@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from tasks.models.budget.reservations import Budget, SharedBudget, compute_worst
 from tasks.models.client import ModelClient
 from tasks.models.registry.models import Registry
 from tests.tasks.models.simulation import PARAMETERS, call_all, make_model, make_request, start_server
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 from warehouse.ledger.money.budgets import list_shares, name_provider_account
@@ -124,12 +123,6 @@ def test_who_was_silent_for_a_lease_has_its_reservation_spent_and_begins_again(
     silent.settle(0.6, 0.1)
     with pytest.raises(BudgetError, match=r"0\.5000 are spent"):
         asyncio.run(silent.reserve(0.6))
-
-
-@pytest.fixture(scope="module")
-def postgresql() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
 
 
 @pytest.mark.long

@@ -23,7 +23,6 @@ from tasks.models.sending.limits import Limiter
 from tasks.models.sending.paces import Pace, Pauses
 from tasks.running.claiming import name_host
 from tests.tasks.models.simulation import PARAMETERS, make_model, make_request, start_server
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
 from warehouse.ledger.engine.leases.processes import open_lease
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
@@ -33,12 +32,6 @@ from warehouse.ledger.money.paces import pause_provider, read_pauses, take_momen
 
 ELSEWHERE = "another-host"
 WORST = compute_worst_cost(make_model(), make_request(0).messages, PARAMETERS)
-
-
-@pytest.fixture(scope="module")
-def postgresql() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service)])

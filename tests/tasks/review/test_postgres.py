@@ -32,7 +32,6 @@ from tests.tasks.review.conftest import (
     make_question,
     make_submission,
 )
-from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres_server
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger

@@ -12,7 +12,6 @@ import pytest
 
 from schemas.errors import StoreError
 from tasks.running.claiming.claims import claim_work
-from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.engine.leases.jobs import read_job
 from warehouse.ledger.engine.opening import open_ledger

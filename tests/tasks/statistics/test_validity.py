@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from tests.benchmarks.informative_draw import draw_places, find_chances
 from tests.benchmarks.validity_edges import CASES
 from tests.benchmarks.validity_edges import measure_coverage as measure_hard_coverage
 from tests.benchmarks.validity_edges import measure_family_error as measure_hard_family_error
@@ -64,21 +62,3 @@ def test_passages_that_come_whole_are_one_in_every_error() -> None:
         assert found[kind][:, 0].mean() >= 0.88, kind
         assert found[f"{kind} missing"][:, 0].max() == 0
     assert max(wrong.values()) <= 0.15
-
-
-def test_a_question_of_twice_the_weight_is_drawn_twice_as_often_and_s_stays_what_it_is() -> None:
-    generator = np.random.default_rng(4)
-    weight = np.tile(np.array([1.0, 1.0, 2.0, 4.0]), (10, 25))
-    chance = find_chances(weight, 10)
-    stars = np.where(weight > 2, 3.0, 1.0) + 0.0 * chance
-
-    drawn, found = np.zeros(100), []
-    for _ in range(400):
-        place = draw_places(generator, chance, 10)
-        np.add.at(drawn, place.ravel(), 1)
-        at = np.arange(10)[:, None]
-        # Horvitz and Thompson (1952): each counts for as many as its chance is small.
-        found.append((stars[at, place] / chance[at, place]).sum() / stars.size)
-
-    assert drawn.reshape(25, 4).mean(axis=0) / 4_000 == pytest.approx([0.05, 0.05, 0.1, 0.2], rel=0.05)
-    assert np.mean(found) == pytest.approx(stars.mean(), rel=0.02)

@@ -12,7 +12,7 @@ import pytest
 
 from schemas.errors import StoreError
 from schemas.settings import Settings
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.object_store import BUCKET, SECRET, ObjectStore, start_object_store
 from tests.warehouse.sample_rows import session_frame
 from warehouse.lake import open_lake
@@ -30,17 +30,11 @@ def store() -> Iterator[ObjectStore]:
         yield started
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
-
-
 @pytest.fixture
-def values(store: ObjectStore, server: PostgresqlServer, tmp_path: Path) -> dict[str, object]:
+def values(store: ObjectStore, postgresql: PostgresqlServer, tmp_path: Path) -> dict[str, object]:
     """Settings of a lake of the test's own."""
     prefix = f"s3://{BUCKET}/{tmp_path.name}"
-    return {"home": tmp_path / "home", "lake_catalog": server.new_catalog(), "lake_data": prefix}
+    return {"home": tmp_path / "home", "lake_catalog": postgresql.new_catalog(), "lake_data": prefix}
 
 
 def give_home(values: dict[str, object], installation_id: str, **changes: object) -> Settings:
@@ -51,7 +45,7 @@ def give_home(values: dict[str, object], installation_id: str, **changes: object
 
 
 def test_files_of_another_lake_and_a_prefix_without_them_are_refused_before_anything_is_written(
-    values: dict[str, object], store: ObjectStore, server: PostgresqlServer, tmp_path: Path
+    values: dict[str, object], store: ObjectStore, postgresql: PostgresqlServer, tmp_path: Path
 ) -> None:
     installation_id = adopt_stores(Settings.model_validate(values))
     prefix = str(values["lake_data"])
@@ -66,7 +60,7 @@ def test_files_of_another_lake_and_a_prefix_without_them_are_refused_before_anyt
         lake.land("sessions", "one", session_frame(3))
 
     # Another lake, with a catalog of its own, is pointed at the same prefix.
-    strange = {**values, "home": tmp_path / "strange", "lake_catalog": server.new_catalog()}
+    strange = {**values, "home": tmp_path / "strange", "lake_catalog": postgresql.new_catalog()}
     other_id = adopt_stores(Settings.model_validate(strange | {"lake_data": f"{prefix}-other"}))
     other = give_home(strange, other_id, lake_data=f"{prefix}-other")
     open_lake(other).close()

@@ -16,7 +16,7 @@ import pytest
 from schemas.errors import StoreError
 from schemas.settings import Settings
 from tests.warehouse.lake_writer import find_faults, fork_context, read_acknowledged, run_writer
-from tests.warehouse.ledger.postgresql import PostgresqlServer, start_postgresql
+from tests.warehouse.ledger.postgresql import PostgresqlServer
 from tests.warehouse.object_store import BUCKET, SECRET, ObjectStore, start_object_store
 from tests.warehouse.sample_rows import session_frame
 from warehouse.backup import BackupTarget
@@ -34,17 +34,11 @@ def store() -> Iterator[ObjectStore]:
         yield started
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresqlServer]:
-    with start_postgresql() as started:
-        yield started
-
-
 @pytest.fixture
-def values(store: ObjectStore, server: PostgresqlServer, tmp_path: Path) -> dict[str, object]:
+def values(store: ObjectStore, postgresql: PostgresqlServer, tmp_path: Path) -> dict[str, object]:
     """Settings of a lake of the test's own, as a process of its own gets them."""
     prefix = f"s3://{BUCKET}/{tmp_path.name}"
-    return {"home": tmp_path / "home", "lake_catalog": server.new_catalog(), "lake_data": prefix}
+    return {"home": tmp_path / "home", "lake_catalog": postgresql.new_catalog(), "lake_data": prefix}
 
 
 @pytest.mark.long
@@ -85,7 +79,7 @@ def test_processes_land_at_once_and_one_that_is_killed_leaves_nothing_partial(
 
 @pytest.mark.long
 def test_a_backup_moves_between_the_store_and_an_embedded_lake(
-    values: dict[str, object], store: ObjectStore, server: PostgresqlServer, tmp_path: Path
+    values: dict[str, object], store: ObjectStore, postgresql: PostgresqlServer, tmp_path: Path
 ) -> None:
     settings = Settings.model_validate(values)
     with open_lake(settings) as lake:
@@ -95,7 +89,7 @@ def test_a_backup_moves_between_the_store_and_an_embedded_lake(
     restore_lake(embedded, tmp_path / "backup")
     elsewhere = Settings.model_validate(
         values
-        | {"lake_catalog": server.new_catalog(), "lake_data": f"s3://{BUCKET}/{tmp_path.name}-elsewhere"}
+        | {"lake_catalog": postgresql.new_catalog(), "lake_data": f"s3://{BUCKET}/{tmp_path.name}-elsewhere"}
     )
     restore_lake(elsewhere, tmp_path / "backup")
     for found in (embedded, elsewhere):

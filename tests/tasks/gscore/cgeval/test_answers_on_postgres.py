@@ -17,7 +17,6 @@ from tasks.gscore.cgeval.question_set import import_questions, read_questions
 from tasks.models import ModelClient
 from tests.tasks.gscore.world import write_question_file
 from tests.tasks.models.simulation import make_model, start_server
-from tests.warehouse.test_lake_postgres import postgresql  # noqa: F401
 from tests.warehouse.test_lake_postgres import server as postgres
 from warehouse.ledger.engine.opening import open_ledger
 

@@ -5,7 +5,6 @@ The questions that they were asked are there too, and three people who may rate.
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,11 +16,10 @@ import polars as pl
 from openpyxl import load_workbook
 
 from schemas.settings import Settings
-from tests.fresh import open_new_lake
+from tests.fresh import copy_home, open_new_lake
 from tests.tasks.editions.season import land_frames
 from tests.tasks.report.synthetic import build_season
 from tests.warehouse.bank_rows import BANK, land_bank_rows
-from tests.warehouse.lake.kit import remember_data_path
 from tests.warehouse.test_sql_cases import fill_rows
 from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
@@ -43,8 +41,7 @@ models:
 def open_rated_run(home: Path) -> Iterator[tuple[Settings, Ledger, Lake]]:
     """One month of a season that nobody has calibrated; responses of 10 to 609 characters."""
     settings = Settings(home=home, judge_ratings_gate=100)
-    shutil.copytree(_make_home(), home, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.lock"))
-    remember_data_path(settings)
+    copy_home(_make_home(), settings)
     with open_lake(settings) as lake, open_ledger(settings.ledger_address) as ledger:
         yield settings, ledger, lake
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from tasks.judging.batched import JudgingChoices, judge_collected
 from tasks.judging.landing import judge_landed
 from tasks.judging.summary import JudgingSummary
 from tasks.running import Progress
-from tests.fresh import open_new_lake
+from tests.fresh import copy_home, open_new_lake
 from tests.tasks.exam.kit import land_run, sit_sessions
 from tests.tasks.exam.world import (
     AnsweringClient,
@@ -29,7 +31,7 @@ from tests.tasks.exam.world import (
     publish,
 )
 from tests.warehouse.bank_rows import BANK, land_bank_rows
-from warehouse.lake import Lake
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.ledger import Ledger
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -112,22 +114,30 @@ def open_planned_run(
 ) -> Iterator[PlannedRun]:
     """The run in a home, each judge of this profile; a name's underscores are hyphens."""
     models = {name.replace("_", "-"): {"kind": "judge", **profile} for name, profile in judges.items()}
-    settings = make_settings(
-        home, set_size=SET_SIZE, judges=tuple(models), judge_ratings_gate=0, budget_usd=100.0
-    )
+    settings = _make_settings(home, tuple(models))
+    planned, run_id = _make_home(tuple(models))
+    copy_home(planned, settings)
+    profile = parse_profile({"seed": "test", "batches": batches or {}, "models": models})
+    with (
+        open_ledger(settings.ledger_address) as ledger,
+        open_lake(settings) as lake,
+        start_model_server(profile, build_answer_key(make_keyed_bank())) as server,
+    ):
+        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
+        yield PlannedRun(ledger, lake, settings, server, run_id)
+
+
+@cache
+def _make_home(judges: tuple[str, ...]) -> tuple[Path, str]:
+    """A closed home with the run sat and landed, made once in each worker; only copied."""
+    settings = _make_settings(Path(_FOLDER.name) / "-".join(judges), judges)
     rho = make_model("rho", roles=("candidate", "reference"), is_simulated=True)
     registry = make_registry(
         make_model("alpha", is_simulated=True), make_model("beta", is_simulated=True), rho
     )
     bank = make_keyed_bank()
-    profile = parse_profile({"seed": "test", "batches": batches or {}, "models": models})
-    with (
-        open_ledger(settings.ledger_address) as ledger,
-        open_new_lake(settings) as lake,
-        start_model_server(profile, build_answer_key(bank)) as server,
-    ):
-        monkeypatch.setenv("PROCTOR_SIMULATED_URL", server.url)
-        entries = "".join(JUDGE.format(name=name) for name in models)
+    with open_ledger(settings.ledger_address) as ledger, open_new_lake(settings) as lake:
+        entries = "".join(JUDGE.format(name=name) for name in judges)
         settings.registry_path.write_text(
             f"providers:\n  simulated: {{base_url: simulated}}\nmodels:\n{entries}", "utf-8"
         )
@@ -135,4 +145,12 @@ def open_planned_run(
         asyncio.run(sit_sessions(ledger, settings, registry, AnsweringClient(), plan.run_id))
         land_bank_rows(lake, bank)
         land_run(ledger, lake, plan.run_id)
-        yield PlannedRun(ledger, lake, settings, server, plan.run_id)
+    return settings.home, plan.run_id
+
+
+def _make_settings(home: Path, judges: tuple[str, ...]) -> Settings:
+    return make_settings(home, set_size=SET_SIZE, judges=judges, judge_ratings_gate=0, budget_usd=100.0)
+
+
+# Kept until the process ends: the object removes its folder when it is collected.
+_FOLDER = tempfile.TemporaryDirectory(prefix="proctor-planned-run-")

@@ -106,7 +106,6 @@ def test_in_batches_they_lie_among_the_others_and_come_to_the_same(
         run.server.state.batches.traits = replace(run.server.state.batches.traits, seconds=0)
         second = run.judge_in_batches()
         assert (second.judged, second.controls, second.pending) == (ANSWERS, 60, 0)
-        # Another home draws other questions, of the same kinds.
         assert count_stars(run) == expected
 
 
