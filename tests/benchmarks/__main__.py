@@ -31,6 +31,7 @@ ALL = (
     "validity_controls",
     "history_cost",
     "publication_cost",
+    "proof_cost",
     "audit_cost",
     "validity_equating",
     "validity_judges",
