@@ -3,7 +3,9 @@
 The list does not rest on the readers: the parts that a Word text or a workbook names, the images of a page, and the
 ink of a page that lies under no letter. A picture that stands on several pages in one place is listed once.
 
-`python -m tests.benchmarks.ingest_pictures FOLDER... --out FOLDER [--seed N] [--count 150] [--only NAMES.json]`
+`python -m tests.benchmarks.ingest_pictures FOLDER... --out FOLDER [--seed N] [--count 150] [--half 0]`
+
+Papers are two halves by the hash of their names: what is mended on one is judged on the other.
 """
 
 from __future__ import annotations
@@ -13,12 +15,10 @@ import base64
 import hashlib
 import html
 import io
-import json
 import pickle
 import random
 import re
 import sys
-import textwrap
 import time
 import zipfile
 from collections import Counter
@@ -38,6 +38,7 @@ _FORMS = (".doc", ".docx", ".pdf", ".xlsx", ".html", ".htm")
 _DPI = 72
 # In points: what is smaller is a sign, a rule or a letter.
 _LEAST_WIDE, _LEAST_TALL = 24, 18
+_MOST_OF_PAPER = 8
 _PICTURE_NAMES = re.compile(r'(?:r:embed|r:id|r:link)="([^"]+)"')
 _DRAWN = re.compile(r"<(?:a:blip|v:imagedata)\b[^>]*>")
 
@@ -288,7 +289,24 @@ def _overlap(one: Sequence[int], other: Sequence[int]) -> float:
     return wide * tall / max(smaller, 1)
 
 
-def collect(folders: Sequence[Path], only: set[str] | None) -> tuple[list[Listed], Counter[tuple[str, str]]]:
+def find_half(path: Path) -> int:
+    """Which of two halves a paper is of."""
+    return hashlib.sha256(path.name.encode()).digest()[0] % 2
+
+
+def draw(listed: Sequence[Listed], seed: int, count: int) -> list[Listed]:
+    """So many pictures at random, at most eight of one paper."""
+    order = random.Random(seed).sample(list(listed), len(listed))
+    met: Counter[str] = Counter()
+    drawn = []
+    for one in order:
+        met[one.path] += 1
+        if met[one.path] <= _MOST_OF_PAPER and len(drawn) < count:
+            drawn.append(one)
+    return drawn
+
+
+def collect(folders: Sequence[Path], half: int | None) -> tuple[list[Listed], Counter[tuple[str, str]]]:
     """List the pictures of all papers and follow them; the totals are by folder and word."""
     reading = sys.modules[read_document.__module__]
 
@@ -305,9 +323,7 @@ def collect(folders: Sequence[Path], only: set[str] | None) -> tuple[list[Listed
     with use_cache() as convert, patch.object(reading, "keep_pictures", keep_seen):
         for folder in folders:
             for path in sorted(folder.rglob("*")):
-                if path.suffix not in _FORMS or (
-                    only is not None and folder.name == "papers_unlabelled" and path.name not in only
-                ):
+                if path.suffix not in _FORMS or half not in (None, find_half(path)):
                     continue
                 options = read_options(path)
                 options["use_ocr"] = "papers_unlabelled" not in folder.parts
@@ -343,65 +359,62 @@ def collect(folders: Sequence[Path], only: set[str] | None) -> tuple[list[Listed
     return listed, totals
 
 
-def draw_sheets(drawn: Sequence[Listed], out: Path, each: int = 8) -> None:
-    """Draw the page around each picture, what was kept of it, and the question that holds it."""
-    import pypdfium2
+def draw_sheets(drawn: Sequence[Listed], out: Path, each: int = 10) -> None:
+    """Write what the question of each picture says, and sheets: what was kept of it, and its page."""
     from PIL import Image, ImageDraw, ImageFont
 
-    fonts = sorted(Path("/usr/share/fonts").rglob("*CJK*Regular*"))
-    font = ImageFont.truetype(str(fonts[0]), 13) if fonts else ImageFont.load_default()
-    tall = 225
+    (out / "drawn.md").write_text("\n".join(_describe(n, one) for n, one in enumerate(drawn, start=1)))
+    wide, tall = 620, 190
     for first in range(0, len(drawn), each):
-        sheet = Image.new("RGB", (1560, each * tall), "white")
+        sheet = Image.new("RGB", (2 * wide, -(-each // 2) * tall), "white")
         pen = ImageDraw.Draw(sheet)
         for place, one in enumerate(drawn[first : first + each]):
-            y = place * tall
-            pen.line([0, y, 1560, y], fill="gray")
-            words = f"#{first + place + 1} {Path(one.path).name[:40]} {one.kind} p{one.page} {one.box}\n"
-            if not one.held:
-                words += f"LEFT OUT: {one.why}\n{one.around}"
-            for held in one.held[:2]:
-                picture, row = held["picture"], held["row"]
-                words += (
-                    f"q{held['number_label']} place={picture['place']} n={picture['number']} {row['width']}x{row['height']} {','.join(held['parse_notes'])[:60]}\n"
-                    f"M:{(held['material'] or '')[-90:]}\nS:{_shorten(held['stem'], picture['number'])}\n"
-                    f"O:{' | '.join(option['text'][:30] for option in held['options'])[:150]}\nA:{' / '.join(held['answer'])[:100]}\nE:{(held['explanation'] or '')[:60]}\n"
-                )
-            if one.held and one.around:
-                words += one.around
-            lines: list[str] = []
-            for line in words.split("\n"):
-                lines += textwrap.wrap(line, 58) or [""]
-            pen.text((4, y + 3), "\n".join(lines[:13]), font=font, fill="black")
+            x, y = place % 2 * wide, place // 2 * tall
+            pen.rectangle([x, y, x + wide, y + tall], outline="gray")
+            pen.text((x + 3, y + 2), str(first + place + 1), fill="blue", font=ImageFont.load_default(16))
             shown = base64.b64decode(one.held[0]["row"]["data"]) if one.held else one.data
             try:
                 image = Image.open(io.BytesIO(shown)).convert("RGB")
-                image.thumbnail((300, tall - 8))
-                sheet.paste(image, (760, y + 3))
+                image.thumbnail((200, tall - 26))
+                sheet.paste(image, (x + 4, y + 22))
             except OSError:
-                pen.text((760, y + 40), "(nothing kept)", font=font, fill="gray")
+                pen.text((x + 60, y + 80), "(nothing kept)", fill="gray")
             if one.path.endswith(".pdf"):
-                with closing(pypdfium2.PdfDocument(one.path)) as document:
-                    image = document[one.page - 1].render(scale=1.1).to_pil().convert("RGB")
-                wide, high = image.size
-                left, top, right, foot = one.box
-                frame = ImageDraw.Draw(image)
-                frame.rectangle(
-                    [left * wide / 1000, top * high / 1000, right * wide / 1000, foot * high / 1000],
-                    outline="red",
-                    width=2,
-                )
-                image = image.crop(
-                    (0, int(max(0, top * high / 1000 - 150)), wide, int(min(high, foot * high / 1000 + 110)))
-                )
-                image.thumbnail((490, tall - 6))
-                sheet.paste(image, (1066, y + 3))
+                image = _show_page(one)
+                image.thumbnail((wide - 215, tall - 4))
+                sheet.paste(image, (x + 212, y + 2))
         sheet.save(out / f"sheet_{first // each:02d}.png")
 
 
-def _shorten(stem: str, number: int) -> str:
-    at = stem.find(f"[picture:{number}]")
-    return stem[:260] if at < 200 else f"{stem[:110]} … {stem[at - 90 : at + 60]}"
+def _describe(number: int, one: Listed) -> str:
+    words = f"#{number} {Path(one.path).name} {one.kind} p{one.page} {one.box} {one.around}"
+    if not one.held:
+        return f"{words}\n  LEFT OUT: {one.why}\n"
+    for held in one.held[:3]:
+        picture = held["picture"]
+        words += f"\n  q{held['number_label']} {picture['place']} {picture['number']} {held['parse_notes']}"
+        for name in ("material", "stem", "answer", "explanation"):
+            text = held[name] if isinstance(held[name], str) else " / ".join(held[name] or ())
+            at = text.find(f"[picture:{picture['number']}]")
+            cut = text[:160] if at < 200 else f"{text[:100]} … {text[at - 90 : at + 60]}"
+            words += f"\n  {name}: {cut!r}" if text else ""
+        words += f"\n  options: {' | '.join(option['text'][:40] for option in held['options'])}"
+    return words + "\n"
+
+
+def _show_page(one: Listed) -> Any:
+    """The part of a page around a picture, with a frame."""
+    import pypdfium2
+    from PIL import ImageDraw
+
+    with closing(pypdfium2.PdfDocument(one.path)) as document:
+        image = document[one.page - 1].render(scale=1.1).to_pil().convert("RGB")
+    wide, high = image.size
+    left, top, right, foot = (
+        edge * side / 1000 for edge, side in zip(one.box, (wide, high, wide, high), strict=True)
+    )
+    ImageDraw.Draw(image).rectangle([left, top, right, foot], outline="red", width=2)
+    return image.crop((0, int(max(0, top - 130)), wide, int(min(high, foot + 110))))
 
 
 def main() -> None:
@@ -411,7 +424,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=150)
-    parser.add_argument("--only", type=Path, help="JSON list of file names of papers_unlabelled")
+    parser.add_argument("--half", type=int, choices=(0, 1), help="the papers of one half alone")
     parser.add_argument("--again", action="store_true", help="draw from the list of the last run")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
@@ -419,8 +432,7 @@ def main() -> None:
     if chosen.again:
         listed, totals = pickle.loads(kept.read_bytes())
     else:
-        only = set(json.loads(chosen.only.read_text())) if chosen.only else None
-        listed, totals = collect(chosen.folders, only)
+        listed, totals = collect(chosen.folders, chosen.half)
         kept.write_bytes(pickle.dumps((listed, totals)))
     for (folder, word), count in sorted(totals.items()):
         print(f"{folder:20} {word:16} {count}")
@@ -429,8 +441,7 @@ def main() -> None:
     ):
         print(f"{kind:28} {why:30} {count}")
     listed = [one for one in listed if one.kind != "scanned page"]
-    drawn = random.Random(chosen.seed).sample(listed, min(chosen.count, len(listed)))
-    draw_sheets(drawn, chosen.out)
+    draw_sheets(draw(listed, chosen.seed, chosen.count), chosen.out)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,19 @@
 """What stands beside the text of a scanned page and is no part of its lines.
 
-These are words of figures, and the sealed margin.
+These are figures, words of figures, and the sealed margin.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from tasks.ingest.readers.extraction import IMAGE
 from tasks.ingest.readers.pdf_columns import find_column_border
+from tasks.ingest.readers.pdf_figures import Edges, join_pictures
+from tasks.ingest.readers.pdf_lines import starts_anew
 from tasks.ingest.readers.pdf_pages import Row
 
 # Shares of a page's width and height: drawn lines that hang together and are smaller are letters and rules.
@@ -20,6 +24,134 @@ MIN_BESIDE, MIN_LINE = 3, 0.3
 LONGEST_LABEL = 14
 # So many short boxes without numbers or letters, one above the other left of all text, are a sealed margin.
 LEAST_MARGIN, LONGEST_MARGIN = 4, 4
+
+
+# Lines that are longer run through no figure; a figure's ink is neither a letter's nor a photograph's share of its box.
+LONGEST_IN_FIGURE, MOST_LETTERS, LEAST_INK, MOST_INK = 16, 120, 0.004, 0.4
+# Parts of a figure stand so near to each other, in shares of the page's width; its labels in sizes of their print.
+REACH, NEAR_LABEL = 0.008, 0.6
+# A line or a curve that is neither level nor upright, in sizes of the print: a table, a frame or a form has none.
+LEAST_SLANTED = 2.0
+LEAST_RULE = 0.015
+
+
+def find_drawings(picture: Any, boxes: Sequence[Row]) -> list[Edges]:
+    """The boxes (left, bottom, right, top) of what a page draws and does not write, with its labels.
+
+    `boxes` are what OCR read, in pixels with the origin at the lower left. What touches the edge of the page is its
+    shadow.
+    """
+    import cv2
+    import numpy
+
+    gray = picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
+    height, width = gray.shape
+    ink: Any = cv2.adaptiveThreshold(gray, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, 31, 12)
+    for box in boxes:
+        if len(box.text.strip()) > LONGEST_IN_FIGURE // 4:
+            ink[
+                max(0, int(height - box.top)) : max(0, int(height - box.bottom) + 1),
+                max(0, int(box.left)) : max(0, int(box.right) + 1),
+            ] = 0
+    side = max(3, int(REACH * width))
+    joined = cv2.dilate(ink, numpy.ones((side, side), numpy.uint8))
+    _, names, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=8)
+    size = median(box.size for box in boxes) if boxes else LEAST_RULE * width
+    found = []
+    for name, (left, top, wide, tall, _) in enumerate(stats[1:].tolist(), start=1):
+        if (
+            not MIN_WIDTH * width <= wide <= 0.85 * width
+            or not MIN_HEIGHT * height <= tall <= MAX_WIDTH * height
+            or min(left, top, width - left - wide, height - top - tall) <= 2
+        ):
+            continue
+        cut = slice(top, top + tall), slice(left, left + wide)
+        own = ink[cut] * (names[cut] == name)
+        edges = (float(left), float(height - top - tall), float(left + wide), float(height - top))
+        lengths = [len(box.text.strip()) for box in boxes if _is_within(box, edges)]
+        if (
+            LEAST_INK <= float((own > 0).mean()) <= MOST_INK
+            and max(lengths, default=0) <= LONGEST_IN_FIGURE
+            and sum(lengths) <= MOST_LETTERS
+            and _is_slanted(own, LEAST_SLANTED * size, max(8, int(LEAST_RULE * width)))
+        ):
+            found.append(_take_labels(edges, boxes))
+    return join_pictures(found, ())
+
+
+def place_drawings(rows: Sequence[Row], drawings: Sequence[Edges]) -> list[Row]:
+    """The rows of a page with a mark for every drawing: below what is above it and what stands beside it."""
+    placed = list(rows)
+    size = median(row.size for row in rows) if rows else 12.0
+    for left, bottom, right, top in sorted(drawings, key=lambda edges: -edges[3]):
+        at, end = _find_column(placed, (left + right) / 2)
+        while at < end and _middle(placed[at]) > top:
+            at += 1
+        while at < end and _middle(placed[at]) > bottom and not starts_anew(placed[at].text):
+            at += 1
+        placed.insert(at, Row(IMAGE, left, right, bottom, top, size))
+    return placed
+
+
+def _find_column(rows: Sequence[Row], x: float) -> tuple[int, int]:
+    """Where the rows of the column begin and end that a place of the page is in."""
+    begins = [
+        at
+        for at, (row, following) in enumerate(pairwise(rows), start=1)
+        if _middle(following) > row.top + 9 * row.size
+    ]
+    columns = list(pairwise([0, *begins, len(rows)]))
+    return next(
+        (
+            column
+            for column in reversed(columns)
+            if x >= min((row.left for row in rows[slice(*column)]), default=0)
+        ),
+        columns[0],
+    )
+
+
+def _middle(row: Row) -> float:
+    return (row.bottom + row.top) / 2
+
+
+def _is_slanted(ink: Any, length: float, rule: int) -> bool:
+    """Whether a stroke of this length (in pixels) is part of no level or upright line."""
+    import cv2
+    import numpy
+
+    level = cv2.morphologyEx(ink, cv2.MORPH_OPEN, numpy.ones((1, rule), numpy.uint8))
+    upright = cv2.morphologyEx(ink, cv2.MORPH_OPEN, numpy.ones((rule, 1), numpy.uint8))
+    ink[cv2.dilate(level | upright, numpy.ones((3, 3), numpy.uint8)) > 0] = 0
+    _, _, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8)
+    return any(
+        max(wide, tall) >= length and min(wide, tall) >= length / 4
+        for _, _, wide, tall, _ in stats[1:].tolist()
+    )
+
+
+def _take_labels(edges: Edges, boxes: Sequence[Row]) -> Edges:
+    """The box with the short words that stand at its edges, or are cut by them."""
+    left, bottom, right, top = edges
+    for box in boxes:
+        near = NEAR_LABEL * box.size
+        reach = (edges[0] - near, edges[1] - near, edges[2] + near, edges[3] + near)
+        if len(box.text.strip()) <= LONGEST_LABEL and (
+            _is_within(box, edges) or (_is_within(box, reach) and not starts_anew(box.text))
+        ):
+            left, bottom = min(left, box.left), min(bottom, box.bottom)
+            right, top = max(right, box.right), max(top, box.top)
+    return left, bottom, right, top
+
+
+def find_drawn_labels(drawings: Sequence[Edges], boxes: Sequence[Row]) -> set[int]:
+    """The numbers of the boxes that drawings have taken."""
+    return {at for at, box in enumerate(boxes) if any(_is_within(box, edges) for edges in drawings)}
+
+
+def _is_within(box: Row, edges: Edges) -> bool:
+    x, y = (box.left + box.right) / 2, (box.bottom + box.top) / 2
+    return edges[0] <= x <= edges[2] and edges[1] <= y <= edges[3]
 
 
 def find_labels(picture: Any, boxes: Sequence[Row]) -> set[int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from schemas.errors import DocumentError
 from tasks.ingest.readers import READERS, Reader
-from tasks.ingest.readers.extraction import PICTURE_MARK, Extraction, Line
+from tasks.ingest.readers.extraction import IMAGE, PICTURE_MARK, Extraction, FoundPicture, Line
 from tasks.ingest.readers.long_runs import limit_runs
 from tasks.ingest.readers.sniffing import MEDIA_TYPES
 
@@ -210,6 +210,11 @@ def _read_pdf(data: bytes, options: Options) -> Extraction:
                     kept.append(line)
             lines, warnings = read_pages(data, list(unreadable), limit, known)
             lines = compare_readings(lines, [line for line in extraction.lines if line.page not in known])
+            for place, line in enumerate(lines):
+                if line.text == IMAGE and line.box:
+                    mark = extraction.add_picture(FoundPicture(page=line.page, box=line.box))
+                    lines[place] = replace(line, text=mark)
+                    extraction.package = data
             extraction.lines = sorted([*kept, *lines], key=lambda line: line.page)
             extraction.warnings.extend(warnings)
             extraction.converter = "pypdfium2+rapidocr" if kept else "rapidocr"

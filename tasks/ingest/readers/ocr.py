@@ -17,7 +17,13 @@ from types import MappingProxyType
 from typing import Any
 
 from tasks.ingest.readers.extraction import Extraction, Line, Look, is_picture
-from tasks.ingest.readers.figures import find_labels, find_margin
+from tasks.ingest.readers.figures import (
+    find_drawings,
+    find_drawn_labels,
+    find_labels,
+    find_margin,
+    place_drawings,
+)
 from tasks.ingest.readers.levelling import find_marks, level_picture, link_marks
 from tasks.ingest.readers.ocr_repair import repair_lines, restore_gaps
 from tasks.ingest.readers.page_boxes import PictureFrame
@@ -248,10 +254,13 @@ def _read_picture(engine: Any, picture: Any, known: Sequence[tuple[int, ...]] = 
         row = Row(text, min(xs), max(xs), middle - size * 0.6, middle + size * 0.6, size, sure=score)
         if not (known and _is_known(page.frame.place(row.left, row.bottom, row.right, row.top), known)):
             boxes.append(row)
+    # What was turned is cut out of the page as it is shown, and would lie on its side.
+    drawings = [] if turn else find_drawings(picture, boxes)
     labels = find_labels(picture, boxes) | find_margin(boxes, float(width))
+    labels |= find_drawn_labels(drawings, boxes)
     lines = [box for index, box in enumerate(boxes) if index not in labels]
     page.slope = _measure_slope([box[0] for box in found])
-    page.rows = merge_boxes(lines, float(width), page.slope)
+    page.rows = place_drawings(merge_boxes(lines, float(width), page.slope), drawings)
     page.rows += [replace(boxes[index], is_furniture=True) for index in sorted(labels)]
     page.characters = sum(len(row.text) for row in page.rows)
     return page

@@ -31,7 +31,7 @@ _LEAST_SHARED: Final = 0.2
 # So many lines of so many letters run over a ground.
 _LONG_LINE, _MANY_LINES = 24, 3
 # What begins an option or a question is none, nor is the letter of an option below the middle of its figure.
-_BEGINS: Final = re.compile(r"[（(]?(?:[A-Ha-h]|\d{1,3})[)）.．、：:]")
+_BEGINS: Final = re.compile(r"[（(]?(?:[A-Ha-h]|\d{1,3})[)）.．、：:](?!\d)")
 
 
 def find_figures(
@@ -45,9 +45,10 @@ def find_figures(
 
     What is made of level and upright lines alone is a table, a frame or a blank, and none.
     """
+    framed = _find_framed(objects, raw, view, characters)
     paths = [item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_PATH]
     if len(paths) < 2 or len(paths) > MOST_PATHS:
-        return []
+        return framed
     boxes = [(view.box(*read_bounds(item, raw)), item) for item in paths]
     tables = [grid for grid in grids if not _is_graph(grid, boxes, raw)]
     parts = [
@@ -57,22 +58,62 @@ def find_figures(
         and edges[3] - edges[1] <= 0.6 * view.height
         and not any(grid.holds((edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2) for grid in tables)
     ]
-    found = []
+    found = framed
     for members in _join_over(_cluster([edges for edges, _ in parts]), [edges for edges, _ in parts]):
         box = _unite([parts[place][0] for place in members])
-        width, height = box[2] - box[0], box[3] - box[1]
         longest = max(max(e[2] - e[0], e[3] - e[1]) for e in (parts[place][0] for place in members))
         if (
-            max(width, height) < _LEAST_LONG
-            or min(width, height) < _LEAST_SHORT
-            or width * height > _MOST_AREA * view.width * view.height
-            or longest < _LEAST_PART
-            or not _is_drawn([parts[place][1] for place in members], height, raw)
-            or _is_text(box, characters, len(members))
+            _has_size(box, view)
+            and longest >= _LEAST_PART
+            and _is_drawn([parts[place][1] for place in members], box[3] - box[1], raw)
+            and not _is_text(box, characters, len(members))
         ):
-            continue
-        found.append(_take_labels(box, characters))
+            found.append(_take_beside(_take_labels(box, characters), [edges for edges, _ in parts]))
     return found
+
+
+def _take_beside(box: Edges, parts: Sequence[Edges]) -> Edges:
+    """The box with the shapes that stand right beside it, no higher and no lower, as arrows into it do."""
+    beside = [
+        edges
+        for edges in parts
+        if min(edges[2] - edges[0], edges[3] - edges[1]) >= _LEAST_SLANT
+        and box[1] <= edges[1]
+        and edges[3] <= box[3]
+        and (0 <= box[0] - edges[2] <= _NEAR or 0 <= edges[0] - box[2] <= _NEAR)
+    ]
+    return _unite([box, *beside])
+
+
+def _find_framed(
+    objects: Sequence[PageObject], raw: Any, view: View, characters: Sequence[Character]
+) -> list[Edges]:
+    """The figures that a page takes over whole, as drawings of other programs are."""
+    found = []
+    for item in (item for kind, item in objects if kind == raw.FPDF_PAGEOBJ_FORM):
+        parts = [
+            raw.FPDFFormObj_GetObject(item, place) for place in range(raw.FPDFFormObj_CountObjects(item))
+        ]
+        paths = [one for one in parts if raw.FPDFPageObj_GetType(one) == raw.FPDF_PAGEOBJ_PATH]
+        box = view.box(*read_bounds(item, raw))
+        if (
+            2 <= len(paths) <= MOST_PATHS
+            and _has_size(box, view)
+            and _is_drawn(paths, box[3] - box[1], raw)
+            and not _is_text(box, characters, len(paths))
+        ):
+            found.append(_take_labels(box, characters))
+    return found
+
+
+def _has_size(box: Edges, view: View) -> bool:
+    """Whether a box is neither a sign nor a frame of the page."""
+    width, height = box[2] - box[0], box[3] - box[1]
+    return (
+        max(width, height) >= _LEAST_LONG
+        and min(width, height) >= _LEAST_SHORT
+        and width * height <= _MOST_AREA * view.width * view.height
+    )
 
 
 def _join_over(groups: Sequence[list[int]], boxes: Sequence[Edges]) -> list[list[int]]:

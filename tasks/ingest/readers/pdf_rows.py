@@ -408,7 +408,7 @@ def settle_pictures(page: Page, pictures: Sequence[FoundPicture]) -> None:
         ):
             _, top, _, bottom = place_row(page.frame, rows[place + 1])
             is_beside = (top + bottom) / 2 < foot or (
-                is_beside and not _ENDS_SENTENCE.search(rows[place].text)
+                is_beside and not _ENDS_SENTENCE.search(rows[place - 1].text)
             )
             if not is_beside:
                 break
