@@ -22,6 +22,7 @@ from tasks.ingest.readers.extraction import (
     Extraction,
     FoundPicture,
     find_marks,
+    is_picture,
     read_picture_number,
 )
 from tasks.ingest.readers.picture_form import (
@@ -43,6 +44,7 @@ def keep_pictures(drafts: Sequence[Draft], extraction: Extraction) -> KeptPictur
         return kept
     wanted = sorted({number for draft in drafts for number in _list_numbers(draft)})
     kept.empty = _find_furniture(extraction.pictures, wanted)
+    kept.empty |= _find_letterhead(extraction) & set(wanted)
     wanted = [number for number in wanted if number not in kept.empty]
     if len(wanted) > MOST_KEPT:
         kept.warnings.append(f"The questions hold {len(wanted)} pictures; the first {MOST_KEPT} were kept.")
@@ -110,6 +112,17 @@ def _find_furniture(pictures: Sequence[FoundPicture], wanted: Sequence[int]) -> 
         )
 
     return {number for number in wanted if number < len(pictures) and is_furniture(pictures[number])}
+
+
+def _find_letterhead(extraction: Extraction) -> set[int]:
+    """The picture above all words of a document, wherever it is shown again."""
+    first = next((line.text for line in extraction.lines if line.text.strip()), "")
+    number = (
+        next((read_picture_number(mark) for mark in find_marks(first)), None) if is_picture(first) else None
+    )
+    part = extraction.pictures[number].part if number is not None else ""
+    again = {place for place, found in enumerate(extraction.pictures) if part and found.part == part}
+    return again if len(again) > 1 else set()
 
 
 def _is_same_place(one: Sequence[int], other: Sequence[int]) -> bool:

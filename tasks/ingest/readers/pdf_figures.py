@@ -100,7 +100,7 @@ def _find_framed(
             2 <= len(paths) <= MOST_PATHS
             and _has_size(box, view)
             and _is_drawn(paths, box[3] - box[1], raw)
-            and not _is_text(box, characters, len(paths))
+            and sum(_count_letters(box, characters).values()) <= _MOST_LETTERS
         ):
             found.append(_take_labels(box, characters))
     return found
@@ -176,12 +176,18 @@ def join_pictures(boxes: Sequence[Edges], characters: Sequence[Character]) -> li
 
 
 def _is_ground(box: Edges, characters: Sequence[Character]) -> bool:
+    lines = _count_letters(box, characters).values()
+    return sum(count > _LONG_LINE for count in lines) >= _MANY_LINES
+
+
+def _count_letters(box: Edges, characters: Sequence[Character]) -> dict[int, int]:
+    """How much print each line of a box has; a Chinese character counts twice."""
     lines: dict[int, int] = {}
     for one in characters:
         if holds(box, one) and not one.text.isspace():
             line = round(one.y / 3)
             lines[line] = lines.get(line, 0) + (2 if one.text > "\u2e80" else 1)
-    return sum(count > _LONG_LINE for count in lines.values()) >= _MANY_LINES
+    return lines
 
 
 def _share(one: Edges, other: Edges) -> float:
@@ -228,11 +234,7 @@ def _is_text(box: Edges, characters: Sequence[Character], path_count: int) -> bo
 
     Roots and fractions of a formula, and frames, are few lines around many letters.
     """
-    lines: dict[int, int] = {}
-    for one in characters:
-        if holds(box, one) and not one.text.isspace():
-            line = round(one.y / 3)
-            lines[line] = lines.get(line, 0) + (2 if one.text > "\u2e80" else 1)
+    lines = _count_letters(box, characters)
     letters, longest = sum(lines.values()), max(lines.values(), default=0)
     is_labelled = box[3] - box[1] >= _TALL and longest <= _FEW_LETTERS
     return (

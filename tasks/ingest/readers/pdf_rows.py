@@ -25,6 +25,7 @@ from tasks.ingest.readers.pdf_rules import (
     Rule,
 )
 from tasks.ingest.readers.scripts import lower_text, raise_text
+from tasks.ingest.words.answers import ANSWER_MARK
 from tasks.ingest.words.cleaning import is_cjk, join_wrapped
 from tasks.ingest.words.headers import find_question_header
 
@@ -389,10 +390,11 @@ class _RowBuilder:
 def settle_pictures(page: Page, pictures: Sequence[FoundPicture]) -> None:
     """Move the mark of a picture beside a paragraph to the end of the paragraph.
 
-    That is before the next number or option. A picture below all that was read before it stays where it is.
+    That is before the next number, option or room for an answer: one that begins above such a room is the question's. A
+    picture below all that was read before it stays where it is.
     """
     rows = page.rows
-    for index in range(len(rows) - 2, -1, -1):
+    for index in range(len(rows) - 1, -1, -1):
         place = index
         mark = PICTURE_MARK.fullmatch(rows[index].text)
         number = read_picture_number(mark) if mark else None
@@ -405,6 +407,7 @@ def settle_pictures(page: Page, pictures: Sequence[FoundPicture]) -> None:
             and not is_picture(rows[place + 1].text)
             and not rows[place + 1].cells
             and not starts_anew(rows[place + 1].text)
+            and not _is_answer_mark(rows[place + 1])
         ):
             _, top, _, bottom = place_row(page.frame, rows[place + 1])
             is_beside = (top + bottom) / 2 < foot or (
@@ -414,6 +417,18 @@ def settle_pictures(page: Page, pictures: Sequence[FoundPicture]) -> None:
                 break
             rows[place], rows[place + 1] = rows[place + 1], rows[place]
             place += 1
+        if place and _is_answer_mark(rows[place - 1]):
+            _, top, right, bottom = place_row(page.frame, rows[place - 1])
+            left, begin, *_ = pictures[number].box
+            if begin < (top + bottom) / 2 and left > right + _APART:
+                rows[place - 1], rows[place] = rows[place], rows[place - 1]
 
 
+def _is_answer_mark(row: Row) -> bool:
+    """Whether a row opens the room for an answer and says nothing else."""
+    return len(row.text) < 12 and ANSWER_MARK.fullmatch(row.text.strip()) is not None
+
+
+# In thousandths of a page: what stands so far right of the mark of an answer is no part of its line.
+_APART = 100
 _ENDS_SENTENCE = re.compile(r"[。.！!？?：:；;）)]\s*$")
