@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from tasks.statistics import Floats
     from warehouse.lake import Lake
 
+# Found by a picture that it shows.
+PICTURE: Final = "picture"
 # The chance that a piece found so is not what its source was put: matched wrongly, or added from somewhere else.
-NOISE: Final = {EXACT: 0.02, NEAR: 0.05, REWORDED: 0.3}
+NOISE: Final = {EXACT: 0.02, NEAR: 0.05, REWORDED: 0.3, PICTURE: 0.05}
 ASSUMPTIONS: Final = (
     f"Before the text was read: none of them {PRIOR_NOBODY:.1%}; one organisation {PRIOR_SIZES[0]:.1%}, two {PRIOR_SIZES[1]:.1%}, "
     f"three {PRIOR_SIZES[2]:.1%}, shared equally over all coalitions of the size.",
@@ -37,31 +39,51 @@ ASSUMPTIONS: Final = (
 )
 
 
-def trace_text(lake: Lake, text: str, *, is_simulated: bool = False) -> dict[str, Any]:
-    """What is found in a text and who it points to.
+def trace_text(
+    lake: Lake, text: str, *, pictures: Sequence[Sequence[str]] = (), is_simulated: bool = False
+) -> dict[str, Any]:
+    """What is found in a text, and in pictures that leaked with it, and who it points to.
 
-    Gives back `piece_count`, `unmatched` (places of pieces, from 1), `matches` (a row per lineage, with `met_by`), `nobody`,
+    Each of `pictures` is a piece as well: the pictures of the bank, by hash, that show the same. Gives back `piece_count`, `unmatched` (places of pieces, from 1), `matches` (a row per lineage, with `met_by`), `nobody`,
     `organisations` and `coalitions` with their probabilities, `accused` (those of at least 99%) and `assumptions`.
     Raises UsageError for a text without letters or a lake without a bank.
     """
     pieces = split_text(text)
-    if not pieces:
+    if not pieces and not pictures:
         raise UsageError("The text is empty.")
     bank = lake.read("trace_questions")
     if bank.is_empty():
         raise UsageError("The bank has no questions. Publish a bank version first (`proctor dedupe`).")
     matches = find_questions(pieces, bank)
+    piece_count = len(pieces) + len(pictures)
+    matches += _match_pictures(lake, pictures, len(pieces), {match.lineage_uuid for match in matches})
     lineages = [match.lineage_uuid for match in matches]
     meetings = lake.read("trace_meetings", {"lineage_uuids": lineages, "is_simulated": is_simulated})
     holdings = lake.read("trace_holdings", {"is_simulated": is_simulated})
     found = {match.piece for match in matches}
     return {
-        "piece_count": len(pieces),
-        "unmatched": [place for place in range(1, len(pieces) + 1) if place - 1 not in found],
+        "piece_count": piece_count,
+        "unmatched": [place for place in range(1, piece_count + 1) if place - 1 not in found],
         "matches": _list_matches(matches, meetings),
         **_suspect(matches, meetings, holdings, bank),
         "assumptions": list(ASSUMPTIONS),
     }
+
+
+def _match_pictures(
+    lake: Lake, pictures: Sequence[Sequence[str]], first: int, known: set[str]
+) -> list[Match]:
+    """The lineages that alone show one of the pictures; those already known are left as they were found."""
+    matches: list[Match] = []
+    shown = lake.read("trace_pictures", {"sha256s": [one for alike in pictures for one in alike]})
+    for place, alike in enumerate(pictures, start=first):
+        own = shown.filter(shown["sha256"].is_in(list(alike)))
+        lineages, questions = own["lineage_uuid"].unique().to_list(), own["question_uuid"].unique().to_list()
+        if len(lineages) == 1 and lineages[0] not in known:
+            known.add(lineages[0])
+            question = questions[0] if len(questions) == 1 else None
+            matches.append(Match(place, lineages[0], question, PICTURE, 1.0))
+    return matches
 
 
 def describe_trace(report: dict[str, Any]) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +13,9 @@ import typer
 
 from deployments.command_line.printing import print_result
 from deployments.commands.options import AsJson
-from schemas.errors import UsageError
-from schemas.settings import load_settings
-from warehouse.lake import open_lake
+from schemas.errors import DocumentError, UsageError
+from schemas.settings import Settings, load_settings
+from warehouse.lake import Lake, open_lake
 from warehouse.ledger.engine.logs.chain import Entry, add_entry
 from warehouse.ledger.engine.opening import open_ledger
 
@@ -23,13 +25,19 @@ from warehouse.ledger.engine.opening import open_ledger
 def trace(
     source: Annotated[
         str, typer.Argument(metavar="TEXT|FILE", help="The leaked text, or a file that holds it (UTF-8).")
-    ],
+    ] = "",
+    picture: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--picture", help="A picture that leaked, as PNG, JPEG or the like; more than once for several."
+        ),
+    ] = None,
     simulated: Annotated[
         bool, typer.Option("--simulated", help="Look at simulated runs, not at those that count.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the questions of the bank in a leaked text, and the likely source of the leak.
+    """Find the questions of the bank in a leaked text or picture, and the likely source of the leak.
 
     It shows who met the questions and when, and how likely each organisation is the source.
 
@@ -41,16 +49,46 @@ def trace(
     from tasks.contamination import describe_trace, trace_text
 
     text = _read(source)
+    shown = {path: _read_picture(path) for path in picture or ()}
     settings = load_settings()
     # Who learns what was met by whom is in the audit log before they learn it.
     with open_ledger(settings.ledger_address) as ledger, ledger.write() as connection:
-        digest = hashlib.sha256(text.encode()).hexdigest()
+        digest = hashlib.sha256(b"".join([text.encode(), *shown.values()])).hexdigest()
         add_entry(connection, Entry("trace", target="leaked text", digest=digest, is_by_caller=True))
     with open_lake(settings, read_only=True) as lake:
-        report = trace_text(lake, text, is_simulated=simulated)
+        alike = _find_alike(settings, lake, shown)
+        report = trace_text(lake, text, pictures=alike, is_simulated=simulated)
     print_result(report, as_json=as_json, lines=describe_trace(report))
     if report["accused"]:
         raise typer.Exit(3)
+
+
+def _read_picture(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _find_alike(settings: Settings, lake: Lake, shown: Mapping[Path, bytes]) -> list[list[str]]:
+    """For each picture those of the bank that show the same; nothing of it is kept."""
+    if not shown:
+        return []
+    from tasks.bank.dedupe import find_alike
+    from tasks.ingest.originals import take_picture
+    from tasks.questions.pictures import read_picture
+
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        aside = settings.model_copy(update={"archive": Path(folder)})
+        for path, data in shown.items():
+            try:
+                made = take_picture(aside, data)
+            except DocumentError as error:
+                raise UsageError(f"{path}: {error}") from error
+            normal = read_picture(aside.archive_dir, made.sha256)
+            found.append(find_alike(lake, settings.archive_dir, normal, made.row["perceptual_hash"]))
+    return found
 
 
 def _read(source: str) -> str:

@@ -4,6 +4,9 @@ from .check import find_clusters as find_clusters
 # Publish the next bank version, or find that nothing changed; None when nothing was decided yet.
 from .landing import land_bank as land_bank
 
+# The pictures of the bank, by hash, that show what a picture in its normal form shows.
+from .looks import find_alike as find_alike
+
 # Look for pairs in the latest bank version and land them for people to look at; returns them with both stems.
 from .semantic import land_semantic_pairs as land_semantic_pairs
 
@@ -18,6 +21,7 @@ from .task import publish_bank as publish_bank
 
 __all__ = [
     "SimilarQuestions",
+    "find_alike",
     "find_clusters",
     "fold_traditional_codes",
     "land_bank",

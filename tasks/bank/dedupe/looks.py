@@ -53,6 +53,20 @@ def find_looks(lake: Lake, archive: Path, arriving: Sequence[str]) -> dict[str, 
     return looks
 
 
+def find_alike(lake: Lake, archive: Path, picture: bytes, look: str) -> list[str]:
+    """The pictures of the bank, by hash, that show what a picture in its normal form shows.
+
+    `look` is its perceptual hash. Pictures that the archive lost are not found.
+    """
+    rows = lake.read("pictures_of_bank", {"sha256s": []}).select("sha256", "perceptual_hash").iter_rows()
+    bits, drawn = int(look, 16), {"": _draw(picture)}
+    return [
+        sha256
+        for sha256, other in rows
+        if (int(other, 16) ^ bits).bit_count() <= MOST_BITS and _is_alike(archive, drawn, "", sha256)
+    ]
+
+
 def show_looks(contents: pl.DataFrame, order: pl.Series, find: FindLooks) -> pl.DataFrame:
     """The rows with one name for pictures that look the same; `order` is that of preference."""
     if contents["pictures"].list.len().sum() in (0, None):
@@ -94,13 +108,17 @@ def _measure_apart(one: Any, other: Any) -> float:
 
 
 def _read_drawn(archive: Path, sha256: str) -> Any:
-    """What a picture shows in grey, without its margin; null for one that is lost."""
-    from PIL import Image, ImageOps
-
+    """What a picture of the archive shows; None for one that is lost."""
     try:
-        data = read_picture(archive, sha256)
+        return _draw(read_picture(archive, sha256))
     except StoreError:
         return None
+
+
+def _draw(data: bytes) -> Any:
+    """What a picture shows in grey, without its margin."""
+    from PIL import Image, ImageOps
+
     grey = Image.open(io.BytesIO(data), formats=("PNG", "JPEG")).convert("L")
     cut = grey.crop(ImageOps.invert(grey).point(lambda value: 255 if value > _FAINTEST else 0).getbbox())
     cut.thumbnail((_LONGEST, _LONGEST))

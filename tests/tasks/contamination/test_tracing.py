@@ -5,18 +5,23 @@ The tests check what is found in the text, and whom the command names.
 
 from __future__ import annotations
 
+import io
 import json
+import random
 from itertools import permutations
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 import polars as pl
 import pytest
+from PIL import Image, ImageDraw
 from sqlalchemy import select
 
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.contamination.leaked_texts import EXACT, REWORDED, find_questions, split_text
+from tasks.ingest.readers.picture_form import normalise_picture
+from tasks.questions.pictures import name_picture
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
 from tests.warehouse.bank_rows import BANK, split_bank
@@ -61,6 +66,42 @@ STEMS = [
 ]
 
 
+# These questions show a picture each, the first two the same.
+PICTURED = range(36, 46)
+
+
+def draw(place: int) -> Image.Image:
+    image = Image.new("L", (320, 240), "white")
+    rng = random.Random(max(place, PICTURED[1]))
+    for _ in range(6):
+        corners = [(rng.randrange(320), rng.randrange(240)) for _ in range(3)]
+        ImageDraw.Draw(image).polygon(corners, fill=rng.randrange(160), outline="black")
+    return image
+
+
+def save(image: Image.Image, form: str = "PNG") -> bytes:
+    out = io.BytesIO()
+    image.save(out, form)
+    return out.getvalue()
+
+
+def land_pictures(lake: Lake, archive: Path) -> dict[int, list[dict[str, object]]]:
+    """The pictures of those questions, in the archive and the lake; by place what each question shows."""
+    shown, rows = {}, []
+    for place in PICTURED:
+        normal = normalise_picture(save(draw(place)))
+        assert normal is not None
+        path = name_picture(archive, normal.sha256)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(normal.data)
+        look = normal.perceptual_hash
+        rows.append({"sha256": normal.sha256, "perceptual_hash": look, "picture_kind": "image"})
+        shown[place] = [{"number": 1, "sha256": normal.sha256, "place": "stem"}]
+    table = get_table("pictures")
+    lake.land("pictures", "p", fill_rows(table, rows).drop("landing_unit").unique("sha256"))
+    return shown
+
+
 def land_meetings(lake: Lake, met: dict[str, list[tuple[str, str]]]) -> None:
     """One set for each organisation, of (lineage, question)."""
     sessions = [
@@ -99,6 +140,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trace") / "home"
     settings = Settings(home=folder)
     with open_new_lake(settings) as lake:
+        shown = land_pictures(lake, settings.archive_dir)
         originals = [str(uuid5(NAMESPACE_URL, stem)) for stem in STEMS]
         rows = [
             {
@@ -109,8 +151,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "question_type": "short_answer",
                 "stem": stem,
                 "options": [],
+                "pictures": shown.get(place),
             }
-            for name, stem in zip(originals, STEMS, strict=True)
+            for place, (name, stem) in enumerate(zip(originals, STEMS, strict=True))
         ]
         for table, frame in split_bank(fill_rows(BANK, rows)).items():
             lake.land(table, "1", frame)
@@ -144,6 +187,24 @@ def test_who_leaked_what_it_had_met_is_named_and_the_look_is_in_the_audit_log(
         ).all()
     assert len(looks) == 1 and looks[0].digest is not None
     assert invoke(home, "exam", "audit").exit_code == 0
+
+
+def test_pictures_saved_again_in_another_size_and_format_name_who_met_their_questions(
+    home: Path, tmp_path: Path
+) -> None:
+    leaked = [tmp_path / f"{place}.jpg" for place in [*PICTURED[1:], 99]]
+    for path in leaked:
+        path.write_bytes(save(draw(int(path.stem)).resize((200, 150)), "JPEG"))
+    given = [part for path in leaked for part in ("--picture", str(path))]
+    done = invoke(home, "exam", "trace", *given, "--json")
+    report = json.loads(done.stdout)
+    # The first is shown by two lineages, the last by none: they point to nobody.
+    assert [match["piece"] for match in report["matches"]] == list(range(2, 10))
+    assert {match["method"] for match in report["matches"]} == {"picture"}
+    assert (done.exit_code, report["accused"], report["unmatched"]) == (3, ["org3"], [1, 10])
+    (tmp_path / "text.jpg").write_text("no picture")
+    refused = invoke(home, "exam", "trace", "--picture", str(tmp_path / "text.jpg"))
+    assert (refused.exit_code, "The picture cannot be kept" in refused.stderr) == (2, True)
 
 
 def test_who_met_the_same_cannot_be_told_apart_and_nobody_is_accused(home: Path) -> None:
