@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from schemas.errors import DocumentError
@@ -19,7 +20,7 @@ from tasks.ingest.readers.pdf_characters import read_characters, set_aside_turne
 from tasks.ingest.readers.pdf_columns import repair_order
 from tasks.ingest.readers.pdf_figures import Edges, find_figures, holds, is_within, join_pictures
 from tasks.ingest.readers.pdf_fonts import count_odd, find_garbled, find_shift, is_chinese, list_foreign
-from tasks.ingest.readers.pdf_formulas import write_linear
+from tasks.ingest.readers.pdf_formulas import cut_formulas, write_linear
 from tasks.ingest.readers.pdf_lines import mark_furniture, mark_wraps
 from tasks.ingest.readers.pdf_pages import Character, Page, Row, place_row
 from tasks.ingest.readers.pdf_rows import build_rows, keep_tables, settle_pictures
@@ -203,11 +204,12 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page
     result.is_scan = _is_scan(result, objects, covered, hidden, raw)
     is_open = not result.is_scan and result.characters >= 8  # else OCR reads it anyway
     result.is_mixed = is_open and _is_mixed(page, characters, objects, covered, view, raw)
+
+    def keep(*box: float, is_formula: bool = False) -> str:
+        place = view.frame.place(*box)
+        return extraction.add_picture(FoundPicture(page=number, box=place, is_formula=is_formula))
+
     if result.characters >= 8:
-
-        def keep(*box: float) -> str:
-            return extraction.add_picture(FoundPicture(page=number, box=view.frame.place(*box)))
-
         figures = find_figures(objects, raw, view, grids, characters)
         if figures:
             characters = [one for one in characters if not any(holds(box, one) for box in figures)]
@@ -220,6 +222,7 @@ def _read_page(page: Any, raw: Any, number: int, extraction: Extraction) -> Page
     kept = keep_tables(result, characters, grids)
     build_rows(result, characters, kept, find_blanks(level, kept or grids), level)
     result.rows = write_linear(result.rows, level, upright)
+    result.rows = cut_formulas(result.rows, partial(keep, is_formula=True))
     for row in result.rows if grids else ():
         middle = (row.left + row.right) / 2, (row.bottom + row.top) / 2
         if not row.is_furniture and any(grid.holds(*middle) for grid in grids):

@@ -6,7 +6,7 @@ Fractions are known by their bars, limits by what they stand under. Rows are bui
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tasks.ingest.readers.extraction import FORMULA, IMAGE
@@ -52,6 +52,37 @@ def write_linear(rows: Sequence[Row], level: Sequence[Rule], upright: Sequence[R
         ):
             _write_fraction(found, bar)
     return _join_baselines(_join_limits(_join_sign_limits(found)))
+
+
+def cut_formulas(rows: Sequence[Row], keep: Callable[[float, float, float, float], str]) -> list[Row]:
+    """The rows with a picture for every formula of which a part has no meaning as text.
+
+    It shows the lines that the formula is in, as far as its marks reach up and down. `keep` gives the mark for a picture
+    in such a box: left, lower, right and upper edge.
+    """
+    cut = list(rows)
+    marked = sorted(
+        (place for place, row in enumerate(rows) if FORMULA in row.text), key=lambda place: -rows[place].top
+    )
+    while marked:
+        own = [marked.pop(0)]
+        while marked and rows[marked[0]].top > min(rows[place].bottom for place in own) - rows[own[0]].size:
+            own.append(marked.pop(0))
+        bottom, top = min(rows[place].bottom for place in own), max(rows[place].top for place in own)
+        shown = [row for row in rows if bottom <= (row.bottom + row.top) / 2 <= top]
+        room = 0.25 * rows[own[0]].size  # limits of sums hang below the rows that took them in
+        mark = keep(
+            min(row.left for row in shown),
+            min(row.bottom for row in shown) - room,
+            max(row.right for row in shown),
+            max(row.top for row in shown) + room,
+        )
+        for place in own:
+            before, *after = cut[place].text.split(FORMULA)
+            cut[place] = replace(
+                cut[place], text=before + (mark if place == min(own) else "") + "".join(after)
+            )
+    return cut
 
 
 def _mark_pieces(row: Row) -> Row:
