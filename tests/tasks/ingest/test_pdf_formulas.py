@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tasks.ingest.readers.pdf import read_pdf
 from tasks.ingest.readers.pdf_fonts import find_signs
-from tasks.ingest.readers.pdf_formulas import write_linear
+from tasks.ingest.readers.pdf_formulas import cut_formulas, write_linear
 from tasks.ingest.readers.pdf_pages import Character, Page, Row
 from tasks.ingest.readers.pdf_rows import build_rows
 from tasks.ingest.readers.pdf_rules import Rule
@@ -62,6 +62,26 @@ def test_an_arrow_over_a_letter_does_not_cut_its_line() -> None:
 
 def test_pieces_of_a_large_bracket_are_a_formula_that_is_lost() -> None:
     assert write(make_row("x =", 50, 700), make_row("\ufffd 1", 90, 712)) == ["x =", "[formula]1"]
+
+
+def test_a_formula_that_is_lost_is_cut_out_once_with_the_line_that_it_is_in() -> None:
+    boxes = []
+
+    def keep(*box: float) -> str:
+        boxes.append(box)
+        return f"<{len(boxes)}>"
+
+    rows = [
+        make_row("1. Find A =", 50, 700),
+        make_row("[formula]", 110, 712),
+        make_row("[formula] 1 0", 110, 700),
+        make_row("2. Name it.", 50, 600),
+        make_row("a [formula] b", 50, 500),
+    ]
+    texts = [row.text for row in cut_formulas(rows, keep)]
+    assert texts == ["1. Find A =", "<1>", " 1 0", "2. Name it.", "a <2> b"]
+    # As wide as the lines beside it, as tall as its marks.
+    assert boxes[0] == (50, 695.5, 175, 722.5)
 
 
 def test_questions_and_options_beside_each_other_stay_apart() -> None:

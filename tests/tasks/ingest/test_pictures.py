@@ -228,6 +228,20 @@ def test_a_sign_before_most_options_is_no_picture_of_a_question(tmp_path: Path) 
     assert parsed.pictures == []
 
 
+def test_the_letterhead_of_a_paper_is_no_picture_of_its_last_question(tmp_path: Path) -> None:
+    blocks = [
+        say("", show("logo")),
+        say("一、简答题"),
+        say("1. 图中的电路有几个电阻？", show("circuit")),
+        say("2. 水的沸点是多少？"),
+        say("", show("logo")),
+    ]
+    pictures = {"logo": save(draw("Exams Ltd")), "circuit": save(draw("circuit"))}
+    parsed = parse_word(tmp_path, blocks, pictures)
+    first, second = parsed.questions
+    assert ([one["place"] for one in first["pictures"]], second["pictures"]) == (["stem"], None)
+
+
 def test_a_page_shows_the_pictures_in_it_and_beside_it_and_fetches_none(tmp_path: Path) -> None:
     inside = base64.b64encode(save(draw("inside"))).decode()
     (tmp_path / "files").mkdir()
@@ -529,6 +543,72 @@ def test_pictures_of_a_page_stand_where_they_are_read_and_the_ground_is_none(tmp
     (row,) = parsed.pictures
     left, _, right, _ = row["box"]
     assert row["page"] == 2 and left <= 1000 * 201 / 595 and right >= 1000 * 439 / 595
+
+
+def test_a_picture_that_begins_above_the_room_for_an_answer_is_the_questions(tmp_path: Path) -> None:
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.setFont("Helvetica", 11)
+    for height, text in (
+        (780, "Short answer questions"),
+        (750, "1. The gate in the figure on the right is not known. All"),
+        (735, "that is known of it is in the table. Find out what it is."),
+        (715, "Answer:"),
+        (640, "2. What colour does the litmus have in an acid?"),
+        (620, "Answer:"),
+        (480, "3. Name the largest planet of the solar system."),
+    ):
+        canvas.drawString(60, height, text)
+    for name, bottom in (("GATE", 730), ("TABLE", 660), ("COLOURS", 560)):
+        canvas.drawImage(ImageReader(draw(name, (200, 80))), 400, bottom, 120, 60 if name == "TABLE" else 40)
+    canvas.save()
+    # The last stands below the line of the word: it is what the answer shows.
+    first, second, third = parse_document(tmp_path / "paper.pdf", IngestOptions()).questions
+    assert first["stem"].split("\n")[-2:] == ["[picture:1]", "[picture:2]"]
+    assert [one["place"] for one in first["pictures"]] == ["stem", "stem"]
+    assert [one["place"] for one in second["pictures"]] == ["answer"]
+    assert third["pictures"] is None
+
+
+def test_a_drawing_that_a_page_takes_over_whole_is_a_figure_and_so_is_an_arrow_into_one(
+    tmp_path: Path,
+) -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.setFont("Helvetica", 11)
+    for height, text in (
+        (780, "Short answer questions"),
+        (750, "1. Which node of the graph in the figure below is a leaf?"),
+        (560, "2. How does the light in the figure below go on?"),
+    ):
+        canvas.drawString(60, height, text)
+    canvas.beginForm("graph")
+    for left, right in ((100, 180), (180, 260)):
+        canvas.line(left, 640, right, 700)
+        canvas.circle(left, 640, 10)
+    for number, word in enumerate(("Bull", "Goat", "Duck", "Bull", "Duck", "Goat")):
+        canvas.drawString(96 + 28 * number, 622, word)
+    canvas.endForm()
+    canvas.doForm("graph")
+    canvas.line(200, 400, 200, 500)
+    canvas.line(200, 400, 300, 400)
+    canvas.line(200, 400, 300, 500)
+    canvas.drawString(290, 386, "1.0")
+    arrow = canvas.beginPath()
+    arrow.moveTo(150, 440)
+    for x, y in ((180, 440), (190, 450), (180, 460), (150, 460)):
+        arrow.lineTo(x, y)
+    arrow.close()
+    canvas.drawPath(arrow)
+    canvas.save()
+    parsed = parse_document(tmp_path / "paper.pdf", IngestOptions())
+    assert [one["stem"].split("\n")[1:] for one in parsed.questions] == [["[picture:1]"], ["[picture:1]"]]
+    graph, light = (row["box"] for row in parsed.pictures)
+    assert graph[0] <= 1000 * 91 / 595 and graph[2] >= 1000 * 259 / 595
+    assert light[0] <= 1000 * 151 / 595 and light[2] >= 1000 * 305 / 595
 
 
 def write_chunk(kind: bytes, data: bytes) -> bytes:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import importlib.util
 import io
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from schemas.errors import DocumentError
+from tasks.ingest.documents import IngestOptions, parse_document
 from tasks.ingest.readers.extraction import Line, blank_picture_numbers
 from tasks.ingest.readers.ocr import merge_boxes
 from tasks.ingest.readers.ocr_repair import repair_lines
@@ -269,6 +271,31 @@ def test_words_of_a_figure_beside_the_text_are_set_aside_and_a_table_below_it_is
     assert find_labels(page, words) == set()
 
 
+@needs_cv2
+def test_what_a_scan_draws_is_a_figure_with_its_labels_and_a_table_or_the_edge_of_the_page_is_none() -> None:
+    import cv2
+    import numpy
+
+    from tasks.ingest.readers.figures import find_drawings, place_drawings
+
+    page = numpy.full((1000, 800), 255, dtype=numpy.uint8)
+    cv2.line(page, (200, 200), (360, 320), 0, 2)
+    cv2.circle(page, (360, 320), 40, 0, 2)
+    for y in (600, 640, 680):
+        cv2.line(page, (200, y), (500, y), 0, 2)
+    for x in (200, 350, 500):
+        cv2.line(page, (x, 600), (x, 680), 0, 2)
+    cv2.line(page, (0, 500), (90, 990), 0, 4)
+    above = Row("1. What is drawn in the figure below?", 100, 500, 850, 870, 16)
+    label = Row("R7", 185, 210, 800, 815, 14)
+    beside = Row("of which you know one side", 410, 700, 700, 720, 16)
+    below = Row("2. What is in the table?", 100, 500, 500, 520, 16)
+    ((left, bottom, right, top),) = find_drawings(page, [above, label, beside, below])
+    assert (left, top) == (185, 815) and right >= 398 and bottom <= 642
+    placed = place_drawings([above, beside, below], [(left, bottom, right, top)])
+    assert [row.text for row in placed] == [above.text, beside.text, "[image]", below.text]
+
+
 def test_a_sealed_margin_is_set_aside_and_numbers_that_stand_apart_are_not() -> None:
     from tasks.ingest.readers.figures import find_margin
 
@@ -485,6 +512,26 @@ def test_marks_at_the_right_edge_are_no_column_of_text() -> None:
     marks = [Row("(2)", 900, 930, 900 - 40 * at, 916 - 40 * at, 14) for at in range(8)]
     texts = [row.text for row in merge_boxes([*rows, *marks], 1000)]
     assert all(text.startswith("(") and text.endswith("(2)") for text in texts) and len(texts) == 8
+
+
+@needs_ocr
+def test_a_figure_of_a_scanned_page_is_a_picture_of_its_question(tmp_path: Path) -> None:
+    import cv2
+    from reportlab.lib.utils import ImageReader
+    from reportlab.pdfgen.canvas import Canvas
+
+    page = draw_text("Short answer questions", "1. What is drawn in the figure below?")
+    cv2.ellipse(page, (410, 300), (110, 80), 0, 0, 360, (0, 0, 0), 1)
+    cv2.putText(page, "2. Name the largest planet.", (40, 500), cv2.FONT_HERSHEY_SIMPLEX, 0.9, (0, 0, 0), 2)
+    canvas = Canvas(str(tmp_path / "paper.pdf"), pagesize=(595, 842))
+    canvas.drawImage(ImageReader(io.BytesIO(cv2.imencode(".png", page)[1].tobytes())), 0, 0, 595, 842)
+    canvas.save()
+    parsed = parse_document(tmp_path / "paper.pdf", IngestOptions())
+    first, second = parsed.questions
+    assert (first["stem"].split("\n")[-1], second["pictures"]) == ("[picture:1]", None)
+    (row,) = parsed.pictures
+    left, top, right, foot = row["box"]
+    assert 360 <= left <= 375 and 305 <= top <= 314 and 650 <= right <= 660 and 540 <= foot <= 550
 
 
 @needs_ocr
