@@ -298,7 +298,7 @@ def draw(listed: Sequence[Listed], seed: int, count: int) -> list[Listed]:
     """So many pictures at random, at most eight of one paper."""
     order = random.Random(seed).sample(list(listed), len(listed))
     met: Counter[str] = Counter()
-    drawn = []
+    drawn: list[Listed] = []
     for one in order:
         met[one.path] += 1
         if met[one.path] <= _MOST_OF_PAPER and len(drawn) < count:

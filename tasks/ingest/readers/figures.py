@@ -68,7 +68,7 @@ def find_drawings(picture: Any, boxes: Sequence[Row]) -> list[Edges]:
         cut = slice(top, top + tall), slice(left, left + wide)
         own = ink[cut] * (names[cut] == name)
         edges = (float(left), float(height - top - tall), float(left + wide), float(height - top))
-        lengths = [len(box.text.strip()) for box in boxes if _is_within(box, edges)]
+        lengths = [len(box.text.strip()) for box in boxes if _runs_through(box, edges)]
         if (
             LEAST_INK <= float((own > 0).mean()) <= MOST_INK
             and max(lengths, default=0) <= LONGEST_IN_FIGURE
@@ -77,6 +77,14 @@ def find_drawings(picture: Any, boxes: Sequence[Row]) -> list[Edges]:
         ):
             found.append(_take_labels(edges, boxes))
     return join_pictures(found, ())
+
+
+def _runs_through(box: Row, edges: Edges) -> bool:
+    """Whether print stands in a drawing, or runs into it as into a stroke of a pen."""
+    shared = min(box.right, edges[2]) - max(box.left, edges[0])
+    return edges[1] <= _middle(box) <= edges[3] and shared > 0.2 * min(
+        box.right - box.left, edges[2] - edges[0]
+    )
 
 
 def place_drawings(rows: Sequence[Row], drawings: Sequence[Edges]) -> list[Row]:
@@ -120,9 +128,12 @@ def _is_slanted(ink: Any, length: float, rule: int) -> bool:
     import cv2
     import numpy
 
-    level = cv2.morphologyEx(ink, cv2.MORPH_OPEN, numpy.ones((1, rule), numpy.uint8))
-    upright = cv2.morphologyEx(ink, cv2.MORPH_OPEN, numpy.ones((rule, 1), numpy.uint8))
-    ink[cv2.dilate(level | upright, numpy.ones((3, 3), numpy.uint8)) > 0] = 0
+    level, upright = (
+        cv2.morphologyEx(ink, cv2.MORPH_OPEN, numpy.ones(shape, numpy.uint8))
+        for shape in ((1, rule), (rule, 1))
+    )
+    ruled = cv2.dilate(cv2.max(level, upright), numpy.ones((3, 3), numpy.uint8))
+    ink = cv2.subtract(ink, ruled)
     _, _, stats, _ = cv2.connectedComponentsWithStats(ink, connectivity=8)
     return any(
         max(wide, tall) >= length and min(wide, tall) >= length / 4
