@@ -73,7 +73,7 @@ def trace_text(
 def _match_pictures(
     lake: Lake, pictures: Sequence[Sequence[str]], first: int, known: set[str]
 ) -> list[Match]:
-    """The lineages that alone show one of the pictures; those already known are left as they were found."""
+    """The lineages that alone show one of the pictures; known ones are left as they are."""
     matches: list[Match] = []
     shown = lake.read("trace_pictures", {"sha256s": [one for alike in pictures for one in alike]})
     for place, alike in enumerate(pictures, start=first):

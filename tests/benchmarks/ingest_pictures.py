@@ -360,7 +360,7 @@ def collect(folders: Sequence[Path], half: int | None) -> tuple[list[Listed], Co
 
 
 def draw_sheets(drawn: Sequence[Listed], out: Path, each: int = 10) -> None:
-    """Write what the question of each picture says, and sheets: what was kept of it, and its page."""
+    """Write what the question of each picture says; draw what was kept of it, and its page."""
     from PIL import Image, ImageDraw, ImageFont
 
     (out / "drawn.md").write_text("\n".join(_describe(n, one) for n, one in enumerate(drawn, start=1)))

@@ -37,7 +37,7 @@ def trace(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the questions of the bank in a leaked text or picture, and the likely source of the leak.
+    """Find the questions of the bank in a leak, its text and pictures, and the likely source.
 
     It shows who met the questions and when, and how likely each organisation is the source.
 

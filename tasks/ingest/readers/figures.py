@@ -36,7 +36,7 @@ LEAST_RULE = 0.015
 
 
 def find_drawings(picture: Any, boxes: Sequence[Row]) -> list[Edges]:
-    """The boxes (left, bottom, right, top) of what a page draws and does not write, with its labels.
+    """The boxes (left, bottom, right, top) of what a page draws, with its labels.
 
     `boxes` are what OCR read, in pixels with the origin at the lower left. What touches the edge of the page is its
     shadow.
@@ -88,7 +88,7 @@ def _runs_through(box: Row, edges: Edges) -> bool:
 
 
 def place_drawings(rows: Sequence[Row], drawings: Sequence[Edges]) -> list[Row]:
-    """The rows of a page with a mark for every drawing: below what is above it and what stands beside it."""
+    """The rows with a mark for every drawing, below what is above it and what is beside it."""
     placed = list(rows)
     size = median(row.size for row in rows) if rows else 12.0
     for left, bottom, right, top in sorted(drawings, key=lambda edges: -edges[3]):

@@ -73,7 +73,7 @@ def find_figures(
 
 
 def _take_beside(box: Edges, parts: Sequence[Edges]) -> Edges:
-    """The box with the shapes that stand right beside it, no higher and no lower, as arrows into it do."""
+    """The box with the shapes right beside it, no higher and no lower, as arrows into it."""
     beside = [
         edges
         for edges in parts

@@ -20,8 +20,7 @@ from sqlalchemy import select
 from schemas.settings import Settings
 from schemas.tables import get_table
 from tasks.contamination.leaked_texts import EXACT, REWORDED, find_questions, split_text
-from tasks.ingest.readers.picture_form import normalise_picture
-from tasks.questions.pictures import name_picture
+from tasks.ingest.originals import take_picture
 from tests.deployments.test_cli import invoke
 from tests.fresh import open_new_lake
 from tests.warehouse.bank_rows import BANK, split_bank
@@ -85,21 +84,13 @@ def save(image: Image.Image, form: str = "PNG") -> bytes:
     return out.getvalue()
 
 
-def land_pictures(lake: Lake, archive: Path) -> dict[int, list[dict[str, object]]]:
-    """The pictures of those questions, in the archive and the lake; by place what each question shows."""
-    shown, rows = {}, []
-    for place in PICTURED:
-        normal = normalise_picture(save(draw(place)))
-        assert normal is not None
-        path = name_picture(archive, normal.sha256)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(normal.data)
-        look = normal.perceptual_hash
-        rows.append({"sha256": normal.sha256, "perceptual_hash": look, "picture_kind": "image"})
-        shown[place] = [{"number": 1, "sha256": normal.sha256, "place": "stem"}]
+def land_pictures(lake: Lake, settings: Settings) -> dict[int, list[dict[str, object]]]:
+    """The pictures of those questions, in archive and lake; by place what each one shows."""
+    made = {place: take_picture(settings, save(draw(place))) for place in PICTURED}
+    rows = [one.row for one in made.values()]
     table = get_table("pictures")
     lake.land("pictures", "p", fill_rows(table, rows).drop("landing_unit").unique("sha256"))
-    return shown
+    return {place: [{"number": 1, "sha256": one.sha256, "place": "stem"}] for place, one in made.items()}
 
 
 def land_meetings(lake: Lake, met: dict[str, list[tuple[str, str]]]) -> None:
@@ -140,7 +131,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trace") / "home"
     settings = Settings(home=folder)
     with open_new_lake(settings) as lake:
-        shown = land_pictures(lake, settings.archive_dir)
+        shown = land_pictures(lake, settings)
         originals = [str(uuid5(NAMESPACE_URL, stem)) for stem in STEMS]
         rows = [
             {
