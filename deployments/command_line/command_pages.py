@@ -36,7 +36,7 @@ def render_command_list() -> str:
     for path, group in _walk_groups(root, ()):
         commands = [_read_command((*path, name), below) for name, below in _list_leaves(group)]
         if not path:
-            parts += _render_sections(group, commands)
+            parts += _render_sections(commands)
             continue
         parts.append(f"\n## `proctor {' '.join(path)}`\n\n{group.help}\n\n{_HEAD}")
         parts += [_render_row(command) for command in commands]
@@ -65,15 +65,16 @@ def _list_times(deployment: dict[str, Any]) -> list[str]:
 _HEAD = "| command | what it does | example |\n|---|---|---|\n"
 
 
-def _render_sections(root: Any, commands: list[DescribedCommand]) -> list[str]:
+def _render_sections(commands: list[DescribedCommand]) -> list[str]:
     """The first level, in the sections of `proctor --help`; a group has a row there, too."""
     rows = {command.path[0]: _render_row(command) for command in commands}
     parts = []
-    for title, names in SECTIONS.items():
+    for title, section in SECTIONS.items():
         parts.append(f"\n## {title}\n\n{_HEAD}")
         parts += [
-            rows.get(name) or f"| `proctor {name} …` | {root.commands[name].help} | its own table below |\n"
-            for name in names
+            rows.get(listed.name)
+            or f"| `proctor {listed.name} …` | {listed.summary} | its own table below |\n"
+            for listed in section
         ]
     return parts
 

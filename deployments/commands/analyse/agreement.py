@@ -15,11 +15,6 @@ from schemas.errors import UsageError
 from tasks.exchange.imports import compute_table_agreement
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(agreement)
-
-
 def agreement(
     file: Annotated[Path, typer.Argument(help="Ratings as CSV, TSV, JSONL or Parquet.")],
     unit: Annotated[list[str], typer.Option("--unit", help="Column of what is rated; may be repeated.")],

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from tasks.report import Language
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(figure)
-
-
 def figure(
     name: Annotated[str, typer.Argument(help="leaderboard, pair or history.")],
     candidates: Annotated[

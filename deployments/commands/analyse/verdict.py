@@ -17,11 +17,6 @@ from tasks.report import SpokenVerdict, compare_pair, follow_candidate, follow_f
 from warehouse.lake.reading import LakeReader
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(verdict)
-
-
 def verdict(
     first: Annotated[str, typer.Argument(metavar="A", help="A published candidate.")] = "",
     second: Annotated[str, typer.Argument(metavar="B", help="The other one. Empty: has A changed?")] = "",

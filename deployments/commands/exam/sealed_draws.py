@@ -16,13 +16,6 @@ from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
 
-def add_draw_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(commit)
-    app.command()(share)
-    app.command()(draw)
-
-
 @with_option_groups
 def commit(
     beacon: Annotated[

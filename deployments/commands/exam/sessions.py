@@ -12,13 +12,13 @@ import typer
 from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.checks import check_run
-from deployments.commands.exam import log
 from deployments.commands.exam.database import database
 from deployments.commands.exam.keys import keys_app
+from deployments.commands.exam.log import audit, enrol, explain, receipt, verify
 from deployments.commands.exam.plans import render_controls, render_grade, render_plan, render_watch
 from deployments.commands.exam.run_options import RunOptions
 from deployments.commands.exam.seal import seal
-from deployments.commands.exam.sealed_draws import add_draw_commands
+from deployments.commands.exam.sealed_draws import commit, draw, share
 from deployments.commands.exam.sit import sit
 from deployments.commands.exam.trace import trace
 from deployments.commands.exam.users import user_app
@@ -41,19 +41,9 @@ from warehouse.ledger.trust.users import read_user
 
 # Imported within a function: what brings Polars, NumPy, asyncio or FastAPI. Not every command here needs it.
 
-exam_app = typer.Typer(no_args_is_help=True, help="Plan and serve the exam; users, tokens and sessions.")
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    exam_app.add_typer(user_app, name="user")
-    log.add_commands(exam_app)
-    add_draw_commands(exam_app)
-    exam_app.add_typer(keys_app, name="keys")
-    exam_app.command()(database)
-    exam_app.command()(seal)
-    exam_app.command()(trace)
-    app.add_typer(exam_app, name="exam")
+exam_app = typer.Typer(no_args_is_help=True)
+exam_app.add_typer(user_app, name="user")
+exam_app.add_typer(keys_app, name="keys")
 
 
 @exam_app.command()
@@ -336,3 +326,7 @@ def serve(
     check_free("The exam API", host, port)
     leave_secrets_behind(settings)
     serve_exam(settings, listening, has_docs=docs)
+
+
+for _command in (audit, explain, enrol, receipt, verify, commit, share, draw, database, seal, trace):
+    exam_app.command()(_command)

@@ -13,11 +13,6 @@ from tasks.editions import write_improvements
 from warehouse.lake import open_lake
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(improvement)
-
-
 def improvement(
     since: Annotated[
         str, typer.Option("--since", help="Month as YYYY-MM. Default: the first that was published.")

@@ -16,11 +16,6 @@ from warehouse.lake import open_lake
 _SHOWN = 10
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(recalibrate)
-
-
 def recalibrate(
     run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run that was published.")],
     as_json: AsJson = False,

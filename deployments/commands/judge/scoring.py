@@ -15,13 +15,6 @@ from deployments.flow_runs import run_flow
 from schemas.errors import GateError, UsageError
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(judge)
-    app.command()(publish)
-    app.command()(report)
-
-
 def judge(
     run_id: Annotated[
         str, typer.Option("--run", help="The run. Default: every run that is not judged whole.")

@@ -16,11 +16,6 @@ from tasks.editions import StabilityRequest, write_stability
 from warehouse.lake import open_lake
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(stability)
-
-
 def stability(
     run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run that was published.")],
     style: Annotated[str, typer.Option("--style", help="Prompt style whose stars are taken.")] = "zero_shot",

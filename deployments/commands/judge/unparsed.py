@@ -17,14 +17,7 @@ from tasks.judging import export_unparsed, import_unparsed
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
-unparsed_app = typer.Typer(
-    no_args_is_help=True, help="Responses for which no judge's reply could be read: a person gives the stars."
-)
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(unparsed_app, name="unparsed")
+unparsed_app = typer.Typer(no_args_is_help=True)
 
 
 @unparsed_app.command("export")

@@ -34,10 +34,8 @@ from tasks.running import Progress
 from warehouse.lake import open_lake
 from warehouse.ledger.engine.opening import open_ledger
 
-league_app = typer.Typer(
-    no_args_is_help=True,
-    help="Models examine each other: they set questions, answer them, judge the answers, and are ranked.",
-)
+league_app = typer.Typer(no_args_is_help=True)
+league_app.add_typer(validate_app, name="validate")
 
 LeagueId = Annotated[
     str, typer.Argument(help="Id of the league: letters, digits, dots, hyphens, underscores.")
@@ -67,13 +65,6 @@ class PlayOptions:
     without_reference: WithoutReference = False
     budget: Budget = None
     void_failed: VoidFailed = False
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    league_app.add_typer(validate_app, name="validate")
-    league_app.command()(report)
-    app.add_typer(league_app, name="league")
 
 
 @league_app.command()
@@ -228,3 +219,6 @@ def enter(
 
 def _print_rows(rows: list[dict[str, Any]], as_json: bool) -> None:
     print_records(tuple(rows[0]) if rows else (), rows, as_json=as_json)
+
+
+league_app.command()(report)

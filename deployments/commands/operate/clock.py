@@ -14,12 +14,7 @@ from warehouse.ledger.engine.moments import write_moment
 from warehouse.ledger.engine.opening import open_ledger
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command(name="clock")(show_clock)
-
-
-def show_clock(
+def clock(
     confirm: Annotated[
         bool,
         typer.Option("--confirm", help="Take the clock as right; the audit log records who, and both times."),

@@ -13,11 +13,6 @@ from schemas.settings import load_settings
 from tasks.exam.public.log import name_public_folder
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(demo)
-
-
 def demo(
     everything: Annotated[
         bool,

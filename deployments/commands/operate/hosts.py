@@ -16,15 +16,7 @@ from warehouse.stores.shared_files import has_hosts
 
 _COLUMNS = ("name", "state", "path", "noted_by", "noted_at")
 
-hosts_app = typer.Typer(
-    cls=group_with_default("list"),
-    help="What the hosts of an installation share, and whether this one has the same. Without a command: `list`.",
-)
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(hosts_app, name="hosts")
+hosts_app = typer.Typer(cls=group_with_default("list"))
 
 
 @hosts_app.command(name="list")

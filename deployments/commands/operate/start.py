@@ -11,11 +11,6 @@ from deployments.commands.options import read_month
 from deployments.guide import GivenAnswers, guide_month
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(start)
-
-
 @with_option_groups
 def start(
     *,

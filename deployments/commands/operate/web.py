@@ -13,11 +13,6 @@ from schemas.settings import load_settings
 # Imported within the function: what brings FastAPI. Neither the help nor a wrong option waits for it.
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command()(web)
-
-
 def web(
     port: Annotated[int, typer.Option("--port", help="Port on this machine.")] = 8710,
     host: Annotated[

@@ -28,23 +28,10 @@ from warehouse.lake.reading import LakeReader
 
 # Imported within a function: what brings Polars, NumPy or SQLAlchemy. Not every command here needs it.
 
-dedupe_app = typer.Typer(
-    cls=group_with_default("run"),
-    help="Find duplicates. Without a command: `run`, over the bank and what arrived.",
-)
-bank_app = typer.Typer(
-    cls=group_with_default("stats"),
-    help="Look at the bank, compare its versions, take questions out. Without a command: `stats`.",
-)
+dedupe_app = typer.Typer(cls=group_with_default("run"))
+bank_app = typer.Typer(cls=group_with_default("stats"))
 
 Question = Annotated[str, typer.Argument(help="UUID of the question, or its beginning (six characters).")]
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(dedupe_app, name="dedupe")
-    bank_app.command("export")(export_bank)
-    app.add_typer(bank_app, name="bank")
 
 
 @dedupe_app.command("run")
@@ -354,3 +341,6 @@ def _move(question: str, reason: str, *, is_retired: bool, yes: bool, as_json: b
             f"question says the same (`proctor bank show {moved.question_uuid[:8]}`)."
         )
     print_result(asdict(moved), as_json=as_json, lines=[line], then="proctor bank versions")
+
+
+bank_app.command("export")(export_bank)

@@ -14,11 +14,6 @@ from deployments.commands.options import AsJson
 from schemas.settings import load_settings
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.command("ingest learn")(learn)
-
-
 def learn(
     truth: Annotated[
         list[Path] | None,

@@ -15,14 +15,7 @@ from tasks.operations.validation import check_questions, read_rule_notes
 from tasks.running import Progress
 from warehouse.lake import open_lake
 
-rules_app = typer.Typer(
-    no_args_is_help=True, help="The rules of a question and of its variants, and where they are broken."
-)
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    app.add_typer(rules_app, name="rules")
+rules_app = typer.Typer(no_args_is_help=True)
 
 
 @rules_app.command("list")

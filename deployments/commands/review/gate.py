@@ -16,8 +16,10 @@ import typer
 from deployments.command_line.printing import print_frame, print_note, print_result
 from deployments.commands.checks import has_published
 from deployments.commands.options import AsJson, find_open_workbooks, list_workbooks
-from deployments.commands.review import label_studio, people, talk
 from deployments.commands.review.handed_in import print_import
+from deployments.commands.review.label_studio import label_studio_app
+from deployments.commands.review.people import annotator, reassign, remind
+from deployments.commands.review.talk import guidelines, messages
 from deployments.flow_runs import record_and_continue
 from schemas.errors import StoreError, UsageError
 from schemas.settings import load_settings
@@ -32,18 +34,8 @@ from warehouse.ledger.engine.opening import open_ledger
 
 # Imported within a function: what brings NumPy. Not every command here needs it.
 
-review_app = typer.Typer(
-    no_args_is_help=True,
-    help="The expert review gate: assign questions, export and import workbooks, see how far it is and who agrees.",
-)
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Register this module's commands."""
-    people.add_commands(review_app)
-    talk.add_commands(review_app)
-    label_studio.add_commands(review_app)
-    app.add_typer(review_app, name="review")
+review_app = typer.Typer(no_args_is_help=True)
+review_app.add_typer(label_studio_app, name="label-studio")
 
 
 @review_app.command()
@@ -321,3 +313,7 @@ def _print_table(rows: list[dict[str, Any]], headers: dict[str, str], title: str
     """A table with headers short enough for a terminal; nothing without rows."""
     if rows:
         print_frame(pl.DataFrame(rows, infer_schema_length=None).rename(headers), title=title)
+
+
+for _command in (annotator, reassign, remind, messages, guidelines):
+    review_app.command()(_command)

@@ -23,11 +23,6 @@ label_studio_app = typer.Typer(
 )
 
 
-def add_commands(review_app: typer.Typer) -> None:
-    """Register this module's commands below `review`."""
-    review_app.add_typer(label_studio_app, name="label-studio")
-
-
 @label_studio_app.command("export")
 def export_tasks(
     folder: Annotated[Path, typer.Argument(help="Folder for the tasks and the labelling configuration.")],

@@ -22,13 +22,6 @@ if TYPE_CHECKING:
 # Imported within a function: what brings Polars or email. Not every command here needs it.
 
 
-def add_commands(review_app: typer.Typer) -> None:
-    """Register this module's commands below `review`."""
-    review_app.command()(annotator)
-    review_app.command()(reassign)
-    review_app.command()(remind)
-
-
 def annotator(
     user_id: Annotated[str, typer.Argument(help="The annotator.")],
     level: Annotated[

@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from tasks.review.desk import Conversation, ReadVersion
 
 
-def add_commands(review_app: typer.Typer) -> None:
-    """Register this module's commands below `review`."""
-    review_app.command()(messages)
-    review_app.command()(guidelines)
-
-
 def messages(
     unanswered: Annotated[
         bool, typer.Option("--unanswered", help="Only those that wait for a coordinator.")
