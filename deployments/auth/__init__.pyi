@@ -56,10 +56,10 @@ from .team_routes import read_decisions as read_decisions
 from .team_routes import read_team_routes as read_team_routes
 
 # Why a password is refused, as one sentence.
-from .weak_passwords import Weakness as Weakness
+from .passwords import Weakness as Weakness
 
 # Why a new password is refused for a user; null for one that may be taken.
-from .weak_passwords import find_weakness as find_weakness
+from .passwords import find_weakness as find_weakness
 
 __all__ = [
     "DEVICE_S",

@@ -33,7 +33,7 @@ class Listed(NamedTuple):
 # What `proctor --help` shows, in its order: whoever comes for one stage finds its commands together.
 SECTIONS: Final = {
     "Begin": (
-        Listed("demo", "operate.demo", "Run a whole exam of two months on our own sample papers."),
+        Listed("demo", "operate.start", "Run a whole exam of two months on our own sample papers."),
         Listed("start", "operate.start", "Your own first month, step by step: from papers to a leaderboard."),
         Listed(
             "init",
@@ -60,7 +60,7 @@ SECTIONS: Final = {
         ),
         Listed(
             "ingest learn",
-            "papers.learning",
+            "papers.rules",
             "Fit the confidence again on what review decided, and report what that would change.",
         ),
         Listed("documents", "papers.documents", "List, look at, release and remove ingested documents."),
@@ -105,7 +105,7 @@ SECTIONS: Final = {
         ),
         Listed(
             "unparsed",
-            "judge.unparsed",
+            "judge.scoring",
             "Responses for which no judge's reply could be read: a person gives the stars.",
         ),
         Listed("approvals", "exam.approvals", "Requests that need a second person (PROCTOR_TWO_PERSONS)."),
@@ -127,7 +127,7 @@ SECTIONS: Final = {
         ),
         Listed(
             "recalibrate",
-            "judge.recalibration",
+            "judge.stability",
             "Show what a new fit of all editions would move; write nothing.",
         ),
         Listed(
@@ -142,12 +142,12 @@ SECTIONS: Final = {
         ),
         Listed(
             "figure",
-            "analyse.figure",
+            "analyse.verdict",
             "Draw one figure with its caption, as SVG and as PNG of 300 dots an inch.",
         ),
         Listed(
             "improvement",
-            "judge.improvement",
+            "judge.stability",
             "Tell how S of each candidate moved since a month, and whether it is more than noise.",
         ),
         Listed(
@@ -172,9 +172,7 @@ SECTIONS: Final = {
             "analyse.contamination",
             "Questions replayed with a blank: what candidates complete from memory.",
         ),
-        Listed(
-            "agreement", "analyse.agreement", "Percent agreement, Cohen's kappa and Krippendorff's alpha."
-        ),
+        Listed("agreement", "analyse.verdict", "Percent agreement, Cohen's kappa and Krippendorff's alpha."),
     ),
     "The league, and generated texts": (
         Listed(
@@ -207,7 +205,7 @@ SECTIONS: Final = {
             "The log of a run: what began and ended when, with ids and counts. Never any content.",
         ),
         Listed("metrics", "operate.metrics", "Numbers of runs for Prometheus, printed, written or served."),
-        Listed("clock", "operate.clock", "Compare the clock with other evidence of the time."),
+        Listed("clock", "operate.hosts", "Compare the clock with other evidence of the time."),
         Listed(
             "validate",
             "operate.validate",

@@ -1,5 +1,5 @@
 # A number in (0, 1) fixed by the parts.
-from .draws import draw_uniform as draw_uniform
+from .profile import draw_uniform as draw_uniform
 
 # The key as JSON lines, one per question of the bank (columns of the lake table `bank`).
 from .key import build_answer_key as build_answer_key

@@ -8,7 +8,7 @@ from .leaks import find_leaks as find_leaks
 from .leaks import watch_leaks as watch_leaks
 
 # The question with its blank inside the messages; null when there is none.
-from .prompts import extract_passage as extract_passage
+from .spans import extract_passage as extract_passage
 
 # The name of the bank among the sets that are probed.
 from .replay import BANK as BANK

@@ -20,7 +20,7 @@ from .access import note_look as note_look
 from .access import WATCHERS as WATCHERS
 
 # The rows of the analysis `cost_by_team` of these months, the latest month first.
-from .costs import read_costs as read_costs
+from .progress import read_costs as read_costs
 
 # A run's progress of the candidates in sight alone, its sums too; None where none of them is in it.
 from .progress import narrow_progress as narrow_progress

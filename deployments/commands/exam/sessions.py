@@ -12,13 +12,11 @@ import typer
 from deployments.command_line import with_option_groups
 from deployments.command_line.printing import print_note, print_records, print_result
 from deployments.commands.checks import check_run
-from deployments.commands.exam.database import database
-from deployments.commands.exam.keys import keys_app
+from deployments.commands.exam.keys import database, keys_app
 from deployments.commands.exam.log import audit, enrol, explain, receipt, verify
 from deployments.commands.exam.plans import render_controls, render_grade, render_plan, render_watch
 from deployments.commands.exam.run_options import RunOptions
-from deployments.commands.exam.seal import seal
-from deployments.commands.exam.sealed_draws import commit, draw, share
+from deployments.commands.exam.sealed_draws import commit, draw, seal, share
 from deployments.commands.exam.sit import sit
 from deployments.commands.exam.trace import trace
 from deployments.commands.exam.users import user_app

@@ -18,8 +18,7 @@ from deployments.commands.checks import has_published
 from deployments.commands.options import AsJson, find_open_workbooks, list_workbooks
 from deployments.commands.review.handed_in import print_import
 from deployments.commands.review.label_studio import label_studio_app
-from deployments.commands.review.people import annotator, reassign, remind
-from deployments.commands.review.talk import guidelines, messages
+from deployments.commands.review.people import annotator, guidelines, messages, reassign, remind
 from deployments.flow_runs import record_and_continue
 from schemas.errors import StoreError, UsageError
 from schemas.settings import load_settings

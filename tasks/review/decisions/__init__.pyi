@@ -5,10 +5,10 @@ from .decision import Decision as Decision
 from .decision import GivenDecision as GivenDecision
 
 # The corrected fields of a question; null leaves a field as it is.
-from .edit import Edit as Edit
+from .decision import Edit as Edit
 
 # The content of a question without what only its document knows (language, kind of exam).
-from .edit import EDITABLE_FIELDS as EDITABLE_FIELDS
+from .decision import EDITABLE_FIELDS as EDITABLE_FIELDS
 
 # Something wrong with a given decision: the field it lies in, and a sentence without the question's text.
 from .faults import Fault as Fault

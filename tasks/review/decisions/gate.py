@@ -17,8 +17,7 @@ from typing import Literal
 
 from schemas.reviews import REJECT_REASONS
 from tasks.questions import QuestionContent
-from tasks.review.decisions.decision import Decision, GivenDecision
-from tasks.review.decisions.edit import Edit
+from tasks.review.decisions.decision import Decision, Edit, GivenDecision
 from tasks.review.decisions.item import Item
 
 State = Literal["accepted", "rejected", "waiting", "disputed"]

@@ -17,8 +17,7 @@ from tasks.review.channels.workbook.identity import (
     compute_shown_digest,
     squeeze,
 )
-from tasks.review.channels.workbook.messages import translate
-from tasks.review.channels.workbook.rows import INPUT_NAMES, parse_row
+from tasks.review.channels.workbook.rows import INPUT_NAMES, parse_row, translate
 from tasks.review.decisions import Fault, GivenDecision, Item
 from tasks.review.desk import WorkItem
 from tasks.review.recording import RowFault

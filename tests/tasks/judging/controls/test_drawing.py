@@ -18,9 +18,8 @@ from tasks.judging.controls.answers import (
     write_reference,
     write_wrong_option,
 )
-from tasks.judging.controls.built_in import list_built_in
 from tasks.judging.controls.drawing import CONTROL_SHARES, count_asked, count_kinds, draw_controls
-from tasks.judging.controls.trials import TRIAL_CONTROLS, list_control_trials
+from tasks.judging.controls.trials import TRIAL_CONTROLS, list_built_in, list_control_trials
 from tasks.judging.keys import check_key
 from tasks.questions import QuestionContent
 
