@@ -178,10 +178,7 @@ def _mark(book: Workbook, reading: SheetReading, language: Language) -> None:
 
     sheet = book[layout.SHEET]
     red, orange = PatternFill("solid", fgColor="FFFFC7CE"), PatternFill("solid", fgColor="FFFFEB9C")
-    place = reading.columns.get("faults")
-    if place is None:
-        place = sheet.max_column
-        sheet.cell(1, place + 1).value = layout.list_columns("en")[5].header
+    place = reading.columns["faults"]
     letter = layout.name_column(place + 1)
     sheet.column_dimensions[letter].hidden = False
     sheet.column_dimensions[letter].width = 24
