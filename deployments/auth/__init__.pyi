@@ -2,7 +2,7 @@
 from .accounts import DeskAccounts as DeskAccounts
 
 # Attempts to sign in by way of another site: begun here, and finished by the same browser or not at all.
-from .attempts import Attempts as Attempts
+from .sessions import Attempts as Attempts
 
 # Refuses large bodies with 413, the character zero in an address with 400; answers any fault with 500 (503 for the ledger) and logs its class only.
 from .guard import Guard as Guard

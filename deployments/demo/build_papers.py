@@ -14,9 +14,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from deployments.demo.pdf_papers import render_pdf
 from deployments.demo.sources import PAPERS_FOLDER, Paper, SourceQuestion, read_papers
-from deployments.demo.word_papers import pack_zip, render_docx
+from deployments.demo.word_papers import pack_zip, render_docx, render_pdf
 
 _HEADERS = {
     "zh": ["序号", "学科", "题型", "题干", "选项A", "选项B", "选项C", "选项D", "答案", "解析"],

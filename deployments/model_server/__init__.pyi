@@ -17,7 +17,7 @@ from .server import start_model_server as start_model_server
 from .texts import write_model_answer as write_model_answer
 
 # Marks simulated responses to questions of a bank as an errorless person would.
-from .truth import ErrorlessMarker as ErrorlessMarker
+from .key import ErrorlessMarker as ErrorlessMarker
 
 __all__ = [
     "ErrorlessMarker",

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from deployments.model_server.key import AnswerKey, KnownQuestion, hash_question
+from deployments.model_server.key import EXPLANATIONS, AnswerKey, KnownQuestion, hash_question, is_right
 from deployments.model_server.profile import (
     SimulatedModel,
     compute_logistic,
@@ -20,7 +20,6 @@ from deployments.model_server.profile import (
     draw_normal,
     draw_uniform,
 )
-from deployments.model_server.truth import EXPLANATIONS, is_right
 
 # Questions differ in difficulty by this many logits (standard deviation), the same for all models.
 DIFFICULTY_SPREAD = 1.2

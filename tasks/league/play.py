@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from schemas.errors import UsageError
 from schemas.settings import Settings
-from tasks.league.aggregation import Tally
 from tasks.league.asking import LeagueCalls
 from tasks.league.claim import ClaimedLeague, check_rules, hash_benchmark, name_run, name_unit, read_league
 from tasks.league.domain import list_topics, pick_topic
@@ -36,6 +35,7 @@ from tasks.league.rounds import (
 from tasks.league.rows import (
     FULL,
     Row,
+    Tally,
     build_batches,
     describe_round,
     list_evaluations,

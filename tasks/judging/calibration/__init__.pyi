@@ -17,7 +17,7 @@ from .report import describe_calibration as describe_calibration
 from .report import read_calibration as read_calibration
 
 # Ask the judge for stars of every trial, once a month and version of its prompt, and say what each address won.
-from .selftest import try_judge as try_judge
+from .report import try_judge as try_judge
 
 # Compare every judge with the people of an occasion; an empty one is that drawn last.
 from .task import compare_judges as compare_judges

@@ -1,6 +1,10 @@
 """What a calibration says, in numbers and in lines.
 
 Two columns of marks in a file, of people or of anybody: how far they agree.
+
+A judge is tried with wrong answers that speak to it.
+
+The trial shows how many stars each way of speaking wins.
 """
 
 from __future__ import annotations
@@ -13,7 +17,11 @@ import numpy as np
 import polars as pl
 
 from schemas.errors import UsageError
+from schemas.settings import Settings
+from tasks.judging.addresses import list_trials, summarise_trials
 from tasks.judging.calibration.agreement import choose_primary_judge, compute_rater_agreement
+from tasks.judging.controls import ask_trials
+from tasks.models.registry import RegisteredModel
 from tasks.statistics.agreement import (
     WEIGHTINGS,
     Bounded,
@@ -21,6 +29,7 @@ from tasks.statistics.agreement import (
     compute_mean,
     compute_share,
 )
+from warehouse.ledger.engine.ledger import Ledger
 
 if TYPE_CHECKING:
     from warehouse.lake import Lake
@@ -200,3 +209,14 @@ def compare_marks(marks: pl.DataFrame) -> MarksAgreement:
             for weighting in WEIGHTINGS
         },
     )
+
+
+async def try_judge(ledger: Ledger, settings: Settings, judge: RegisteredModel) -> list[dict[str, object]]:
+    """Ask the judge for stars of every trial, and report what each address won.
+
+    This is done once for each month and version of the judge's prompt.
+
+    A reply paid for before is taken from the ledger. Raises CallFailed and BudgetError.
+    """
+    trials = list_trials()
+    return summarise_trials(trials, await ask_trials(ledger, settings, judge, trials))

@@ -18,8 +18,7 @@ from schemas.settings import Settings
 from schemas.vocabulary import LANGUAGES
 from tasks.judging.addresses import Trial
 from tasks.judging.asking import find_asking, list_judges
-from tasks.judging.controls.answers import ControlQuestion
-from tasks.judging.controls.drawing import count_asked, draw_controls
+from tasks.judging.controls.drawing import ControlQuestion, count_asked, draw_controls
 from tasks.judging.judge import MOST_TRIES, ask_stars
 from tasks.models import CallRequest, ModelClient
 from tasks.models.budget import compute_cost
